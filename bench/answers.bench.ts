@@ -1,9 +1,7 @@
-// What does it cost to answer with a price, a book or a market: kept, written anew, or looked for
-// in vain and put where it would be kept? What does a list of 20 markets cost of which none has
-// changed since the last answer, or one? And for how long does a page of 200 markets that are
-// still on disk hold the loop? Markets are real actors with the simulated world's books; their
-// descriptions and native rows, which the simulator does not have at such length, are made up.
-// Excluded: finding the market, validation, HTTP, a cold page cache.
+// Cost of a response with a price, a book or a market: cached, rendered again, or rendered after a failed cache lookup.
+// Cost of a list of 20 markets with no changed market, or one. How long a page of 200 markets on disk blocks the event
+// loop. Markets are real actors with the simulated world's books; their long descriptions and native rows are invented.
+// Excluded: market lookup, validation, HTTP, a cold page cache.
 
 import { MarketActor } from '../actors/market/market.ts'
 import { Matches } from '../actors/matches/matches.ts'
@@ -45,7 +43,7 @@ const SEED = 6
 const BATCH = 50
 const PAGE = 200
 const LIST = 20
-/** Of a list in which one row has changed; what HTTP costs besides is the rest bench's. */
+/** For a list with one changed row. The rest bench measures the additional cost of HTTP. */
 const CHANGED_LIST_MICROS_MAX = 100
 const NOW_MS = RECEIVED_AT + 1_234
 const EPOCH = 'bench'
@@ -80,7 +78,7 @@ export const bench: Bench = {
   },
 }
 
-/** The load's markets with their books, each read on disk with some 2 KB of rules and 3 KB of row. */
+/** The load's markets with their books; each has some 2 KB of rules and 3 KB of native row on disk. */
 function openMarkets(
   load: SimLoad,
   storage: Storage,
@@ -121,12 +119,12 @@ function longTexts(name: string): { description: string; native: JsonRecord } {
   return { description, native }
 }
 
-/** Ways to the same text. */
+/** Methods that produce the same text. */
 interface Writers {
   readonly anew: (view: MarketView) => string
-  /** Asked again with nothing changed. */
+  /** Repeated request without a change. */
   readonly kept: (view: MarketView) => string
-  /** Looked for in vain, written, and put where it would be kept. */
+  /** Cache miss, rendering, and storing in the cache. */
   readonly missed: (view: MarketView) => string
 }
 
@@ -157,7 +155,7 @@ function writers(): Readonly<Record<'price' | 'book' | 'market', Writers>> {
   }
 }
 
-/** Asks for the answers of all markets again and again, one way after the other. */
+/** Renders the answers of all markets repeatedly, one method after the other. */
 function timeKind(
   kind: 'price' | 'book' | 'market',
   markets: readonly MarketView[],
@@ -178,7 +176,7 @@ function timeKind(
     const batch = (from: number, count: number) => {
       for (let index = from; index < from + count; index += 1) {
         const view = markets[index % markets.length]
-        // Read to the last byte, as the socket does: a concatenation is only joined when read.
+        // Reads every byte, as the socket does: V8 joins a concatenation only when it is read.
         if (view !== undefined) Buffer.byteLength(write(view))
       }
     }
@@ -194,10 +192,10 @@ function timeKind(
   ]
 }
 
-/** By it every list is written in one piece, however long the machine takes: the pieces are the business of the cold pages. */
+/** With this clock each list is written in one piece, however slow the machine is. The cold pages test the slices. */
 const STILL_CLOCK: Clock = { ...systemClock, monotonicMs: () => 0 }
 
-/** A list asked for again and again, in turns with nothing changed and with a level of one row's book changed, off the clock. */
+/** Repeats a list request, alternately unchanged and after an untimed change of one row's book. */
 function timeLists(
   views: readonly MarketView[],
   emit: (event: VenueEvent) => void,
@@ -258,7 +256,7 @@ function timeLists(
   ]
 }
 
-/** Pages of records none of which is kept, in one piece and in slices. */
+/** Pages of uncached records, in one piece and in time slices. */
 async function timePages(markets: readonly MarketView[], pageCount: number): Promise<Row[]> {
   const [complete, piece, total] = [newTimes(), newTimes(), newTimes()]
   const matches = new Matches()
@@ -268,7 +266,7 @@ async function timePages(markets: readonly MarketView[], pageCount: number): Pro
       if (view === undefined) throw new RangeError('a bench needs markets')
       return view
     })
-    // A record is written for each, also where a small load repeats its markets.
+    // Renders a record for each market, also if a small load repeats its markets.
     const cold = () => {
       const records = new MarketRecords(matches, NOTHING_CACHED)
       return (view: MarketView) => records.text(view, NOW_MS)

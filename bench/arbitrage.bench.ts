@@ -1,11 +1,11 @@
-// How long from a book's change to the message of the opportunity that it opens, changes or ends, and what do
-// opportunities cost? Frames of 2,000 pairs of the simulated world, in which gaps open and close, go through parse, map
-// and real owners at 5,000 a second, each at its planned moment; the message is written as the stream's JSON. Runs with
-// the owner of opportunities and without it take turns over the same frames. A time counts from the planned moment of
-// the first frame that the message answers; what a change may wait because it was told within 250 ms is not timed.
-// Excluded: sockets, the disk, subscribers, the matcher (the pairs are given); where Linux shows it, what the thread
-// waited for a processor, in load and times alike: how much that was is given.
-// Precision: frames are taken up by a timer of a millisecond.
+// Time from a book change to the message of the opportunity that it opens, changes or closes, and the cost of
+// opportunities. Frames of 2,000 simulated pairs, in which gaps open and close, go through parse, map and real actors
+// at 5,000 a second, each at its planned moment. Messages are written as the stream's JSON. Runs with and without the
+// opportunities actor alternate over the same frames. Times start at the planned moment of the first frame that the
+// message covers; changes delayed by the 250 ms limit are not timed.
+// Excluded: sockets, disk, subscribers, the matcher (the pairs are given). On Linux, the thread's wait for a processor
+// is subtracted from load and times, and reported.
+// Precision: frames are sent by 1 ms timers.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
@@ -52,10 +52,10 @@ import { type VenuePath, venuePath } from './venue-path.ts'
 const SEED = 19
 const PAIRS = 2_000
 const PER_SECOND = 5_000
-/** The first is not counted. */
+/** The first round is not counted. */
 const ROUNDS = 6
 const ROUND_SECONDS = 6
-/** Of the world, whose minute is 24 s of the load. */
+/** In the world's time: a minute of it takes 24 s of the load. */
 const GAPS_PER_MINUTE = 1_200
 const P99_MS_MAX = 5
 
@@ -91,13 +91,16 @@ export const bench: Bench = {
   },
 }
 
-/** Microseconds of processor a frame, of each round; and which part of the time the thread waited for a processor. */
+/**
+ * Processor time per frame of each round, in microseconds, and the share of time that the thread waited for a
+ * processor.
+ */
 interface Costs extends Readonly<Record<SideName, readonly number[]>> {
   readonly waitedShare: number
 }
 
 type SideName = 'with' | 'without'
-/** The time of this thread: it stands still while the thread waits for a processor. */
+/** This thread's time, which stops while the thread waits for a processor. */
 const ownMs = (): number => systemClock.monotonicMs() - (processorWaitMs() ?? 0)
 
 const SIDE_NAMES: readonly SideName[] = ['with', 'without']
@@ -125,7 +128,10 @@ function rowsOf(
   ]
 }
 
-/** Each round a part of the frames to one side and then to the other; microseconds of processor a frame of each. */
+/**
+ * Each round runs a part of the frames on one side and then the other. Returns microseconds of processor time per
+ * frame of each.
+ */
 async function compete(
   sides: Readonly<Record<SideName, Side>>,
   plan: { load: SimLoad; rounds: number; perRound: number; perSecond: number },
@@ -153,7 +159,7 @@ async function compete(
   return { ...costs, waitedShare: share }
 }
 
-/** Frames at their planned moments, by timers of a millisecond; ends when the last is looked at. */
+/** Sends frames at their planned moments, by 1 ms timers; resolves when the last has been evaluated. */
 async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Promise<void> {
   const startMs = ownMs()
   let at = 0
@@ -171,7 +177,7 @@ async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Prom
   await pause(20)
 }
 
-/** So many questions, each on both venues. */
+/** `count` questions, each listed by both venues. */
 function pairsOf(count: number) {
   const one = (index: number, venue: SimVenue) => {
     const position = 2 * index + (venue === 'a' ? 0 : 1)
@@ -194,7 +200,10 @@ function feesOf(rateMicros: number, rounding: FeeRounding): FeeModel {
   return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, maker: taker, rounding }
 }
 
-/** Of politics at both venues (engine/venues/polymarket/README.md and engine/venues/kalshi/README.md, Fees). */
+/**
+ * Fees of politics markets at both venues (engine/venues/polymarket/README.md and engine/venues/kalshi/README.md,
+ * Fees).
+ */
 const FEES: Readonly<Record<SimVenue, FeeModel>> = {
   a: feesOf(40_000, { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null }),
   b: feesOf(70_000, { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }),
@@ -205,18 +214,18 @@ interface Pair {
   readonly b: SimMarket
 }
 
-/** The owners of books and pairs over memory, with the owner of opportunities or without it. */
+/** The actors of books and pairs in memory, with or without the opportunities actor. */
 class Side {
   readonly messageTimes = newTimes()
   readonly bookTimes = newTimes()
   messageCount = 0
   openedCount = 0
   isTimed = false
-  /** Its own frames come. */
+  /** True while frames are sent to this side. */
   isDriven = false
-  /** For a processor, by the beginning of this turn. */
+  /** Wait for a processor, up to the start of this event-loop tick. */
   waitedMs = 0
-  /** A look at what changed is planned. */
+  /** An evaluation of the changes is scheduled. */
   #isPlanned = false
   readonly #publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
   readonly #catalog: Catalog
@@ -224,7 +233,7 @@ class Side {
   readonly #take: Readonly<Record<SimVenue, VenuePath>>
   readonly #pairs: readonly Pair[]
   readonly #encoder: JsonEncoder
-  /** The planned moment of a market's first change that was not looked at yet. */
+  /** The planned moment of a market's first change that was not evaluated yet. */
   readonly #changedMs = new Map<MarketNumber, number>()
   #plannedMs = 0
 
@@ -276,7 +285,7 @@ class Side {
     for (const { venue, text } of load.snapshots) this.#take[venue](text)
   }
 
-  /** Whatever changed before it and is not looked at by now is not to be. */
+  /** Drops changes that were not evaluated before this event-loop tick. */
   beginTurn(waitedMs: number): void {
     this.waitedMs = waitedMs
     if (!this.#isPlanned) this.#changedMs.clear()
@@ -288,8 +297,8 @@ class Side {
   }
 
   /**
-   * The machine's clock, whose timers rest while the other side has the processor to itself; behind a look at what changed
-   * nothing waits for one, unless another look was planned in it.
+   * The system clock, whose timers do not fire while the other side runs. No timer follows an evaluation of changes,
+   * unless another evaluation was scheduled during it.
    */
   #lookingClock(): Clock {
     const soon: Clock['soon'] = (action) => {
@@ -324,7 +333,7 @@ class Side {
     const { legs } = update.opportunity
     const changed = legs.map(({ market }) => this.#changedMs.get(market.number) ?? Infinity)
     const fromMs = Math.min(...changed)
-    // By the timer that looks at what is open: a change that had to wait.
+    // Sent by the timer that checks open opportunities: a delayed change.
     if (fromMs === Infinity) return
     record(this.messageTimes, ownMs() - fromMs)
   }
@@ -339,7 +348,7 @@ class Side {
     this.#arbitrage?.stop()
   }
 
-  /** A line for each book; throws unless the open opportunities are those of the world's own books. */
+  /** A line for each book; throws unless the open opportunities equal those of the world's own books. */
   checked(load: SimLoad): readonly string[] {
     const lines = load.markets.map((market) => {
       const line = bookLine(market.listing.nativeId, market.book)
@@ -369,7 +378,7 @@ function pairsIn({ markets }: SimLoad): readonly Pair[] {
   })
 }
 
-/** What both directions of a pair earn by the world's own books. */
+/** Profits of both directions of a pair by the world's own books. */
 function profits(a: SimMarket, b: SimMarket): readonly number[] {
   const directions = [
     [asksOf(a.book, 'first'), asksOf(b.book, 'second')],

@@ -1,12 +1,12 @@
-// What `npm run bench` was asked for: its arguments, read and checked.
+// Parses and validates the arguments of `npm run bench`.
 
 import { readArguments, UsageError } from '../engine/process/command-line.ts'
 
-/** Names of benches that can be aimed at a deployment with `--url`. */
+/** Benches that `--url` can run against a deployment. */
 const TARGET_NAMES = ['rest', 'fan-out', 'connect'] as const
 export type TargetName = (typeof TARGET_NAMES)[number]
 
-/** Benches of this checkout, on this machine. */
+/** A run of local benches. */
 export interface LocalRequest {
   readonly kind: 'local'
   /** Empty: all. */
@@ -17,22 +17,22 @@ export interface LocalRequest {
   readonly markets: number | null
 }
 
-/** Load on a deployment that runs somewhere. */
+/** Load on a running deployment. */
 export interface TargetRequest {
   readonly kind: 'target'
   readonly names: readonly TargetName[]
   readonly isJson: boolean
   readonly seconds: number
-  /** Without a path and a slash at its end. */
+  /** URL without a path or trailing slash. */
   readonly origin: string
   readonly apiKey: string
   /** Requests a second. */
   readonly perSecond: number
-  /** Streams at once. */
+  /** Number of concurrent streams. */
   readonly clientCount: number
 }
 
-/** Why a deployment cannot be loaded; the message is one line. Not for our own bugs. */
+/** The deployment cannot be loaded; the message is one line. Not for internal bugs. */
 export class TargetError extends Error {}
 
 type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
@@ -43,7 +43,7 @@ const TARGET_SECONDS = 10
 const TARGET_PER_SECOND = 200
 const TARGET_CLIENTS = 10
 
-/** `npm run bench` as `--help` describes it. */
+/** The text of `npm run bench -- --help`. */
 export const BENCH_COMMAND = {
   name: 'npm run bench',
   about: 'Runs benches one after the other, or loads a deployment that runs somewhere.',
@@ -69,7 +69,7 @@ export const BENCH_COMMAND = {
   ],
 } as const
 
-/** Throws UsageError. `assertKnown` judges whether there are benches of those names. */
+/** Throws UsageError. `assertKnown` checks the bench names. */
 export function readRequest(args: readonly string[]): BenchRequest {
   const given = readArguments(BENCH_COMMAND, args)
   if (given === 'help') return { kind: 'help' }
@@ -98,7 +98,7 @@ export function readRequest(args: readonly string[]): BenchRequest {
   }
 }
 
-/** Throws UsageError when a name is not among those of the benches. */
+/** Throws UsageError if a requested bench does not exist. */
 export function assertKnown(requested: readonly string[], existing: readonly string[]): void {
   const unknown = requested.filter((name) => !existing.includes(name))
   if (unknown.length === 0) return
@@ -123,7 +123,7 @@ function originOf(text: string): string {
 
 function keyOf(key: string | null): string {
   if (key === null) throw new UsageError('--url needs --api-key KEY')
-  // Neither a header nor a query would carry anything else unharmed.
+  // Other characters would be changed in a header or query.
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError('--api-key accepts printable characters without blanks')
 }

@@ -1,5 +1,4 @@
-// Bare uWebSockets.js apps on a free port of loopback: what the server alone costs, which is the limit that benches
-// compare ours with.
+// Bare uWebSockets.js apps on a free loopback port: the cost of the HTTP server alone, as the benches' limit.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 
@@ -24,7 +23,7 @@ export async function openBareApp(): Promise<BareApp> {
   return { app, listen }
 }
 
-/** An app that sends what is published to `all` to each of its WebSockets. */
+/** An app that sends messages published to `all` to each of its WebSockets. */
 export async function openBroadcast(): Promise<BareApp> {
   const bare = await openBareApp()
   bare.app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })

@@ -1,5 +1,5 @@
-// All benches, in the order in which they run: the small parts first, the whole service last.
-// A bench that is not here does not exist (test/bench/bench.process.test.ts compares this list with the folder).
+// All benches in the order in which they run: small parts first, the whole service last.
+// test/bench/bench.process.test.ts compares this list with the folder.
 
 import { bench as answers } from './answers.bench.ts'
 import { bench as arbitrage } from './arbitrage.bench.ts'

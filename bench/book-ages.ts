@@ -1,6 +1,6 @@
-// A user who reads books over REST and follows all of them on the stream, and works out how old a book was that
-// was served as live: the next change of its market, which the answer lacked, had been sent by the venue so long
-// before the answer was made. Venue, engine and this user share one clock.
+// A client that reads books over REST, follows all of them on the stream, and computes the age of books served as live.
+// A book's age is the time from the venue's sending of the first change that it lacks until the response. Venue, engine
+// and client share one clock.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -18,11 +18,11 @@ interface Answer {
   readonly atMs: number
 }
 
-/** What is known of one market. */
+/** State of one market. */
 interface Followed {
-  /** The newest updates, by `seq` modulo their number. */
+  /** The newest updates, by `seq` modulo the list's length. */
   readonly recent: (Update | undefined)[]
-  /** Answers whose next update has not come yet. */
+  /** Responses whose next update has not arrived yet. */
   waiting: Answer[]
 }
 
@@ -51,7 +51,7 @@ const FOLLOW_MS_MAX = 30_000
 const RECENT = 1_024
 const WAITING_MAX = 64
 
-/** A trade's market and native id as one text; of a trade of venue a its transaction alone, since its parts may come one by one. */
+/** Key of a trade: market and native id. For venue a only the transaction, since its parts may arrive one by one. */
 export function tradeKey(name: string): string {
   const lower = name.toLowerCase()
   return lower.startsWith('venue_a') ? lower.replace(/-.*/, '') : lower
@@ -62,16 +62,16 @@ const isBooksSynced = (text: string): boolean =>
 
 /** Milliseconds of each kind, and counts. */
 export class BookAges {
-  /** Of books over REST that said `stale: false`: since the venue sent the first change they lacked. */
+  /** Books over REST with `stale: false`: time since the venue sent the first change that they lack. */
   readonly served = newTimes()
-  /** Of updates on the stream while `status` said live, and of all: from the venue's time to their arrival here. */
+  /** Stream updates while `status` was live, and all updates: from the venue's time to their arrival here. */
   readonly toldLive = newTimes()
   readonly told = newTimes()
-  /** Of updates: within the engine, from arrival there to their publication. */
+  /** Updates: within the engine, from arrival to publication. */
   readonly within = newTimes()
   readonly counts = { answers: 0, stale: 0, unjudged: 0, updates: 0, gaps: 0, holes: 0 }
   readonly resyncs = new Map<string, number>()
-  /** The trades that were told, by {@link tradeKey}. */
+  /** Trades received from the stream, by {@link tradeKey}. */
   readonly trades = new Set<string>()
   readonly #markets = new Map<string, Followed>()
   readonly #states = new Map<string, string>()
@@ -84,8 +84,10 @@ export class BookAges {
     this.#socket.on('error', () => undefined)
   }
 
-  /** Subscribes to every book and all trades; resolves when all snapshots came, or after half a minute: an engine that is short
-   * of processor takes as long as it takes, and answers over REST meanwhile. */
+  /**
+   * Subscribes to every book and all trades. Resolves when all snapshots have arrived, or after half a minute: an
+   * engine short of processor time may need longer, and answers over REST meanwhile.
+   */
   async follow(): Promise<void> {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once('open', resolve))
@@ -105,7 +107,7 @@ export class BookAges {
     this.#socket.terminate()
   }
 
-  /** Books as `GET /v1/orderbooks` gave them. */
+  /** Records books from `GET /v1/orderbooks`. */
   noteAnswers(books: readonly OrderbookAnswer[]): void {
     const nowMs = systemClock.nowMs()
     for (const { market_id: id, seq, stale, age_ms: ageMs } of books) {
@@ -118,7 +120,7 @@ export class BookAges {
   #judge(id: string, seq: number, ageMs: number, nowMs: number): void {
     const market = this.#followed(id)
     const own = market.recent[seq % RECENT]
-    // When the answer was made: its age, added to when its newest change arrived.
+    // Time of the response: its age added to the arrival of its newest change.
     const atMs = own?.seq === seq ? own.receivedMs + ageMs : nowMs
     const next = market.recent[(seq + 1) % RECENT]
     if (next?.seq === seq + 1) this.#serve(atMs - next.venueMs)
@@ -156,7 +158,7 @@ export class BookAges {
         const reason = message.reason ?? ''
         this.resyncs.set(reason, (this.resyncs.get(reason) ?? 0) + 1)
         const market = this.#followed(message.market_id ?? '')
-        // The stream never sent the changes that these lacked by themselves.
+        // The stream never sent the changes that these lack one by one.
         this.counts.unjudged += market.waiting.length
         market.waiting = []
       }

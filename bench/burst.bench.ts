@@ -1,10 +1,10 @@
-// How late is the latest of 50,000 venue messages that come within one second, and is all there afterwards? The whole
-// service as `npm start` runs it, 200 markets a venue, 500 messages a second beside the bursts; a user follows all
-// books and trades on the stream. An update counts from its venue's time to its publication, so that no message of a
-// burst is told later after the burst's end than the oldest is late. In the end the load stops: every book equals the
-// simulator's own, and every trade since the start of the first burst was told.
-// Excluded: networks (loopback), how long a subscriber's own process waits for the processor.
-// Precision: the simulated venues share the two cores, and are themselves late with so much: their part is in it.
+// Maximum delay of 50,000 venue messages within one second, and completeness afterwards. The whole service as `npm
+// start` runs it, 200 markets a venue, 500 messages a second besides the bursts; a client follows all books and trades.
+// Times run from the venue's time to the publication, so the maximum bounds how long a burst's messages are published
+// after its end. Finally the load stops: every book must equal the simulator's, and every trade since the first burst
+// must have arrived.
+// Excluded: networks (loopback), the subscriber process's wait for the processor.
+// Precision: the simulated venues share the two cores; their own lateness is included.
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,7 +23,7 @@ import { equalLines, LiveService } from './live-service.ts'
 
 const MESSAGES = 50_000
 const BURSTS = 5
-/** From the beginning of one burst to the next. */
+/** From the start of one burst to the next. */
 const BURST_EVERY_MS = 6_000
 const AGE_MS_MAX = 2_000
 const PUBLISH_TRIES_MAX = 200
@@ -92,7 +92,7 @@ async function burst({ isSmall, say: logLine }: BenchSetting, dataDir: string) {
 
 const latestMs = ({ told: published }: BookAges): number => Math.round(published.maxValue / 1e6)
 
-/** How many of these trades were not told, asked again while messages are still on their way. */
+/** Number of these trades that did not arrive; polled while messages are still in transit. */
 async function untold(ages: BookAges, due: readonly string[]): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const missing = due.filter((key) => !ages.trades.has(key)).length

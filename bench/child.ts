@@ -1,22 +1,22 @@
-// A child process of a bench: it takes commands over the channel that `fork` gives and answers with reports, each with a
-// `kind`; `failed` says that something is wrong.
+// A child process of a bench, which receives commands and sends reports over the `fork` channel. Each report has a
+// `kind`; `failed` is an error.
 
 import { type ChildProcess, fork } from 'node:child_process'
 
 const ANSWER_MS_MAX = 120_000
 
-/** V8's settings of this process, for all processes of a bench alike: `npm run bench` gives those of `npm start`. */
+/** This process's V8 flags, for all child processes of a bench: `npm run bench` sets those of `npm start`. */
 export const V8_FLAGS = process.execArgv.filter((flag) =>
   /^--(v8-pool|max-semi-space|max-old-space)-size=/.test(flag),
 )
-/** And those of the C library's allocator, for processes that inherit no environment. */
+/** Settings of the C library's allocator, for processes that inherit no environment. */
 export const ALLOCATOR = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('MALLOC_') && value !== undefined ? [[name, value]] : [],
   ),
 )
 
-/** A TypeScript file of this folder, running, which takes commands and gives reports. */
+/** A running TypeScript file of this folder that receives commands and sends reports. */
 export class Child<Command, Report> {
   readonly #process: ChildProcess
   readonly #name: string
@@ -33,7 +33,7 @@ export class Child<Command, Report> {
     this.#process.send(Object(command))
   }
 
-  /** As `next`, of a command that takes up to `workMs` beside. */
+  /** Sends a command, then as `next`. */
   ask<Kind extends string>(
     command: Command,
     kind: Kind,
@@ -44,7 +44,10 @@ export class Child<Command, Report> {
     return answer
   }
 
-  /** The next report, which must be of this kind; rejects for another, at the process's end, and after two minutes more. */
+  /**
+   * The next report, which must be of this kind. Rejects for another kind, at the process's end, and two minutes after
+   * `workMs`.
+   */
   next<Kind extends string>(kind: Kind, workMs = 0): Promise<Extract<Report, { kind: Kind }>> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void) => {

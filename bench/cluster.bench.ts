@@ -1,13 +1,12 @@
-// What does a cluster cost beside one process: how much later are messages, how much more processor does the engine take, what
-// is a gateway's share of a delivery with one and with four gateways, how soon is a gateway ready at 100,000 markets, how
-// soon is a revoked key dead at four gateways, and how exact is a quota over them? A venue sends the frames of the
-// end-to-end bench, each at its planned moment, in turns to ROLE=all with ten subscribers, and to an engine whose log one
-// gateway with ten subscribers of its own follows; a third engine, alone and without subscribers, takes the same frames. The
-// log is a nats-server from the path. The gateways beside which one is measured follow the log for nobody. Those over 100,000
-// markets are processes as `npm start` makes them.
-// Excluded: networks beyond loopback, more than one nats-server, failover, what a subscriber does with a message.
-// Precision: on two cores seven processes share the machine, so that wall times have their waiting in them, for a cluster
-// more than for one process; processor time a frame and a delivery is what compares.
+// Cost of a cluster compared with one process: message latency, and processor time of the engine and of one and four
+// gateways. Also a gateway's startup with 100,000 markets, and the delay of a key revocation and the accuracy of a
+// quota over four gateways. A venue sends the frames of the end-to-end bench at their planned moments. They go
+// alternately to ROLE=all with ten subscribers, and to an engine with one gateway and ten subscribers. A third engine
+// without subscribers takes the same frames. The log is a nats-server from PATH. Additional gateways have no
+// subscribers. Those with 100,000 markets are processes as `npm start` creates them.
+// Excluded: networks beyond loopback, more than one nats-server, failover, subscribers' processing.
+// Precision: seven processes share two cores, so wall times include waiting, more for a cluster than for one process.
+// Compare processor time per frame and delivery.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +56,7 @@ import { processorSecondsOf } from './live-service.ts'
 import { SECRET } from './quiet-engine.ts'
 import { fillFolder } from './scale/fill.ts'
 
-/** The aims of the issue. */
+/** Targets. */
 const AIMS = {
   addedP50Ms: 1,
   addedP99Ms: 5,
@@ -71,7 +70,7 @@ const SUBSCRIBERS = 10
 const GATEWAYS = 4
 const START_AFTER_MS = 50
 const POLL_MS = 5
-/** Shares are given out anew within a tenth of a second. */
+/** Quota shares are redistributed within a tenth of a second. */
 const REFUSED_MS = 20
 
 interface Size {
@@ -125,31 +124,34 @@ type SideName = (typeof SIDES)[number]
 
 interface Gateway {
   readonly child: GatewayChild
-  /** Null: it follows the log for nobody. */
+  /** Null: the gateway has no subscribers. */
   readonly load: Load | null
 }
 
-/** Processor time a delivery of a gateway, and of its subscribers' process, whose work is the same in every run: it says whether the machine was. */
+/**
+ * Processor time per delivery of a gateway and of its subscribers' process. The subscribers' work is the same in every
+ * run, so it shows changes of the machine.
+ */
 interface Delivery {
   readonly micros: number
   readonly besideMicros: number
 }
 
-/** The same gateway with no other one, and with others beside it. */
+/** The same gateway alone and with other gateways. */
 interface Spread {
   readonly alone: Delivery
   readonly beside: Delivery
 }
 
-/** What one run of one side came to. */
+/** Results of one run of one side. */
 interface Run {
   readonly frameCount: number
-  /** Processor time a frame of the process that the venue sends to, and of nats-server. */
+  /** Processor time per frame of the process that receives from the venue, and of nats-server. */
   readonly micros: number
   readonly natsMicros: number
   readonly batchCount: number
   readonly batchBytes: number
-  /** Null: nobody listened. */
+  /** Null: there were no subscribers. */
   readonly times: Histogram | null
   readonly deliveries: readonly Delivery[]
 }
@@ -186,8 +188,9 @@ async function compareStreams(
       if (delivery === undefined) throw new Error('there is a gateway')
       return delivery
     }
-    // The same gateway alone and beside three others, in turns: one that has just started compiles what it does. The others
-    // have no subscribers: on two cores these fill the machine, frames come several in a turn, and a delivery costs less.
+    // The same gateway alone and with three others, alternately, since a new gateway still compiles its code. The
+    // others have no subscribers: with them two cores would be saturated, several frames would share an event-loop
+    // tick, and a delivery would cost less.
     for (let run = 1; run <= spreadRuns; run += 1) {
       spread.push({ alone: await first(1), beside: await first(GATEWAYS) })
       logLine(`one and ${GATEWAYS} gateways: run ${run} of ${spreadRuns}`)
@@ -228,7 +231,7 @@ function streamRows(
   const each = (side: SideName) => of(side, ({ micros }) => micros).toFixed(1)
   const single = deliveryOf(spread.map(({ alone }) => alone))
   const spreads = deliveryOf(spread.map(({ beside }) => beside))
-  // By the subscribers' own work, which is the same in both: a processor that seldom sleeps does all of it sooner.
+  // Relative to the subscribers' work, which is equal in both: a busier processor does all of it faster.
   const relative = ({ micros, besideMicros }: Delivery) => micros / besideMicros
   const share = median(spread.map(({ alone, beside }) => relative(beside) / relative(alone)))
   const bytes = of('engine', ({ batchBytes, frameCount }) => batchBytes / frameCount)
@@ -288,7 +291,7 @@ const deliveryOf = (of: readonly Delivery[]): Delivery => ({
   besideMicros: median(of.map(({ besideMicros }) => besideMicros)),
 })
 
-/** The venue, one process that does all, one that does all for nobody, and a cluster. */
+/** The venue, a single process, a single process without subscribers, and a cluster. */
 class Field {
   readonly #venue: Child<VenueCommand, VenueReport>
   readonly #nats: RunningNats
@@ -325,7 +328,7 @@ class Field {
     }
   }
 
-  /** Connected to the venue; every book is there before the subscribers come. */
+  /** Connects to the venue; resolves when every book is there, before subscribers connect. */
   async #open(side: SideName, position: ServerCommand & { kind: 'open' }): Promise<void> {
     const server = this.#servers[side]
     const nats = side === 'engine' ? { nats: natsEnv('engine', this.#nats) } : {}
@@ -342,7 +345,7 @@ class Field {
     if (side === 'all') await this.#load.ask({ kind: 'connect', ...who }, 'connected')
   }
 
-  /** Starts or ends gateways, of which the first has subscribers. */
+  /** Starts or stops gateways; the first has subscribers. */
   async keepGateways(count: number): Promise<void> {
     for (const gateway of this.#gateways.splice(count)) await endGateway(gateway)
     while (this.#gateways.length < count) {
@@ -400,7 +403,7 @@ class Field {
     }
   }
 
-  /** Looks again until all frames have come. */
+  /** Polls until all frames have arrived. */
   async #arrived(server: Server, before: number, { from, to }: Pick<SendPlan, 'from' | 'to'>) {
     for (;;) {
       const after = await server.ask({ kind: 'look' }, 'looked')
@@ -410,13 +413,13 @@ class Field {
     }
   }
 
-  /** What is left of the world's frames. */
+  /** Sends the remaining frames of the world. */
   async finish(from: number): Promise<void> {
     if (from < this.frameCount)
       await this.run('engine', { perSecond: 1_000, from, to: this.frameCount })
   }
 
-  /** Every book of the world, once the subscriber's is the same. */
+  /** Every book of the world, once the subscriber's books are equal. */
   async checkedBooks(): Promise<readonly string[]> {
     const { books: truth } = await this.#venue.ask({ kind: 'truth' }, 'truth')
     const [first] = this.#gateways
@@ -436,13 +439,13 @@ class Field {
   }
 }
 
-/** Its subscribers first: one that is cut off fails. */
+/** Stops the subscribers first, since they fail when disconnected. */
 async function endGateway({ child, load }: Gateway): Promise<void> {
   await load?.end()
   await child.end()
 }
 
-/** Four gateways as they are started, over an engine of many markets. */
+/** Four gateways, started as in production, on an engine with many markets. */
 async function compareGateways(
   folder: string,
   { markets, revocations, quota }: Size,
@@ -510,7 +513,7 @@ async function compareGateways(
   }
 }
 
-/** How long from the revocation to the last gateway's refusal. */
+/** Time from the revocation to the last gateway's rejection. */
 async function revoke(
   engine: Child<EngineCommand, EngineReport>,
   urls: readonly string[],
@@ -531,7 +534,7 @@ async function revoke(
   return dead
 }
 
-/** A price of no market, which each gateway looks for in its own mirror. */
+/** Requests the price of an unknown market, which each gateway looks up in its own mirror. */
 async function statusOf(url: string, key: string): Promise<number> {
   const headers = { 'X-API-Key': key }
   const response = await fetch(`${url}/v1/markets/venue_a_none/price`, { headers })
@@ -543,7 +546,7 @@ async function untilStatus(url: string, key: string, status: number): Promise<vo
   while ((await statusOf(url, key)) !== status) await pause(POLL_MS)
 }
 
-/** What all gateways together let through of a minute while four clients ask each without a pause. */
+/** Requests that all gateways together accept within a minute, while four clients poll each without a pause. */
 async function press(
   engine: Child<EngineCommand, EngineReport>,
   urls: readonly string[],
@@ -555,7 +558,7 @@ async function press(
   let allowed = urls.length
   let refused = 0
   const ask = async (url: string): Promise<void> => {
-    // All shares are given out once nothing was let through for so long.
+    // All shares are used once no request has been accepted for this many rounds.
     for (let withoutResult = 0; withoutResult < 30; ) {
       const status = await statusOf(url, key)
       if (status === 404) [allowed, withoutResult] = [allowed + 1, 0]

@@ -1,13 +1,13 @@
-// How long until 10,000 clients are connected, subscribed and hold their books, how long until all of them are
-// back after a cut, with nothing lost, and how long where they wait for a server that only starts? The server is the whole engine over LMDB, a process of its own, which goes on
-// publishing at a steady rate; the clients are bare sockets in two processes more. Each follows the books and trades
-// of four of a hundred markets, is cut without a word, and comes back a second later with the position it has. In the
-// end what each had is compared, message by message, with what was published since it came. Then the server is killed
-// and started again on its folder and port, where new clients try to connect already: from its listening on.
-// Clients do not wait at random before they come back, as they should: this is what the server takes at the worst.
-// Excluded: networks beyond loopback, the client library's own work. Files: each client is one of the server's and one
-// of a load process's open files; where `ulimit -n` has no room for all, there are as many as it has, and it is said.
-// Precision: on two cores the clients' own reading is a part of the seconds; processor time is the server's alone.
+// Time until 10,000 clients are connected, subscribed and have their books; until all have resumed after a disconnect
+// without loss; and until they connect to a server that is still starting. The server is the whole engine over LMDB in
+// its own process and publishes at a steady rate. Clients are bare sockets in two more processes. Each follows the
+// books and trades of four of a hundred markets, is disconnected without a close frame, and resumes a second later.
+// Finally each client's messages are compared with those published since it connected. Then the server is killed and
+// restarted on the same folder and port while new clients retry; that time starts when it listens.
+// Clients do not wait a random time before reconnecting, as real ones should: this measures the worst case.
+// Excluded: networks beyond loopback, the client library. Each client needs one open file in the server and one in a
+// load process. If `ulimit -n` is too low, fewer clients run and the report states it.
+// Precision: on two cores the seconds include the clients' own reading; processor time is the server's alone.
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -30,10 +30,10 @@ import {
 
 const CLIENTS = 10_000
 const LOADS = 2
-/** Open files that a process needs beside its clients'. */
+/** Open files that a process needs besides its clients'. */
 const FILES_BESIDE = 200
 const AWAY_MS = 1_000
-/** Of processor, for all to be back with their books and what they missed. */
+/** Limit of processor time until all clients have their books and missed messages. */
 const RESUME_SECONDS_MAX = 2
 
 interface Size {
@@ -86,7 +86,9 @@ function sizeOf({ isSmall, say: logLine }: BenchSetting): Size {
 const shortage = (files: number, clientCount: number): string =>
   `\`ulimit -n\` allows ${files} open files a process: ${clientCount} clients instead of ${CLIENTS}; raise it to ${CLIENTS + FILES_BESIDE} for all`
 
-/** Node raises its own limit to the hard one; where the system does not show it, every number is tried. */
+/**
+ * The limit of open files. Node raises it to the hard limit; where the system does not show it, no limit is assumed.
+ */
 function openFilesMax(): number {
   if (process.platform !== 'linux') return Number.MAX_SAFE_INTEGER
   const limits = readFileSync('/proc/self/limits', 'latin1')
@@ -96,7 +98,7 @@ function openFilesMax(): number {
 
 interface Field {
   readonly server: Server
-  /** On the same folder and port, once the first is gone. */
+  /** A server on the same folder and port, after the first has ended. */
   readonly next: Server
   readonly loads: readonly Load[]
   readonly dataDir: string
@@ -191,7 +193,7 @@ interface Phase<Answer> {
   readonly residentBytes: number
 }
 
-/** How long something took, what it cost the server, and how it stands afterwards. */
+/** Duration, server cost, and the server's state afterwards. */
 async function timed<Answer>(
   server: Server,
   work: () => Promise<readonly Answer[]>,

@@ -1,8 +1,8 @@
-// What does it cost to encode an update for the stream, against JSON.stringify of the same object?
-// The updates are those that real market actors publish for the simulated world's frames. Timed: the
-// encoder's text; JSON.stringify of the finished object; both in MessagePack; and the hub's whole `onUpdate`, with one
-// subscriber to everything and with none, behind topics that only count.
-// Excluded: making the object that JSON.stringify is given (which favours it), and the socket.
+// Cost of encoding a stream update, against JSON.stringify of the same object. The updates are those of real market
+// actors for the simulated world's frames. Timed: the encoder's text; JSON.stringify of the finished object; both in
+// MessagePack; and the hub's whole `onUpdate` with one subscriber to everything and with none, over topics that only
+// count.
+// Excluded: creating the object for JSON.stringify (which favours it), and the socket.
 
 import { Packr } from 'msgpackr'
 import { Catalog } from '../actors/catalog/catalog.ts'
@@ -79,7 +79,7 @@ export const bench: Bench = {
 
 type DataUpdate = BookUpdate | TradeUpdate | PriceUpdate
 
-/** What the market actors make of the load. */
+/** Updates that the market actors publish for the load. */
 function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
   const metrics = new Metrics()
   const clock = new ManualClock(RECEIVED_AT)
@@ -107,7 +107,7 @@ function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
       if (frame.venue === venue) take(frame.text)
     }
   }
-  // Venue a's trades come over a stream of their own.
+  // Venue a's trades come over a separate stream.
   for (const trade of load.trades) {
     if (trade.market.listing.venue === 'a') routes.route(tradeEvent(trade))
   }
@@ -192,7 +192,7 @@ function compare(
   ]
 }
 
-/** Bytes of a message, read to the last: a concatenation is only joined when it is read. */
+/** Reads every byte of a message: V8 joins a concatenation only when it is read. */
 function read(frame: Frame): number {
   return Buffer.byteLength(frame)
 }
@@ -219,7 +219,7 @@ function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
   return rows
 }
 
-/** Stands where the sockets are; subscriptions are to everything, as JSON. */
+/** Replaces the sockets; subscriptions are to everything, as JSON. */
 class CountingTopics implements Topics {
   readonly #subscriberCount: number
   count = 0
@@ -249,7 +249,7 @@ const QUIET_SOCKET: Omit<Socket, 'cork'> = {
   close: () => undefined,
 }
 
-/** A connection, without which the hub passes over every message. */
+/** Adds a connection, without which the hub skips every message. */
 function listenToAll(hub: Hub): void {
   const accounts = new FakeAccounts(hub.clock)
   accounts.make('bench')

@@ -1,14 +1,13 @@
-// How long from the moment a venue planned to send a message to its receipt by a subscriber, with ten subscribers to
-// every book and trade, and how long through a relay that reads nothing? The venue is a process that sends the
-// simulated world's frames, one in twenty a trade, each at its planned moment over one socket; a message that venue,
-// server or subscriber leave lying counts from then. Ours is the whole engine over LMDB, from the connectors' socket
-// on; the relay hands each frame to a bare uWebSockets.js publish. Both are processes of their own with ten subscribers
-// of their own, and take turns over the same frames; figures are medians of five runs each, after 15,000
-// frames that are not counted.
-// Excluded: networks (loopback), the venues' own protocols of subscription, what a subscriber does with a message,
-// trades of venue a, which bear whole seconds (they are sent, counted and not timed).
-// Precision: the venue wakes by timers of a millisecond, for both alike; on two cores five processes share the machine,
-// so processor time a frame is given beside the times.
+// Time from a venue's planned sending of a message to its receipt by one of ten subscribers to every book and trade. A
+// relay that parses nothing is the comparison. A venue process sends the simulated world's frames, one in twenty a
+// trade, each at its planned moment over one socket. Delays in venue, server and subscriber are included. Ours is the
+// whole engine over LMDB, from the connectors' socket on; the relay passes each frame to a bare uWebSockets.js publish.
+// Both are separate processes with ten subscribers each and alternate over the same frames. Figures are medians of five
+// runs each, after 15,000 frames of warm-up.
+// Excluded: networks (loopback), the venues' subscription protocols, subscribers' processing, and trades of venue a,
+// whose times are whole seconds (they are sent and counted, not timed).
+// Precision: the venue uses 1 ms timers for both sides. Five processes share two cores, so processor time per frame is
+// reported too.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -45,10 +44,13 @@ const SUBSCRIBERS = 10
 const RUNS = 5
 const RUN_SECONDS = 1.2
 const START_AFTER_MS = 50
-/** Before the runs that count, so that the compiler has seen everything: as many at every rate, no slower than this. */
+/**
+ * Frames before the counted runs, so that the compiler has seen all code: equally many at every rate, at no lower rate
+ * than this.
+ */
 const WARM_UP_FRAMES = 15_000
 const WARM_UP_RATE = 5_000
-/** Ours may take so many times the relay's time, up to this rate; above it the figure has no aim. */
+/** Maximum ratio of our time to the relay's, up to this rate; above it there is no target. */
 const RELAY_TIMES_MAX = 2
 const AIMED_RATE_MAX = 10_000
 
@@ -75,7 +77,7 @@ interface Side {
   readonly load: Child<LoadCommand, LoadReport>
 }
 
-/** What one run of one side came to. */
+/** Results of one run of one side. */
 interface Run {
   readonly times: Histogram
   readonly processorMicros: number
@@ -105,7 +107,7 @@ async function compete(
       const from = isWarmUp ? 0 : warmUpFrames + Math.floor((run - 1) * runFrames)
       const to = isWarmUp ? warmUpFrames : warmUpFrames + Math.floor(run * runFrames)
       const rate = isWarmUp ? Math.max(perSecond, WARM_UP_RATE) : perSecond
-      // The first side of one run is the second of the next.
+      // The order of the sides alternates.
       for (const side of run % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const measured = await field.run(side, { perSecond: rate, from, to })
         if (!isWarmUp) done[side].push(measured)
@@ -120,7 +122,7 @@ async function compete(
   }
 }
 
-/** Times, their ratios by pairs of runs that followed each other, and what a frame cost. */
+/** Times, ratios of consecutive runs, and cost per frame. */
 function rowsOf(perSecond: number, done: Readonly<Record<SideName, readonly Run[]>>): Row[] {
   const title = `${perSecond}/s`
   const rows: Row[] = []
@@ -168,7 +170,7 @@ class Field {
     relay: sideOf('relay'),
   }
 
-  /** Both connected to the venue; every book is there before the subscribers come. */
+  /** Connects both sides to the venue; resolves when every book is there, before subscribers connect. */
   async open(position: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>): Promise<void> {
     await Promise.all(SIDES.map((name) => this.#open(name, position)))
   }
@@ -187,7 +189,7 @@ class Field {
     await load.ask({ kind: 'connect', ...who }, 'connected')
   }
 
-  /** Until no more frames come to a server than a moment before. */
+  /** Polls until no more frames arrive at a server. */
   async #arrived(server: Side['server']): Promise<void> {
     for (let before = -1; ; ) {
       const { frameCount } = await server.ask({ kind: 'look' }, 'looked')
@@ -215,7 +217,7 @@ class Field {
     return { times: decoded, processorMicros, frameCount, resyncCount }
   }
 
-  /** Every book of the world, once the subscriber's is the same. */
+  /** Every book of the world, once the subscriber's books are equal. */
   async checkedBooks(): Promise<readonly string[]> {
     const { books: truth } = await this.venue.ask({ kind: 'truth' }, 'truth')
     const { books } = await this.#sides.ours.load.ask({ kind: 'books' }, 'books')

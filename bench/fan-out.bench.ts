@@ -1,14 +1,13 @@
-// What does it cost to bring one update to all subscribers, against a bare uWebSockets.js app
-// that publishes one constant message of the same size, and against the package `ws` in a loop? Each
-// publisher is a process of its own with subscribers of its own, and they take turns: a second of one,
-// a second of another. Ours is the whole face: publisher, history, encoder, topics, sweeps; every
-// subscriber listens to all books. Two loads: one update a turn of the loop, and ten, which is what
-// 5,000 venue messages a second bring in the 2 ms of a turn (systemRunMsMax). And batches: 64 a turn to
-// subscribers with `batch=on`, beside a bare publisher of one constant frame a turn. Times count from the
-// moment a message was planned for. Other numbers of subscribers: BENCH_SUBSCRIBERS=10,500.
-// Excluded: making the update (actors), networks, what a subscriber does with a message.
-// Precision: publishers wake by timers of a millisecond, all three alike; processor time is the whole
-// process's, in microseconds; on two cores the subscribers' reading is part of the times.
+// Cost of one update to all subscribers, against a bare uWebSockets.js app and the package `ws` in a loop. Those
+// publish one constant message of the same size. Each publisher is a separate process with its own subscribers; they
+// alternate every second. Ours is the whole API server: publisher, history, encoder, topics, sweeps; every subscriber
+// follows all books. Two loads: one update per event-loop tick, and ten, which 5,000 venue messages a second bring in a
+// tick of 2 ms (systemRunMsMax). Batches: 64 updates per tick to subscribers with `batch=on`, against a bare publisher
+// of one constant frame per tick. Times start at the planned moment. Other numbers of subscribers:
+// BENCH_SUBSCRIBERS=10,500.
+// Excluded: creating the update (actors), networks, subscribers' processing.
+// Precision: all publishers use 1 ms timers; processor time is the whole process's, in microseconds; on two cores the
+// times include the subscribers' reading.
 
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { Child } from './child.ts'
@@ -36,25 +35,24 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 
-/** Socket writes a second that leave the machine's other half to the subscribers. */
+/** Socket writes a second that leave half of the machine to the subscribers. */
 const WRITES_PER_SECOND = 16_000
 const START_AFTER_MS = 100
 const MANY_SUBSCRIBERS = 10_000
-/** What the bare publisher takes is to be at least this share of what ours takes. */
+/** Minimum ratio of the bare publisher's processor time to ours. */
 const BARE_SHARE_MIN = 0.9
-/** The same of batches, beside a publisher of constant frames that are as long. */
+/** The same for batches, against constant frames of equal length. */
 const BATCHED_SHARE_MIN = 0.75
-/** What a turn of 2 ms brings at 32,000 venue messages a second. */
+/** Updates in a tick of 2 ms at 32,000 venue messages a second. */
 const BATCHED_PER_ROUND = 64
 const BATCHED_SUBSCRIBERS = 1_000
-/** To one subscriber before the others come, so that the compiler has seen all of it before anything is measured.
- * With a fifth of it and rounds of 0.3 s compiling was part of every figure. */
+/** Sent to one subscriber before the others connect, so that all code is compiled before the measurement. */
 const WARM_UP = { turnCount: 3_000, perTurn: 10, intervalMs: 1 }
 const SMALL_WARM_UP = { turnCount: 5, perTurn: 10, intervalMs: 1 }
 
 type Shape = Omit<Plan, 'startMs'>
 
-/** How a load is shaped. */
+/** Shape of a load. */
 interface Size {
   readonly subscriberCounts: readonly number[]
   readonly encodings: readonly Encoding[]
@@ -119,7 +117,7 @@ function largeSize(requested: string | undefined, seconds: number | null): Size 
   }
 }
 
-/** What one contestant needed in one round. */
+/** Cost of one contestant in one round. */
 interface Round {
   readonly deliveryCount: number
   readonly comparedCount: number
@@ -128,7 +126,7 @@ interface Round {
   readonly times: Histogram
 }
 
-/** All three in turns, the first round of each not counted. */
+/** Alternates all three; the first round of each is not counted. */
 async function compete(
   field: Field,
   perRound: number,
@@ -141,10 +139,10 @@ async function compete(
   const tickCount = Math.max(Math.round(roundMs / intervalMs), 2)
   const rounds: Record<Contestant, Round[]> = { ours: [], bare: [], ws: [] }
   const lines: string[] = []
-  // A round of so many lasts several seconds whatever is asked for.
+  // A round with this many subscribers takes several seconds in any case.
   const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
   for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
-    // The first contestant of one round is the last of the next.
+    // The order of the contestants is rotated.
     for (let position = 0; position < contestants.length; position += 1) {
       const contestant = contestants[(position + round) % contestants.length] ?? 'ours'
       const done = await field.run(contestant, {
@@ -189,7 +187,7 @@ function rowsOf(
       ),
     )
   }
-  // Of rounds that followed each other, so that what the machine did meanwhile falls on both.
+  // Ratios of consecutive rounds, so that both have the same background load.
   const share = median(pairs(rounds.bare, rounds.ours))
   const atLeast = kind.isBatched ? BATCHED_SHARE_MIN : BARE_SHARE_MIN
   rows.push(aimedRow(`${title}: bare / ours by processor a delivery`, share, { atLeast }))
@@ -206,14 +204,14 @@ function pairs(others: readonly Round[], own: readonly Round[]): number[] {
   })
 }
 
-/** To whom, in which form, and whether a turn is one frame. */
+/** Receivers, encoding, and whether a tick is one frame. */
 interface Kind {
   readonly subscriberCount: number
   readonly encoding: Encoding
   readonly isBatched: boolean
 }
 
-/** The publishers with their subscribers, connected. */
+/** The publishers with their connected subscribers. */
 class Field {
   readonly kind: Kind
   readonly contestants: readonly Contestant[]
@@ -241,7 +239,7 @@ class Field {
     }
   }
 
-  /** Ours comes first: the others publish a message of its. */
+  /** Ours is added first: the others publish one of its messages. */
   async #add(contestant: Contestant, frame: string | null, warmUp: Shape): Promise<string> {
     const { encoding, subscriberCount, isBatched } = this.kind
     const server: Server = new Child('fan-out/server.ts', [contestant])
@@ -271,7 +269,7 @@ class Field {
   }
 }
 
-/** Has a plan carried out from its start to its last delivery. */
+/** Runs a plan from its start to its last delivery. */
 async function publish(server: Server, load: Load, shape: Shape): Promise<Round> {
   const before = await server.ask({ kind: 'look' }, 'looked')
   const plan = { ...shape, startMs: sharedMs() + START_AFTER_MS }

@@ -1,5 +1,5 @@
-// The books that a subscriber of a bench rebuilds from what came to it, as a user would: from a snapshot on, by
-// absolute sizes. Read off the clock. Needs nothing of the harness, so that subscribers stay small processes.
+// Rebuilds books from a bench subscriber's messages, as a client would: from a snapshot on, by absolute sizes. Used off
+// the clock. Does not import the harness, so that subscriber processes stay small.
 
 import { FollowedBook } from '../test/support/clients/stream-follower.ts'
 
@@ -8,7 +8,7 @@ interface Level {
   readonly size: number
 }
 
-/** A `snapshot` or an `update` of the channel `orderbook`. */
+/** A `snapshot` or `update` of the channel `orderbook`. */
 export interface BookMessage {
   readonly type: string
   readonly market_id: string
@@ -19,7 +19,7 @@ export interface BookMessage {
 export class FollowedBooks {
   readonly #books = new Map<string, FollowedBook>()
 
-  /** Takes the next message; what the protocol forbids is returned as text, else null. */
+  /** Applies the next message; returns a protocol violation as text, else null. */
   take({ type, market_id: id, seq, data }: BookMessage): string | null {
     if (type === 'snapshot') this.#books.set(id, new FollowedBook())
     const book = this.#books.get(id)
@@ -35,7 +35,7 @@ export class FollowedBooks {
     return null
   }
 
-  /** Each book as a line, as `bookLine` (sim-load.ts) writes the world's. */
+  /** Each book as a line in the format of `bookLine` (sim-load.ts). */
   lines(): readonly string[] {
     return [...this.#books].map(([id, book]) => {
       const side = (name: 'bids' | 'asks') =>

@@ -1,7 +1,6 @@
-// What every bench shares: how it is described, how time is taken, how a result is written down, and a
-// folder that goes when it is over. Time goes into HDR histograms in nanoseconds and comes out as
-// percentiles; there are no means here. A benched part is small and silent under test and large on
-// request, and ends by checking the state that it produced.
+// Shared by all benches: their description, timing, results, and temporary folders. Times are HDR histograms of
+// nanoseconds, reported as percentiles; there are no means. A bench is small and silent under test and larger
+// otherwise, and ends with a check of the resulting state.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -30,13 +29,13 @@ export interface Bench {
 }
 
 export interface BenchSetting {
-  /** Under test: enough to see that it works, within seconds. The numbers then mean nothing. */
+  /** Under test: just enough to show that it works, within seconds. The numbers are then meaningless. */
   readonly isSmall: boolean
-  /** How long each load lasts where the bench has one that lasts; null: as long as the bench thinks right. */
+  /** Duration of each timed load, in seconds; null: the bench's default. */
   readonly seconds: number | null
-  /** How many markets a venue at most, where a bench asks what grows with them; null: as many as the bench thinks right. */
+  /** Maximum number of markets per venue, for benches that measure growth; null: the bench's default. */
   readonly markets: number | null
-  /** Takes a line about what is going on; a test ignores it. */
+  /** Receives progress lines; a test ignores them. */
   readonly say: (line: string) => void
 }
 
@@ -45,16 +44,16 @@ export interface BenchResult {
   readonly state: EndState
 }
 
-/** What the run left behind, checked, and short enough to compare two runs by eye. */
+/** The verified final state of a run, short enough to compare two runs by eye. */
 export interface EndState {
   readonly hash: string
-  /** What was compared with what, with counts; the bench throws when something differs. */
+  /** What was compared, with counts; the bench throws on a difference. */
   readonly checked: string
-  /** Whether the same seed gives the same hash again; live processes cannot promise that. */
+  /** Whether the same seed always gives the same hash; live processes cannot guarantee that. */
   readonly isRepeatable: boolean
 }
 
-/** A distribution of times, or a single figure, which may have been aimed at. */
+/** A distribution of times, or a single figure, which may have a target. */
 export type Row =
   | { readonly kind: 'times'; readonly what: string; readonly times: Histogram }
   | {
@@ -64,7 +63,7 @@ export type Row =
       readonly aimed?: Aimed
     }
 
-/** A figure as a number beside its bound. */
+/** A figure with its bound. */
 export interface Aimed {
   readonly figure: number
   readonly aim: { readonly atLeast: number } | { readonly atMost: number }
@@ -74,7 +73,7 @@ export interface Aimed {
 export const timesRow = (what: string, times: Histogram): Row => ({ kind: 'times', what, times })
 export const figureRow = (what: string, value: string): Row => ({ kind: 'figure', what, value })
 
-/** The row of a figure with its aim; `unit` stands behind the figure. A figure that is no number meets nothing. */
+/** A row with a figure and its target; `unit` follows the figure. NaN misses every target. */
 export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit = 'times'): Row {
   const isMet = 'atLeast' in aim ? figure >= aim.atLeast : figure <= aim.atMost
   const wanted = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`
@@ -82,19 +81,19 @@ export function aimedRow(what: string, figure: number, aim: Aimed['aim'], unit =
   return { kind: 'figure', what, value, aimed: { figure, aim, isMet } }
 }
 
-/** A ratio or another small figure, to as many digits as mean something. */
+/** A ratio or another small figure, with a suitable number of digits. */
 export const figureText = (figure: number): string => figure.toFixed(figure < 10 ? 2 : 1)
 
-/** How many times the median of `slow` is the median of `fast`. */
+/** The median of `slow` divided by the median of `fast`. */
 export function ratioRow(what: string, slow: Histogram, fast: Histogram): Row {
   const ratio = slow.getValueAtPercentile(50) / Math.max(fast.getValueAtPercentile(50), 1)
   return figureRow(what, `${figureText(ratio)} times`)
 }
 
-/** This share of the operations runs before anything is recorded, for the compiler. */
+/** Share of the operations that runs unrecorded first, for the compiler. */
 const WARM_UP_SHARE = 0.2
 
-/** One of the things timed: does `count` operations, beginning with the `from`-th. */
+/** A timed alternative: performs `count` operations, starting with the `from`-th. */
 export interface Contestant {
   readonly times: Histogram
   readonly batch: (from: number, count: number) => void
@@ -105,16 +104,15 @@ export interface Contestant {
 }
 
 /**
- * Runs the contestants over the same operations, a batch of one after a batch of another, so that
- * whatever else the machine does falls on all alike. Each comes first in its turn: the first finds
- * the operations out of the processor's caches. Records each batch's time per operation.
+ * Runs the contestants over the same operations in alternating batches, so that background load affects all equally.
+ * Each is first in turn, because the first has cold processor caches. Records each batch's time per operation.
  */
 export function timeInRotation(
   contestants: readonly Contestant[],
   size: {
     readonly operationCount: number
     readonly batchCount: number
-    /** Operations at the beginning that are not recorded. */
+    /** Number of initial operations that are not recorded. */
     readonly warmUpCount?: number
   },
 ): void {
@@ -137,7 +135,7 @@ export function timeInRotation(
   }
 }
 
-/** Runs `work` in a new folder under the system's temporary one, which is removed in the end. */
+/** Runs `work` in a new temporary folder, which is removed afterwards. */
 export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-bench-'))
   try {
@@ -147,12 +145,11 @@ export async function inFolder<Result>(work: (folder: string) => Promise<Result>
   }
 }
 
-/** The database of a folder. */
 export function openStorage(dataDir: string, clock: Clock = systemClock): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
 }
 
-/** The same in a new folder, open while `work` runs. */
+/** Runs `work` with a database in a new temporary folder. */
 export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
   return inFolder(async (dataDir) => {
     const storage = await openStorage(dataDir)
@@ -164,19 +161,19 @@ export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): P
   })
 }
 
-/** SHA-256 over texts, the first 16 hex digits: enough to see that two end states are the same. */
+/** SHA-256 of texts, the first 16 hex digits: enough to compare two final states. */
 export function hashOf(texts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(text).update('\n')
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Throws when an end state is not what it should be: a fast wrong answer is not a result. */
+/** Throws if a final state is wrong: a fast wrong answer is not a result. */
 export function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`the bench produced a wrong state: ${what}`)
 }
 
-/** Twice, since the first frees what the second can give back. */
+/** Runs twice, since the first collection frees what the second can return to the system. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

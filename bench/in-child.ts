@@ -1,12 +1,15 @@
-// What the programs of a bench's child processes share: commands come and reports go over the channel that `fork` gives.
+// Shared by the child processes of benches: commands and reports over the `fork` channel.
 
-/** Calls `take` with each command, and ends this process with the bench. */
+/** Calls `take` with each command; ends this process when the bench ends. */
 export function takeCommands<Command>(take: (command: Command) => unknown): void {
   process.on('disconnect', () => process.exit(0))
   process.on('message', take)
 }
 
-/** Reports to the bench. After a `fail` every report is that failure: the bench may have awaited none at its time. */
+/**
+ * Sends reports to the bench. After a `fail` every report is that failure, since the bench may not have awaited it
+ * when it happened.
+ */
 export class Reports<Report extends { readonly kind: string }> {
   #failure: { readonly kind: 'failed'; readonly why: string } | null = null
 

@@ -1,13 +1,12 @@
-// How many venue frames a second does one thread take to published updates? The whole engine in one process, as
-// it is wired for serving, over LMDB: frames of the simulated world, one in twenty of them a trade, go through
-// parse, map, owners, disk's queue, publisher and hub to one subscriber to all books, trades and prices, as JSON,
-// over a socket of loopback, as fast as they will. The limit in the same run, on the same thread: JSON.parse of the
-// same frames, JSON.stringify of the same updates as finished objects, and a bare uWebSockets.js publish to a
-// subscriber of the same kind. They take turns. Both get 64 frames a turn of the loop, about what one read of a
-// busy venue's socket holds, and wait when the subscriber is 3,000 messages behind.
-// Excluded: the venue's sockets, checkpoints' and retention's share of a longer run, the subscriber's own work.
-// Precision: processor time is that of the whole process, with LMDB's own thread and the garbage collector's; the
-// thread's alone, and the clock, are given beside it.
+// Venue frames per second that one thread turns into published updates. The whole engine in one process over LMDB,
+// wired as in production. Frames of the simulated world, one in twenty a trade, go at full speed through parse, map,
+// actors, commit queue, publisher and hub. One subscriber receives all books, trades and prices as JSON over loopback.
+// The limit runs on the same thread in the same run: JSON.parse of the same frames, JSON.stringify of the same updates
+// as finished objects, and a bare uWebSockets.js publish to an equal subscriber. They alternate. Both process 64 frames
+// per event-loop tick, about one read of a busy venue's socket, and wait when the subscriber is 3,000 messages behind.
+// Excluded: the venue's sockets, checkpoints and retention of a longer run, the subscriber's own work.
+// Precision: processor time is the whole process's, including LMDB's thread and garbage collection; the thread's own
+// time and wall time are reported too.
 
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../engine/clock.ts'
@@ -26,9 +25,9 @@ import { median } from './latency-recorder.ts'
 import { listingOf } from './sim-load.ts'
 
 const FRAMES_PER_ROUND = 64
-/** The subscriber is looked after once so many messages more were sent. */
+/** The subscriber's progress is checked after this many messages. */
 const WINDOW = 1_500
-/** Compared with the limit's rate, by processor time a frame. */
+/** Minimum share of the limit's rate, by processor time per frame. */
 const SHARE_MIN = 0.4
 
 export const bench: Bench = {
@@ -57,15 +56,15 @@ export const bench: Bench = {
   },
 }
 
-/** What some frames cost, in milliseconds. */
+/** Cost of some frames, in milliseconds. */
 interface Cost {
   readonly processMs: number
-  /** Of the main thread alone; NaN where the system does not show it. */
+  /** Of the main thread alone; NaN if the system does not report it. */
   readonly threadMs: number
   readonly tookMs: number
 }
 
-/** Each round a part of the frames, to one side and then to the other; the first is not counted. */
+/** Each round runs a part of the frames on one side and then the other; the first round is not counted. */
 async function compete(
   { frames }: IngestLoad,
   sides: { readonly ours: Side; readonly limit: Side },
@@ -105,7 +104,7 @@ async function compete(
   ]
 }
 
-/** Sends frames as fast as they will go; ends when the subscriber has every message and the disk every row. */
+/** Sends frames at full speed; resolves when the subscriber has every message and the disk every row. */
 async function drive(side: Side, from: number, to: number): Promise<Cost> {
   const startedMs = systemClock.monotonicMs()
   const before = { processMs: processMs(), threadMs: threadMs() }

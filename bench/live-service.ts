@@ -1,6 +1,6 @@
-// The whole service as `npm start` runs it, for benches: the engine as one process, the simulated
-// venues as its child, real sockets, a folder of its own. Knows when each step of the start happened,
-// what the engine costs, and the simulator's own truth.
+// The whole service as `npm start` runs it, for benches: the engine process, the simulated venues as its child, real
+// sockets, a temporary folder. Records the times of startup steps, the engine's cost, and the simulator's expected
+// state.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,13 +16,13 @@ interface ServiceOptions {
   readonly dataDir: string
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
-  /** What is run; what `npm start` runs where nothing else is said. */
+  /** The program to run; default: that of `npm start`. */
   readonly entry?: 'engine/start.mjs' | 'engine/main.ts'
-  /** Variables beside those that follow from the above. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** How many markets the simulated venues list, and how many of these are open. */
+/** Number of markets that the simulated venues list, and how many of them are open. */
 interface MarketCounts {
   readonly listed: number
   readonly open: number
@@ -39,7 +39,7 @@ const POLL_MS = 50
 const EQUAL_WITHIN_MS = 20_000
 const TICKS_PER_SECOND = 100
 
-/** A running service. Times are calendar milliseconds of this machine. */
+/** A running service. Times are epoch milliseconds of this machine. */
 export class LiveService {
   readonly #process: TestProcess
   readonly #gamma: string
@@ -69,7 +69,7 @@ export class LiveService {
     this.servingAtMs = facts.servingAtMs
   }
 
-  /** Resolves once the banner was printed; rejects after three minutes, or when the engine ends. */
+  /** Resolves when the banner is printed; rejects after three minutes, or when the engine ends. */
   static async start(options: ServiceOptions): Promise<LiveService> {
     const startedAtMs = systemClock.nowMs()
     const settings = {
@@ -86,7 +86,7 @@ export class LiveService {
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()
-      // The log line that says where the venues are comes once they listen.
+      // The log line with the venues' addresses is written once they listen.
       const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())
       check(up !== null, 'the log says where the simulated venues are')
       const [, upTime = '', gamma = ''] = up ?? []
@@ -100,7 +100,7 @@ export class LiveService {
     }
   }
 
-  /** JSON from our REST. */
+  /** Fetches JSON from our REST API. */
   read<Answer>(path: string): Promise<Answer> {
     return readJson(`${this.api}${path}`, { 'X-API-Key': this.key })
   }
@@ -117,7 +117,7 @@ export class LiveService {
     return { listed: venues.a.markets + venues.b.markets, open }
   }
 
-  /** When both catalogues were whole; at the earliest the time of the first look. */
+  /** When both catalogues were complete; at the earliest the time of the first poll. */
   async catalogsLoaded(): Promise<number> {
     return this.#until('both catalogues', async () => {
       const { cache } = await this.read<{ cache: boolean }>('/health')
@@ -146,21 +146,20 @@ export class LiveService {
   }
 
   /**
-   * The engine's resident memory now, the part of it that is pages of files (programs, the mapped
-   * database: the system takes these back when it needs room), and the highest. The simulator is
-   * not in it.
+   * The engine's resident memory, its part in file pages (programs and the mapped database, which the system can
+   * reclaim), and the peak. Excludes the simulator.
    */
   memoryBytes(): { readonly resident: number; readonly files: number; readonly peak: number } {
     const bytes = (name: string) => bytesOf(this.#process.pid, name)
     return { resident: bytes('VmRSS'), files: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  /** Seconds of processor time the engine has used, all threads. */
+  /** Processor time of the engine, all threads, in seconds. */
   processorSeconds(): number {
     return processorSecondsOf(this.#process.pid)
   }
 
-  /** The engine and every process that it keeps beside it: how many, what they hold in memory and used of the processor. */
+  /** The engine and its child processes: their number, resident memory and processor time. */
   whole(): { readonly processes: number; readonly resident: number; readonly seconds: number } {
     const pids = [this.#process.pid, ...childrenOf(this.#process.pid)]
     const resident = pids.reduce((sum, pid) => sum + bytesOf(pid, 'VmRSS'), 0)
@@ -168,7 +167,7 @@ export class LiveService {
     return { processes: pids.length, resident, seconds }
   }
 
-  /** When the first of the first page's open markets had a price; at the earliest the time of the first look. */
+  /** When the first open market of the first page had a price; at the earliest the time of the first poll. */
   async firstPrice(): Promise<number> {
     return this.#until('a price', async () => {
       const { markets } = await this.read<{ markets: readonly { id: string }[] }>(
@@ -184,27 +183,27 @@ export class LiveService {
     })
   }
 
-  /** Stops the world: books and trades stay as they are from now on. */
+  /** Pauses the simulated world: books and trades stop changing. */
   async pauseWorld(): Promise<void> {
     await readJson(`${this.#gamma}/sim/state?action=pause`)
   }
 
-  /** Lets the world go on. */
+  /** Resumes the simulated world. */
   async resumeWorld(): Promise<void> {
     await readJson(`${this.#gamma}/sim/state?action=resume`)
   }
 
-  /** So many venue messages more within the next second. */
+  /** Adds this many venue messages within the next second. */
   async burst(messages: number): Promise<void> {
     await readJson(`${this.#gamma}/sim/state?action=burst&messages=${messages}`)
   }
 
-  /** Every trade of the world as the engine names it: market and native id. */
+  /** Every trade of the world by the engine's names: market and native id. */
   async trueTrades(): Promise<readonly string[]> {
     return [...(await truthOfTrades({ gamma: this.#gamma })).keys()]
   }
 
-  /** Every book that the world has made, by unified id. */
+  /** Every book that the world has created, by unified id. */
   async truthBooks(): Promise<Map<string, TruthBook>> {
     const truth = new Map<string, TruthBook>()
     for (const venue of ['a', 'b']) {
@@ -233,7 +232,7 @@ export class LiveService {
     return stale ? null : { bids: micros(bids), asks: micros(asks) }
   }
 
-  /** SIGTERM; throws unless the engine ends with 0. */
+  /** Sends SIGTERM; throws unless the engine exits with 0. */
   async stop(): Promise<void> {
     const exitCode = await this.#process.end('SIGTERM')
     check(
@@ -247,7 +246,7 @@ export class LiveService {
   }
 }
 
-/** Seconds of processor time a process has used, all threads. */
+/** Processor time of a process, all threads, in seconds. */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const [userTicks, systemTicks] = stat
@@ -271,15 +270,15 @@ function childrenOf(pid: number): readonly number[] {
   )
 }
 
-/** A book as one line of text, for comparing and hashing. */
+/** A book as one line of text, for comparison and hashing. */
 function truthLine(id: string, { bids, asks }: TruthBook): string {
   const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
   return `${id} ${side(bids)} | ${side(asks)}`
 }
 
 /**
- * The truth's lines once `rebuilt` says the same of every book, asked again for 20 s while messages
- * are still on their way; throws with the first difference after that.
+ * The simulator's book lines, once `rebuilt` equals them. Polls for 20 s while messages are still in transit; then
+ * throws with the first difference.
  */
 export async function equalLines(
   truth: ReadonlyMap<string, TruthBook>,

@@ -1,10 +1,9 @@
-// How long does the event loop keep a message waiting while something else goes on beside it? A steady load of
-// simulated venue frames goes through parse, map and real actors over the disk, each at its planned moment; how late
-// each is taken up is the loop's delay. Runs with the work beside it and without it take turns, so that whatever else
-// the machine does falls on both, and the medians of their p99s are compared. On a machine that is busy with other
-// things most of a delay is a wait for a processor; Linux shows how long that was, and the rest is our own.
-// Waits behind the work's own thread are taken off too, so that figure alone does not show that the limit is met.
-//  Excluded: sockets, subscribers.
+// Event-loop delay of messages during other work. A steady load of simulated venue frames goes through parse, map and
+// real actors over the disk, each at its planned moment; the delay is how late each starts. Runs with and without the
+// work alternate, so that background load affects both, and the medians of their p99s are compared. On a busy machine
+// most of a delay is waiting for a processor. Linux reports that time, and the rest is attributed to the engine. The
+// wait behind the work's own thread is subtracted too, so that figure alone does not prove that the limit is met.
+// Excluded: sockets, subscribers.
 
 import { openSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -37,13 +36,13 @@ import { RECEIVED_AT, type VenuePath, venuePath } from './venue-path.ts'
 const SEED = 12
 const FRAMES_PER_MS = 1
 const RUNS = 5
-/** What the loop's delay may be: this in all, or so many times what it is without the work. */
+/** Limit of the delay: this absolute value, or a multiple of the delay without the work. */
 const P99_NS_MAX = 5_000_000
 const RATIO_MAX = 1.5
 
-/** What goes on beside the load; asked for anew in each run. */
+/** The concurrent work; created for each run. */
 interface LoopWork {
-  /** Begins, and resolves when it has come to rest after `signal` aborted: off the clock. */
+  /** Starts; resolves when the work has stopped after `signal` aborted, off the clock. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -52,11 +51,11 @@ const runMsOf = ({ isSmall }: Pick<BenchSetting, 'isSmall'>): number => (isSmall
 /** Delays of planned frames. */
 interface Delays {
   readonly all: Histogram
-  /** Less what the loop waited for a processor since its last turn; empty where the system does not show it. */
+  /** Less the loop's wait for a processor since the last tick; empty if the system does not report it. */
   readonly own: Histogram
 }
 
-/** Venue frames, one a millisecond, taken up by actors of their own over `storage`. */
+/** Venue frames, one a millisecond, processed by separate actors over `storage`. */
 export class LoopLoad {
   readonly publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
   readonly #frames: readonly SimFrame[]
@@ -65,7 +64,7 @@ export class LoopLoad {
   #takenCount = 0
   #eventCount = 0
 
-  /** Lasts for one comparison, and `moreMs` beside. */
+  /** Lasts for one comparison plus `moreMs`. */
   constructor(storage: Storage, setting: BenchSetting, moreMs = 0) {
     const load = simLoad({
       seed: SEED,
@@ -99,7 +98,7 @@ export class LoopLoad {
       this.#cells.get(event.outcome)?.send(event)
   }
 
-  /** Feeds frames for so long, and records how late each was taken up. */
+  /** Sends frames for this long and records the delay of each. */
   async run({ all, own }: Delays, forMs: number): Promise<void> {
     const startMs = systemClock.monotonicMs()
     const count = forMs * FRAMES_PER_MS
@@ -108,7 +107,7 @@ export class LoopLoad {
     const tick = () => {
       const elapsedMs = systemClock.monotonicMs() - startMs
       const nowWaitedMs = processorWaitMs()
-      // Those of one moment first, so that none waits for the work of another.
+      // All frames of one moment are recorded first, so that none waits for another's processing.
       const from = this.#takenCount
       for (; planned < count && planned / FRAMES_PER_MS <= elapsedMs; planned += 1) {
         const lateMs = elapsedMs - planned / FRAMES_PER_MS
@@ -128,7 +127,7 @@ export class LoopLoad {
     tick()
   }
 
-  /** How many frames went through; throws when the load came to its end before. */
+  /** Number of processed frames; throws if the load ended early. */
   checked(): number {
     check(this.#takenCount <= this.#frames.length, 'the load lasts as long as the runs')
     check(this.#eventCount >= this.#takenCount / 2, 'frames became events')
@@ -136,7 +135,7 @@ export class LoopLoad {
   }
 }
 
-/** Five runs with the work and five without, in turns; `what` names it in the rows. */
+/** Five runs with the work and five without, alternately; `what` names it in the rows. */
 export async function timeBeside(
   what: string,
   work: LoopWork,
@@ -156,7 +155,7 @@ export async function timeBeside(
   const aloneRun = () => load.run(added(alone), runMs)
   for (let run = 0; run < RUNS; run += 1) {
     setting.say(`${what}: run ${run + 1} of ${RUNS} with and without`)
-    // Neither always comes first.
+    // The order alternates.
     for (const one of run % 2 === 0 ? [aloneRun, besideRun] : [besideRun, aloneRun]) await one()
   }
   const rows: Row[] = []
@@ -204,10 +203,10 @@ function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): str
   )
 }
 
-/** Kept open: opening it anew costs as much as ten messages. It is of the thread that opens it. */
+/** Kept open, since opening it costs as much as ten messages. Belongs to the thread that opened it. */
 let waits: { readonly file: number; readonly bytes: Buffer } | null = null
 
-/** How long this thread was ready to run and did not; null where the system does not show it. */
+/** Time for which this thread was ready to run but waiting for a processor; null if the system does not report it. */
 export function processorWaitMs(): number | null {
   if (process.platform !== 'linux') return null
   try {

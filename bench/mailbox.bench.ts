@@ -1,8 +1,7 @@
-// How long from `system.tell` to the actor's turn? Three cases: an idle system, where the turn runs
-// within `tell`; a burst, where thousands of messages come at one moment and wait for each other; and a steady
-// stream at a planned rate. In the last two the clock starts at the moment at which a message was
-// planned, so that a late sender cannot hide a slow system.
-// Excluded: what a real turn does (the actor here notes the time, about 0.1 µs), routing, sockets.
+// Time from sending a message until the actor handles it. Three cases: an idle system, where the actor runs within the
+// call; a burst of thousands of messages; and a steady stream. In the last two the time starts at the message's planned
+// moment, so that a late sender cannot hide a slow system.
+// Excluded: the actor's real work (this actor records the time, about 0.1 µs), routing, sockets.
 
 import type { Histogram } from 'hdr-histogram-js'
 import { type Actor, type ActorRef, type ReceiveResult, System } from '../actors/system.ts'
@@ -51,17 +50,17 @@ export const bench: Bench = {
 interface Case {
   readonly what: string
   readonly times: Histogram
-  /** What each actor added up. */
+  /** The sum of each actor. */
   readonly sums: readonly number[]
 }
 
 interface Note {
-  /** Counts up per actor. */
+  /** Sequence number per actor. */
   readonly number: number
   readonly plannedAtMs: number
 }
 
-/** Notes when its turn came; does nothing else. */
+/** Only records when it was run. */
 class NotingActor implements Actor<Note> {
   readonly name = 'noting'
   readonly #times: Histogram | null
@@ -116,7 +115,7 @@ function finish(
   return { what, times, sums: actors.map(({ sum }) => sum) }
 }
 
-/** Message `index` goes to the actors in turn, numbered per actor. */
+/** Sends message `index` to the actors in rotation, numbered per actor. */
 function tell(actorRefs: readonly ActorRef<Note>[], index: number, plannedAtMs: number): void {
   actorRefs[index % ACTORS]?.send({ number: Math.floor(index / ACTORS), plannedAtMs })
 }
@@ -132,7 +131,7 @@ function timeIdle({ isSmall }: BenchSetting): Case {
   return finish('idle: tell with its turn', times, actors, operationCount)
 }
 
-/** Messages sent within a turn, as those of one large frame are: all wait for its end. */
+/** Messages sent within one event-loop tick, like those of one large frame: all wait for its end. */
 async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   const times = newTimes()
   const { system, actors, cells: actorRefs } = open(times)
@@ -153,7 +152,7 @@ async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   return finish(`burst of ${size} at one moment`, times, actors, burstCount * size)
 }
 
-/** Each message has its planned moment; those whose moment has passed are sent in one go. */
+/** Each message has a planned moment; overdue ones are sent at once. */
 async function timeSteady(perSecond: number, durationMs: number): Promise<Case> {
   const times = newTimes()
   const { actors, cells: actorRefs } = open(times)

@@ -1,8 +1,7 @@
-// What does one frame cost from its text to its events, at each venue? Frames are rendered by the
-// simulator's own renderers, as one connection that reads every market would get them, and go through
-// the connectors' own parse, sequence check and map. The events are applied to books between the batches, off
-// the clock, and at the end the books are compared with the simulator's.
-// Excluded: the socket, the actors, publishing. JSON.parse alone is timed beside it as a baseline.
+// Cost of one frame from text to events, at each venue. The simulator's renderers produce the frames that a connection
+// reading every market would receive. They go through the connectors' own parse, sequence check and map. Events are
+// applied to books between the batches, off the clock; finally the books are compared with the simulator's.
+// Excluded: socket, actors, publishing. JSON.parse alone is timed as a baseline.
 
 import type { VenueEvent } from '../engine/events.ts'
 import { OrderBook } from '../engine/market/order-book.ts'
@@ -104,7 +103,7 @@ function timeVenue(
   ]
 }
 
-/** Keeps events until the clock stands still, then applies them to books. */
+/** Buffers events and applies them to books while the timing is stopped. */
 class Books {
   readonly #books = new Map<string, OrderBook>()
   #waiting: VenueEvent[] = []

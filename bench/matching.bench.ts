@@ -1,9 +1,9 @@
-// How long until a new market has its partner among the filed ones, how long does a match of two whole venues
-// take, and how long reading one market? And how long does the matcher keep the loop from a venue's frames, as the
-// service runs it? Markets are the simulator's, worded as each venue words them; beside it an off-the-shelf search of
-// the same texts, which does not distinguish a pair from its near-duplicates. At the end the partners found are compared with
-// those the world knows to be planted. With `--markets` only the two whole venues are matched.
-// Excluded: the thread and its queue, the catalogue, storage, but where the loop's delay is timed.
+// Time to find the match of a new market among the indexed ones, to match two whole venues, and to parse one market.
+// Also the event-loop delay that the matcher causes for venue frames in production. Markets are the simulator's, worded
+// as each venue words them. A generic text search over the same texts is timed as a comparison; it does not distinguish
+// a pair from near-duplicates. Finally the matches are compared with the world's planted pairs. With `--markets` only
+// the two whole venues are matched.
+// Excluded: the thread and its queue, the catalogue and storage, except for the loop delay.
 
 import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'
@@ -35,9 +35,9 @@ import {
 import { timeMatcher } from './matching/load.ts'
 
 const SEED = 8
-/** Markets that are read together for one sample: a single reading is too short to time. */
+/** Markets parsed for one sample: a single one is too short to time. */
 const READ_BATCH = 20
-/** Hits of the search that are looked at for the partner. */
+/** Search results that are checked for the match. */
 const HITS_MAX = 16
 
 export const bench: Bench = {
@@ -86,7 +86,7 @@ function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] 
 }
 
 function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: CorpusMatches } {
-  // What making the world left behind is none of the matcher's.
+  // Excludes the garbage of creating the world.
   collectGarbage()
   const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20)
   const listed = mebibytes(process.memoryUsage().heapUsed)
@@ -125,13 +125,13 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
   }
 }
 
-/** The most that was resident since the start, or since it was reset. */
+/** Peak resident memory since the start or the last reset. */
 const peakBytes = (): number => process.resourceUsage().maxRSS * 1_024
 
-/** By Linux's word for it, see proc(5): what making the world took is none of the match. */
+/** Resets Linux's peak counter (see proc(5)), to exclude the memory for creating the world. */
 const resetPeak = (): void => writeFileSync('/proc/self/clear_refs', '5')
 
-/** Planted partners of venue b, a seeded choice. */
+/** Planted matches of venue b, a seeded choice. */
 function newcomers({ b, planted }: MatchingWorld, count: number): readonly MatchMarket[] {
   const same = new Set<string>()
   for (const { other, kind } of planted.values()) if (kind === 'same') same.add(other)
@@ -149,7 +149,9 @@ interface Found {
   readonly score: number
 }
 
-/** Files all but the late, then each of those as the service would: put, then find; the search in turns with it. */
+/**
+ * Indexes all markets except the late ones, then times each of those: put, then find. The search alternates with it.
+ */
 function timeNewcomers(
   { a, b, planted }: MatchingWorld,
   late: readonly MatchMarket[],
@@ -169,7 +171,7 @@ function timeNewcomers(
     const foundMs = systemClock.monotonicMs()
     const hits = search(market)
     const searchedMs = systemClock.monotonicMs()
-    // The first one files every event, as the service does at its start.
+    // The first one indexes every event, as at startup.
     if (index > 0) record(ours, foundMs - startedMs)
     if (index > 0) record(theirs, searchedMs - foundMs)
     for (const { a: number, pairScore: validated } of pairs) {
@@ -190,7 +192,7 @@ function timeNewcomers(
   }
 }
 
-/** The service's finder, numbered from 1. */
+/** The production finder, with markets numbered from 1. */
 function finderOf() {
   const finder = openPairFinder()
   let [seq, number] = [0, 0]
@@ -215,7 +217,7 @@ function finderOf() {
   }
 }
 
-/** Titles, short titles and events of one venue's markets in an index; finds keys by another's text. */
+/** A search index of one venue's titles, short titles and events; finds keys by another market's text. */
 function searchOf(markets: readonly MatchMarket[]): (market: MatchMarket) => readonly string[] {
   const index = new MiniSearch<{ id: number; text: string }>({ fields: ['text'] })
   index.addAll(markets.map((market, id) => ({ id, text: textOf(market) })))

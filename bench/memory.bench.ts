@@ -1,8 +1,8 @@
-// How much memory does the engine hold, at rest and while 3,000 venue messages a second come for ten minutes? The whole
-// service as `npm start` runs it, the default markets. Resident memory is the engine's process as the system counts it,
-// pages of files (programs, the mapped database) included, which the system takes back when it needs room; the
-// simulator's process is not in it. Full collections of the main thread's heap in that time are counted with their pauses.
-// Excluded: subscribers, requests, the simulator. In the end every book of a sample equals the simulator's own.
+// Memory of the engine, at rest and during ten minutes of 3,000 venue messages a second. The whole service as `npm
+// start` runs it, with the default markets. Resident memory is that of the engine's process, including file pages
+// (programs, the mapped database), which the system can reclaim. The simulator is excluded. Full collections of the
+// main thread's heap are counted with their pauses.
+// Excluded: subscribers, requests, the simulator. Finally every book of a sample must equal the simulator's.
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import {
 } from './harness.ts'
 import { equalLines, LiveService, type TruthBook } from './live-service.ts'
 
-/** The defaults of SIM_MARKETS and SIM_RATE. */
+/** Defaults of SIM_MARKETS and SIM_RATE. */
 const MARKETS = 400
 const REST_RATE = 50
 const RATE = 3_000
@@ -66,13 +66,13 @@ interface Load {
   readonly seconds: number
 }
 
-/** What is seen at one time. */
+/** Measurements at one time. */
 interface MemorySample {
   readonly afterS: number
   readonly resident: number
   readonly files: number
   readonly heap: number
-  /** Full collections since the start. `within`: how many of them took so many milliseconds at most. */
+  /** Full collections since the start. `within`: the number of them that took at most this many milliseconds. */
   readonly full: {
     readonly count: number
     readonly sumMs: number
@@ -133,7 +133,7 @@ const anonymous = (poll: MemorySample) => poll.resident - poll.files
 const sampleText = ({ afterS, resident, files, heap, full }: MemorySample) =>
   `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms`
 
-/** Every tenth part of the time. */
+/** Every tenth sample. */
 function overTime(checks: readonly MemorySample[]): string {
   const step = Math.max(1, Math.floor(checks.length / 10))
   const some = checks.filter((_, index) => index % step === 0)
@@ -151,7 +151,7 @@ function fullText(checks: readonly MemorySample[]): string {
   return `${count}, ${(sumMs / Math.max(count, 1)).toFixed(1)} ms each`
 }
 
-/** The bound of the histogram under which all of them are: those of the start, which fills the heap, are no part of it. */
+/** The upper histogram bound of all pauses, except those of the startup, which fills the heap. */
 function longestFull(checks: readonly MemorySample[]): number {
   const [first, last] = [checks[0]?.full, checks.at(-1)?.full]
   if (first === undefined || last === undefined) return Number.NaN

@@ -1,6 +1,6 @@
-// Requests at planned moments, whatever became of those before: request n is due n / rate after the start, and its
-// time counts from then to the last byte of its answer. So a server that stalls is charged for all that came due
-// meanwhile, and so is this process for being late. Also for deployments elsewhere, over http and https.
+// Open-loop requests: request n is due n / rate after the start, whatever happened before, and its time runs from then
+// to the last byte of the response. Delays of a stalled server, and of this process, are thus included. Also for remote
+// deployments, over http and https.
 
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https'
@@ -9,37 +9,37 @@ import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
 import { newTimes, record } from './latency-recorder.ts'
 
-/** Beyond it an answer has not come. */
+/** Response timeout. */
 const ANSWER_MS_MAX = 10_000
 const CONNECTIONS_MAX = 64
 
 interface PlannedLoad {
-  /** The service's address; paths begin behind it. */
+  /** The service's base URL; paths are appended. */
   readonly origin: string
   readonly headers: Readonly<Record<string, string>>
   readonly perSecond: number
   readonly seconds: number
-  /** Asked in turn, again and again. */
+  /** Sent in rotation. */
   readonly requests: readonly PlannedRequest[]
 }
 
 export interface PlannedRequest {
-  /** Under which name its time is kept. */
+  /** The route under which its time is recorded. */
   readonly route: string
   readonly path: string
 }
 
 interface PlannedResult {
   readonly requestCount: number
-  /** Of answers with status 200, by route. */
+  /** Of responses with status 200, by route. */
   readonly times: ReadonlyMap<string, Histogram>
-  /** How many ended otherwise, by status or by what went wrong. */
+  /** Number of other outcomes, by status or error. */
   readonly refusals: ReadonlyMap<string, number>
-  /** How late requests left here: this process's own share of the times. */
+  /** How late requests were sent: this process's own share of the times. */
   readonly lateness: Histogram
 }
 
-/** Carries the plan out; resolves when the last answer came, or ten seconds after it was due. */
+/** Runs the plan; resolves when the last response has arrived, or ten seconds after it was due. */
 export async function runPlanned(load: PlannedLoad): Promise<PlannedResult> {
   const run = new PlannedRun(load)
   try {
@@ -137,7 +137,7 @@ class PlannedRun {
   }
 }
 
-/** What went wrong, in words: `3 × status 429, 1 × ECONNRESET`; '' when nothing did. */
+/** Failures as text: `3 × status 429, 1 × ECONNRESET`; '' if there were none. */
 export function refusalText(refusals: ReadonlyMap<string, number>): string {
   return [...refusals].map(([why, count]) => `${count} × ${why}`).join(', ')
 }

@@ -1,12 +1,11 @@
-// How fast is the order book, against a sorted array, against a Map, and against the package `sorted-btree`?
-// Each operation sets one level of a book, asks whether that changed it, and then reads both best prices, as every change
-// of a market does. The blind tree is not asked whether; the naive array cannot say.
-// The array is sorted anew at each look (test/support/reference/naive/book.ts, the judge as well), the Map is searched
-// through at each look, the tree is asked for its first and last key. Each has a loop of its own, so that the
-// compiler sees one kind of book in each.
-// Loads: what the simulated world does to its own books (about ten levels a side), and books of 1,000
-// levels a side changed near the top, where the naive twin's sort shows.
-// Excluded: parsing, mapping, checksums, publishing, and the making of snapshots.
+// Speed of the order book, against a sorted array, a Map, and the package `sorted-btree`. Each operation sets one
+// level, checks whether the book changed, and reads both best prices, as each change of a market does. The blind tree
+// skips the check; the naive array cannot do it. The array (test/support/reference/naive/book.ts, also the reference)
+// is sorted on each read, the Map is searched, and the tree returns its first and last key. Each has its own loop, so
+// that the compiler sees one kind of book in each.
+// Loads: the simulated world's changes to its books (about ten levels a side), and books of 1,000 levels a side changed
+// near the top, where the cost of sorting shows.
+// Excluded: parsing, mapping, checksums, publishing, snapshots.
 
 import type { LevelChange } from '../engine/events.ts'
 import { OrderBook } from '../engine/market/order-book.ts'
@@ -33,7 +32,7 @@ const SEED = 1
 const DEEP_LEVELS = 1_000
 const TICK = 100
 const BATCH = 100
-/** How many times as long as ours the tree is to take, at the medians. */
+/** Target: minimum ratio of the tree's median time to ours. */
 const TREE_TIMES_MIN = 3
 
 export const bench: Bench = {
@@ -69,12 +68,14 @@ interface Operation {
 
 interface Operations {
   readonly bookCount: number
-  /** Applied before the clock runs. */
+  /** Applied before the timing. */
   readonly first: readonly Operation[]
   readonly timed: readonly Operation[]
 }
 
-/** Does the operations at hand, so many; what it read adds up, so that nothing can be left out, and is compared. */
+/**
+ * Performs a range of operations. The values read are summed, so that the compiler cannot remove them, and compared.
+ */
 type Batch = (from: number, count: number) => void
 
 const KINDS = ['fast', 'naive', 'map', 'tree', 'blind'] as const
@@ -88,7 +89,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   blind: 'sorted-btree, blind',
 }
 
-/** The fast book meets the slow array and the quick two apart: after the array no cache is warm. */
+/** The array is compared with our book apart from the other two, since it evicts the processor's caches. */
 function compare(what: string, operations: Operations, size: Size) {
   const { timed } = operations
   const slow = race(what, ['fast', 'naive'], operations, {
@@ -128,13 +129,13 @@ function compare(what: string, operations: Operations, size: Size) {
 
 const QUICK = ['fast', 'map', 'tree', 'blind'] as const
 
-/** How much of the operations the array does, which takes hundreds of times as long, in which batches. */
+/** The number of operations for the array, which takes hundreds of times as long, and their batch size. */
 interface Size {
   readonly naiveCount: number
   readonly naiveBatch: number
 }
 
-/** Some kinds of books through the same operations in turns, from the beginning. */
+/** Runs several books through the same operations alternately, from the beginning. */
 function race(
   what: string,
   kinds: readonly Kind[],
@@ -153,7 +154,7 @@ function race(
   const sums: Sums = { fast: 0, naive: 0, map: 0, tree: 0, blind: 0 }
   const applied: Sums = { ...sums }
   const fresh: Operation[] = []
-  /** As a frame's changes come: just made, and not from a list that no cache holds. */
+  /** Creates the changes just before the batch, as a frame's are, so that they are in the processor's caches. */
   const beforeBatch = (from: number, count: number): void => {
     for (let index = 0; index < count; index += 1) {
       const operation = timed[from + index]
@@ -276,7 +277,7 @@ function worldOperations({ isSmall }: BenchSetting): Operations {
   return { bookCount: books.size, first: [], timed }
 }
 
-/** Nine in ten changes fall within 20 ticks of the top, as they do on real books. */
+/** Nine in ten changes are within 20 ticks of the top, as in real books. */
 function deepOperations({ isSmall }: BenchSetting): Operations {
   const random = seededRandom('bench deep book', SEED)
   const middle = 5_000

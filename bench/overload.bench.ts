@@ -1,9 +1,9 @@
-// How old is the oldest order book that is served as live when the processor is short? The whole service as
-// `npm start` runs it, 200 markets a venue, 12,000 venue messages a second, beside four busy loops. A user polls
-// books over REST and follows all of them on the stream. A book's age is the time since its venue sent the first
-// change that it lacks; a book that says `stale`, or whose venue's `status` does, is not served as live.
-// Excluded: networks (loopback), how long a subscriber's own process waits for the processor.
-// In the end the load stops, and every book equals the simulator's own, every trade is stored.
+// Maximum age of an order book served as live when processor time is short. The whole service as `npm start` runs it,
+// 200 markets a venue, 12,000 venue messages a second, with four busy loops. A client polls books over REST and follows
+// all of them on the stream. A book's age is the time since its venue sent the first change that it lacks. A book with
+// `stale`, or whose venue's `status` is not live, is not served as live.
+// Excluded: networks (loopback), the subscriber process's wait for the processor. Finally the load stops: every book
+// must equal the simulator's, and every trade must be stored.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const POLL_EVERY_MS = 200
 const BOOKS_PER_REQUEST = 100
 const BUSY_LOOPS = 4
 const TRIES_MAX = 50
-/** What the engine promises of its own part, and as much again for venue and system. */
+/** The engine's own limit, doubled for venue and system. */
 const AGE_MS_MAX = 2_000
 
 export const bench: Bench = {
@@ -80,7 +80,7 @@ async function overload({ isSmall, seconds, say: logLine }: BenchSetting, dataDi
 
 const busyLoop = () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' })
 
-/** An engine that is short of processor may refuse a request; it is asked again. */
+/** An overloaded engine may reject a request; it is retried. */
 async function readAgain<Answer>(service: LiveService, path: string): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -107,7 +107,7 @@ async function openMarketIds(service: LiveService): Promise<readonly string[]> {
   return ids
 }
 
-/** How many looks at the health found it so. */
+/** Number of health polls with each state. */
 interface States {
   ok: number
   degraded: number
@@ -164,7 +164,7 @@ function rowsOf(ages: BookAges, states: States): Row[] {
     ['updates told: from arrival', within],
   ]
   return [
-    // Where a machine is so short that nothing is live, there is nothing to be old.
+    // If the machine is so slow that nothing is live, there are no ages.
     ...times.filter(([, { totalCount }]) => totalCount > 0).map(([what, of]) => timesRow(what, of)),
     aimedRow(
       'oldest book served as live over REST',

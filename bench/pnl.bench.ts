@@ -1,12 +1,12 @@
-// How fast is the PnL of a large wallet? Cold: its whole ledger goes to the thread in packed blocks, and its tally
-// comes back and is opened on the loop. Warm: one more fill is taken in, and totals and a year of days are answered.
-// The same of the owner over the disk, asked as the face asks it, and the loop's delay while wallets are opened cold.
-// And how long is the loop held by opening, copying and packing such a tally? Beside it in the same run: the
-// naive twin, an object a position and big integers, over the same events in the same process.
-// Load: fills of a wallet that is in forty markets at a time and leaves each after some twenty fills, most of them
-// by redemption. At the end every figure of the tally is compared with the twin's.
-// Excluded: the venue, HTTP, but for the owner the disk and actors, and the start of the thread, which has a lower
-// priority than this process: on a busy machine it waits.
+// Speed of a large wallet's P&L. Cold: its ledger goes to the thread in packed blocks, and the P&L state is returned
+// and decoded on the event loop. Warm: one more fill is added, and totals and a year of days are returned. The same
+// through the wallets actor over the disk, and the loop delay while wallets are opened cold. Also the loop time for
+// decoding, copying and encoding such a state. The naive reference implementation, with an object per position and big
+// integers, processes the same events in the same run.
+// Load: fills of a wallet that is in forty markets at a time and leaves each after some twenty fills, mostly by
+// redemption. Finally every figure is compared with the reference.
+// Excluded: venue, HTTP, disk and actors (except for the wallets actor), and the start of the thread. Its priority is
+// lower, so it waits on a busy machine.
 
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
@@ -136,7 +136,7 @@ function timeWarm(pnlState: PnlState, load: WalletLoad, { isSmall }: BenchSettin
   ]
 }
 
-/** What opening, copying and packing hold the loop for. */
+/** Event-loop time of decoding, copying and encoding. */
 function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting): Row[] {
   const opens = newTimes()
   const copies = newTimes()
@@ -178,7 +178,7 @@ function endState(pnlState: PnlState, { events, find }: WalletLoad) {
   }
 }
 
-/** With the fields of every object in one order. */
+/** Sorts the fields of every object. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

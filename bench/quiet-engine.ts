@@ -1,5 +1,5 @@
-// The whole engine in this process, as engine/main.ts wires it, on a storage that the bench brings, between two
-// venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback.
+// The whole engine in this process, wired as in engine/main.ts, on a given storage. Its two venues list and send
+// nothing; the bench emits their events. Listens on a free loopback port.
 
 import type { Clock } from '../engine/clock.ts'
 import type { ClusterLog } from '../engine/cluster/cluster-log.ts'
@@ -17,11 +17,11 @@ export interface QuietEngine {
   readonly engine: Engine
   readonly apiKey: string
   readonly metrics: Metrics
-  /** Takes an event as a connector would emit it: it reaches its owner in this turn. */
+  /** Emits an event like a connector; it reaches its actor in this event-loop tick. */
   readonly emit: (event: VenueEvent) => void
 }
 
-/** Signs tokens and encrypts secrets, in gateways too. */
+/** Signs tokens and encrypts secrets, also in gateways. */
 export const SECRET = 'a secret of thirty-two bytes, or more'
 const SETTINGS = {
   host: '127.0.0.1',
@@ -37,13 +37,16 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** What an earlier run on the same folder left to those who know it: its port, and its local account's key. */
+/** Port and local account key of an earlier run on the same folder. */
 export interface EngineAddress {
   readonly port: number
   readonly apiKey: string
 }
 
-/** Starts it with the markets that the storage holds, at the place of an earlier run if there was one; its local account has no limits. With a log it is a cluster's engine, which leads. */
+/**
+ * Starts the engine with the stored markets, on the port of an earlier run if given; its local account has no limits.
+ * With a log it leads a cluster.
+ */
 export async function startQuietEngine(
   storage: Storage,
   clock: Clock,

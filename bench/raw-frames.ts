@@ -1,5 +1,5 @@
-// WebSocket frames on a bare socket, for subscribers of which there are thousands, or which must cost as little as
-// possible: the handshake, the server's frames as they lie in the bytes that came, the client's short ones.
+// WebSocket frames on a bare socket, for thousands of subscribers at the least cost: the handshake, the server's frames
+// read in place, and short client frames.
 
 import { connect, type Socket } from 'node:net'
 
@@ -10,20 +10,20 @@ const PING = 9
 const PONG = 10
 
 interface FrameReader {
-  /** The handshake was answered. */
+  /** The handshake has completed. */
   onOpen(): void
-  /** A message lies in `bytes` from `from` to `to`, not to be kept without a copy. */
+  /** A message is in `bytes` from `from` to `to`; it must be copied to be kept. */
   onText(bytes: Buffer, from: number, to: number): void
   /** The server closed the connection with this code. */
   onClose?(code: number): void
   onFault(why: string): void
-  /** The connection has ended, at either end. */
+  /** The connection has ended, from either side. */
   onEnd(): void
-  /** Bytes came and are read next. */
+  /** Data has arrived and is parsed next. */
   onRead?(): void
 }
 
-/** Opens a connection to a port of loopback. `buffer` is what it reads into; all sockets of a process may share one. */
+/** Opens a connection to a loopback port. `buffer` is the read buffer, which all sockets of a process may share. */
 export function openFrames(
   { port, path, buffer }: { readonly port: number; readonly path: string; readonly buffer: Buffer },
   reader: FrameReader,
@@ -42,7 +42,6 @@ export function openFrames(
   return socket
 }
 
-/** The first bytes of a client. */
 function upgradeRequest(path: string): string {
   return [
     `GET ${path} HTTP/1.1`,
@@ -55,7 +54,7 @@ function upgradeRequest(path: string): string {
   ].join('\r\n')
 }
 
-/** A client's text of at most 65,535 bytes; its mask of zeros leaves the text as it is. */
+/** A client's text frame of at most 65,535 bytes; its zero mask leaves the text unchanged. */
 export function textFrame(text: string): Buffer {
   return frame(TEXT, Buffer.from(text))
 }
@@ -69,7 +68,7 @@ function frame(code: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** Takes what a socket read, piece by piece; what is not whole is kept for the next. */
+/** Parses socket data piece by piece; keeps an incomplete frame for the next call. */
 function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh: Buffer) => void {
   let rest: Buffer | null = null
   let isOpen = false
@@ -96,7 +95,7 @@ function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh
   }
 }
 
-/** Reads the frame that begins at `at`; returns where the next does, or `at` when it is not whole. */
+/** Reads the frame at `at`; returns the position of the next frame, or `at` if the frame is incomplete. */
 function readFrame(
   bytes: Buffer,
   at: number,

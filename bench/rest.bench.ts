@@ -1,16 +1,16 @@
-// What does a request cost the server, against a bare uWebSockets.js app that reads one header and answers a constant,
-// and against the same on fastify? Ours is the whole service in a process of its own, with keys, limits and headers,
-// over simulated venues that send 200 messages a second meanwhile; the limit writes the same headers and a body of
-// equal size; fastify looks keys and markets up, counts and writes finished texts (bench/rest/server.ts). Autocannon presses
-// from a process of its own with 64 connections, each of which asks again as soon as it was answered, on one route of one
-// server at a time, in turns: it is at its own end before the servers are, and so they are compared by processor time a request. From ours what its venues cost is
-// taken off, as measured in a pause of each round, from the others their own (nearly nothing). Then all three are asked
-// for the hot routes at a planned rate, each answer timed from its planned moment, and ours and the limit at 70 % of what
-// ours answered in the closed loop of that round, where queues show.
-// Excluded: networks beyond loopback, connecting, TLS, pipelined requests, markets that are asleep on disk.
-// Precision: the processor time of ours comes in ticks of 10 ms, about 1 % of a round. In a pause each venue message
-// wakes the loop by itself, between requests it may share a turn with them: what is taken off is rather too much than
-// too little, and is printed so that this can be judged.
+// Server cost of a request, against a bare uWebSockets.js app that reads one header and sends a constant, and against
+// fastify. Ours is the whole service in its own process, with keys, limits and headers, while simulated venues send 200
+// messages a second. The limit writes the same headers and a body of equal size. Fastify looks keys and markets up,
+// counts requests and writes prepared texts (bench/rest/server.ts).
+// Closed loop: autocannon, in its own process, uses 64 connections on one route of one server at a time, alternately.
+// The client saturates before the servers do, so servers are compared by processor time per request. The cost of ours
+// for its venues, measured in a pause of each round, is subtracted; the others' own idle cost (nearly nothing) too.
+// Open loop: all three receive the hot routes at a planned rate, timed from the planned moments. Ours and the limit
+// also run at 70 % of our closed-loop rate of that round, where queues show.
+// Excluded: networks beyond loopback, connecting, TLS, pipelined requests, markets that sleep on disk.
+// Precision: our processor time has a resolution of 10 ms, about 1 % of a round. In a pause each venue message wakes
+// the loop separately, while between requests it may share a tick. The subtracted cost is therefore rather too high,
+// and is reported.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -32,10 +32,10 @@ import { CONTESTANTS, type Contestant } from './rest/messages.ts'
 
 const SHARE_OF_LIMIT_MIN = 0.75
 const TIMES_FASTIFY_MIN = 1.5
-/** Of a page of 20 rows, of which hardly one has changed since the last answer. */
+/** Limit for a page of 20 rows, of which hardly any changed since the last response. */
 const PAGE_MICROS_MAX = 60
 const PLANNED_PER_SECOND = 1_000
-/** Of what ours answers in a closed loop. */
+/** Share of our closed-loop rate. */
 const NEAR_ITS_END = 0.7
 const P99_OF_LIMIT_MAX = 3
 
@@ -88,7 +88,7 @@ class Contest {
   readonly #pressed = new Map<RequestedRoute, Rounds>()
   readonly #idle = noRounds()
   readonly #planned = { ours: newTimes(), limit: newTimes(), fastify: newTimes() }
-  /** At 70 % of what ours bears: requests a second of each round, and percentiles 99 in milliseconds. */
+  /** At 70 % of our capacity: requests a second of each round, and 99th percentiles in milliseconds. */
   readonly #near: { perSecond: number; ours: number; limit: number }[] = []
 
   constructor(field: RestField, size: Size, { say: logLine }: BenchSetting) {
@@ -98,7 +98,7 @@ class Contest {
     for (const route of field.routes) this.#pressed.set(route, noRounds())
   }
 
-  /** A first round that is not counted is for the compiler. */
+  /** An uncounted first round warms up the compiler. */
   async run(): Promise<void> {
     const { roundCount, hasWarmUp } = this.#size
     for (let round = hasWarmUp ? 0 : 1; round <= roundCount; round += 1) {
@@ -110,7 +110,7 @@ class Contest {
   async #round(round: number): Promise<void> {
     const { seconds } = this.#size
     const isCounted = round > 0
-    // All three idle through the same pause.
+    // All three idle during the same pause.
     const rest = pause(seconds * 1_000)
     const idle = CONTESTANTS.map(async (contestant) => {
       const usage = await this.#field.idle(contestant, () => rest)
@@ -176,7 +176,7 @@ class Contest {
   }
 }
 
-/** The first of one round is the last of the next. */
+/** The order of the contestants alternates. */
 function inTurn(round: number, { kind }: Pick<RequestedRoute, 'kind'>): readonly Contestant[] {
   const those = CONTESTANTS.filter((contestant) => kind === 'hot' || contestant !== 'fastify')
   const first = round % those.length
@@ -206,7 +206,7 @@ function routeRows(
     `${name}: processor a request, answers of ${bytes} bytes`,
     costs.join(', '),
   )
-  // Of rounds that followed each other, so that what the machine did meanwhile falls on both.
+  // Ratios of consecutive rounds, so that both have the same background load.
   const ratioOf = (one: Contestant, other: Contestant): number => {
     const others = micros(other)
     return median(micros(one).map((own, index) => own / (others[index] ?? Number.NaN)))

@@ -1,8 +1,7 @@
-// `npm run bench -- [NAME ...] [--json] [--seconds N] [--url URL --api-key KEY]`: runs benches one after the other,
-// or loads a running deployment, and prints what was measured, under which conditions, and which aims were met.
-// The result goes to stdout and nothing else does; progress and problems go to stderr. A whole run is kept in
-// bench/report/results.md, which is written by nothing else. Exit codes: 0 done, 1 a bench failed or the deployment cannot
-// be loaded, 2 a bad request.
+// `npm run bench -- [NAME ...] [--json] [--seconds N] [--url URL --api-key KEY]`: runs benches in sequence, or loads a
+// running deployment, and prints results, conditions and targets. Results go to stdout, progress and errors to stderr.
+// Only a complete run writes bench/report/results.md. Exit codes: 0 done, 1 a bench failed or the deployment cannot be
+// loaded, 2 invalid arguments.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +34,7 @@ const logLine = (line: string): void => void process.stderr.write(`  ${line}\n`)
 async function main(args: readonly string[]): Promise<void> {
   const request = readRequest(args)
   if (request.kind === 'target') return runTarget(request)
-  // Not before it is needed: it is half of the house.
+  // Imported only when needed, since it loads half of the project.
   const { BENCHES } = await import('./benches.ts')
   if (request.kind === 'local') await runHere(BENCHES, request)
   else {
@@ -79,7 +78,7 @@ async function runHere(
   process.exitCode = 1
 }
 
-/** Nothing is printed before all of it went well. */
+/** Prints nothing until all of it has succeeded. */
 async function runTarget(request: TargetRequest): Promise<void> {
   const { origin, seconds, perSecond, clientCount } = request
   const conditions = conditionsNow([

@@ -1,12 +1,12 @@
-// What does a market without events cost, and what do a start, a list, a search and the way of an event to
-// its owner cost, with 1,000, 10,000 and 100,000 markets, or as many as are asked for? For each number a process of its own runs the whole engine on
-// a data folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, what the
-// process holds that is no page of a file, after a collection; a market's share is the slope between two numbers.
-// Quiet markets are closed ones, which are listed, searched and routed to like all others; an open one's text is also
-// filed by the matcher in a thread of its own, which is measured apart, at the smaller numbers.
-// Excluded: connectors' state of subscriptions, books and trades of busy markets, the client's work (latencies have it).
-// Precision: requests go one after the other, so that processor time a request is the server's alone; memory takes a
-// system that shows it (Linux).
+// Memory of a market without events, and cost of startup, a list, a search and routing of an event, with 1,000, 10,000
+// and 100,000 markets, or the requested number. For each number a separate process runs the whole engine on a data
+// folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, which excludes file
+// pages, after a collection; a market's share is the slope between two numbers. Markets without events are closed ones,
+// which are listed, searched and routed like others. The matcher also indexes an open market's text in its own thread;
+// that is measured separately, at the smaller numbers.
+// Excluded: connectors' subscription state, books and trades of busy markets, the client's work (latencies include it).
+// Precision: requests go in sequence, so processor time per request is the server's alone. Memory is measured on Linux
+// only.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -28,16 +28,16 @@ import { fillFolder } from './scale/fill.ts'
 import type { ScaleCommand, ScaleReport } from './scale/messages.ts'
 import { ask, QUESTIONS, type Question, untilSearchable } from './scale/requests.ts'
 
-/** What a quiet market may hold in memory. */
+/** Memory limit of a market without events. */
 const MARKET_KB_MAX = 6
-/** So many markets are busy at a time. With events for any of all, what grows is the share that no cache holds. */
+/** Number of busy markets. With events for all markets, the part that grows is the processor's cache misses. */
 const BUSY_WALLETS = 1_000
-/** Costs that grow with the logarithm grow so much over the two orders of magnitude. */
+/** Growth of logarithmic costs over two orders of magnitude. */
 const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
 
 interface Size {
   readonly counts: readonly number[]
-  /** Numbers of open markets, which the matcher files. */
+  /** Numbers of open markets, which the matcher indexes. */
   readonly openCounts: readonly number[]
   readonly requestCount: number
   readonly routeCount: number
@@ -90,7 +90,7 @@ export const bench: Bench = {
   },
 }
 
-/** `--markets` is a venue's: with it the largest number is twice that, beside those of every run that are smaller. */
+/** `--markets` is per venue: the largest number is twice that, with the smaller default numbers. */
 function sizeOf({ isSmall, markets }: BenchSetting): Size {
   if (markets === null) return isSmall ? SMALL : LARGE
   const most = 2 * markets
@@ -111,7 +111,7 @@ interface Measured {
   readonly rows: readonly Row[]
   readonly anonymousBytes: number
   readonly heapBytes: number
-  /** Milliseconds of the server's processor a request. */
+  /** Processor time of the server per request, in milliseconds. */
   readonly processorMs: Readonly<Partial<Record<Question, number>>>
   readonly route: Histogram
   readonly lines: readonly string[]
@@ -176,7 +176,7 @@ async function measureOn(
 
 const PARTS = 5
 
-/** A few requests unmeasured, then the median of five parts. */
+/** A few untimed requests, then the median of five parts. */
 async function askInParts(
   server: Child<ScaleCommand, ScaleReport>,
   position: Extract<ScaleReport, { kind: 'serving' }>,
@@ -202,7 +202,7 @@ async function askInParts(
   return { times: first.times, paths, processorMs: median(parts.map(({ ms }) => ms)) }
 }
 
-/** What one market more takes, between each two numbers; the aim is for the largest two. */
+/** Cost of each additional market, between consecutive numbers; the target applies to the largest two. */
 function slopes(
   what: string,
   measured: readonly Measured[],
@@ -221,7 +221,7 @@ function slopes(
   })
 }
 
-/** The largest number's costs over the smallest's. */
+/** Ratios of the costs at the largest and the smallest number. */
 function growth(measured: readonly Measured[]): Row[] {
   const [least, most] = [measured[0], measured.at(-1)]
   if (least === undefined || most === undefined || least === most) return []

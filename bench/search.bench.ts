@@ -1,9 +1,8 @@
-// How long does a search over all markets take through its thread, while 1,000 venue messages a
-// second are parsed and mapped on the loop and markets still come? Markets and frames are the
-// simulator's; a search counts from the time planned for it until its result is back on the loop.
-// And how long is the loop held while all markets are handed over? At the end, what was found is
-// compared with a naive reading of every text.
-// Excluded: HTTP, filters and sorting by volume, actors, the simulator's own process.
+// Time of a search over all markets through its thread, while 1,000 venue messages a second are parsed and mapped on
+// the event loop and markets are added. Markets and frames are the simulator's. A search counts from its planned time
+// until its result is back on the loop. Also the loop time for handing all markets over. Finally results are compared
+// with a naive scan of every text.
+// Excluded: HTTP, filters and sorting by volume, actors, the simulator's process.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -36,7 +35,7 @@ const SEED = 6
 const MESSAGES_PER_SECOND = 1_000
 const PUMP_EVERY_MS = 5
 const SEARCHES_PER_SECOND = 40
-/** A market comes anew with every so many searches. */
+/** One market is added per this many searches. */
 const SEARCHES_PER_PUT = 10
 const CHECKED_QUESTIONS = 10
 
@@ -73,7 +72,7 @@ export const bench: Bench = {
   },
 }
 
-/** Hands every market over, a page at a time as the catalogue does; times the loop's every turn. */
+/** Hands every market over, page by page like the catalogue; times each event-loop tick. */
 async function timeIndexing(search: MarketSearch, texts: readonly MarketText[]): Promise<Row[]> {
   const ticks = newTimes()
   let turnedMs = systemClock.monotonicMs()
@@ -159,7 +158,7 @@ async function timeQuestions(
   return { times, foundMax }
 }
 
-/** Frames of both venues through the connectors' parse and map, at their pace. */
+/** Sends frames of both venues through the connectors' parse and map, at a fixed rate. */
 class Messages {
   readonly #frames: readonly SimFrame[]
   readonly #take: { readonly a: (text: string) => void; readonly b: (text: string) => void }

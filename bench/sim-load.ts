@@ -1,6 +1,5 @@
-// Load for the benches from the simulator's own world: seeded, on a manual clock, rendered by the
-// simulator's own renderers as each venue would send it to one connection that reads every market.
-// The world's books at the end are the truth by which a bench's end state is judged.
+// Load for the benches from the simulator's world: seeded, on a manual clock, rendered as each venue would send it to
+// one connection that reads every market. The world's final books are the expected state of a bench.
 
 import type { Level } from '../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../engine/ids.ts'
@@ -31,34 +30,34 @@ const RATE = 2_000
 /** Kalshi numbers the messages of a subscription; this load has one. */
 const SID = 1
 
-/** One message as it comes off a venue's socket. */
+/** One message of a venue's socket. */
 export interface SimFrame {
   readonly venue: SimVenue
   readonly text: string
 }
 
 export interface SimLoad {
-  /** Open markets that something happened to. */
+  /** Open markets with activity. */
   readonly markets: readonly SimMarket[]
-  /** What each market's subscription begins with, in order. */
+  /** Initial snapshots of each market's subscription, in order. */
   readonly snapshots: readonly SimFrame[]
-  /** What follows, in order; venue b's numbers go on from its snapshots'. */
+  /** Messages after the snapshots, in order; venue b's sequence numbers continue. */
   readonly frames: readonly SimFrame[]
-  /** The book changes behind the frames, in order. */
+  /** The book changes of the frames, in order. */
   readonly changes: readonly BookChange[]
   readonly trades: readonly SimTrade[]
 }
 
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
-/** Runs a world until `frameCount` frames were rendered; markets that close meanwhile are left out. */
+/** Runs a world until `frameCount` frames were rendered; omits markets that close meanwhile. */
 export function simLoad(options: {
   readonly seed: number
   readonly marketsPerVenue: number
   readonly frameCount: number
-  /** What exists when; without it, the calendar of the seed. */
+  /** The markets and their times; default: the seed's calendar. */
   readonly plan?: Plan
-  /** Planned gaps between the venues a minute of the world; none unless said. */
+  /** Planned arbitrage gaps between the venues per minute of the world; default: none. */
   readonly gapsPerMinute?: number
 }): SimLoad {
   const { seed, marketsPerVenue, frameCount, gapsPerMinute = 0 } = options
@@ -85,7 +84,7 @@ export function simLoad(options: {
   return { markets, snapshots, frames, changes, trades }
 }
 
-/** Renders what a reader of everything would get. */
+/** Renders the messages for a reader of everything. */
 class Wire {
   readonly snapshots: SimFrame[] = []
   readonly frames: SimFrame[] = []

@@ -1,13 +1,12 @@
-// How long does `npm start` take to its first live price, and a start with many markets, and how much memory does a
-// market cost? First the default markets, built and through tsx in turns, each on an empty folder and once more on what
-// that left: what decides is processor time, which other work on the machine changes least. The build of these
-// sources is removed before: the very first start makes it. Then real
-// processes as `npm start` runs them: time from the start of the process to the venues' being up, to
-// serving (the banner), to both catalogues loaded, and to 99 % of the open books live; then the
-// engine's resident memory, less that of an engine with 20 markets a venue, by market. Once on an
-// empty folder, and once more on the folder that the first run left.
-// Excluded: real networks and the venues' rate limits beyond what the connectors keep to; the
-// simulator's memory (its time to come up is in the total, and given apart).
+// Time from `npm start` to the first live price, startup time with many markets, and memory per market. First the
+// default markets, built and through tsx alternately, each on an empty folder and again on the resulting folder;
+// processor time is the decisive figure, since background load changes it least. The build of these sources is removed
+// first, since the very first start creates it. Then real processes as `npm start` runs them: time until the venues are
+// up, until the banner, until both catalogues are loaded, and until 99 % of the open books are live. Memory is the
+// engine's resident memory less that of an engine with 20 markets a venue, per market. Once on an empty folder and once
+// on the resulting folder.
+// Excluded: real networks and the venues' rate limits beyond the connectors' own; the simulator's memory (its startup
+// is in the total, and also reported separately).
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,9 +31,9 @@ const MARKETS = 20_000
 /** The default of SIM_RATE. */
 const RATE = 50
 const LIVE_SHARE = 0.99
-/** Books compared with the simulator's truth at the end of each start. */
+/** Books compared with the simulator's at the end of each start. */
 const SAMPLE = 200
-/** How long it runs on before its memory is read again. */
+/** Time until memory is measured again. */
 const SETTLE_MS = 8_000
 
 export const bench: Bench = {
@@ -54,7 +53,7 @@ export const bench: Bench = {
       lines.push(...measured.lines)
       const marketCount = measured.marketCount - baseline.marketCount
       const perMarket = (measured.residentBytes - baseline.residentBytes) / marketCount
-      // With few markets this is mostly how far the garbage collector lets the heap grow.
+      // With few markets this mostly shows how far the garbage collector lets the heap grow.
       const value = `${(perMarket / 1_024).toFixed(1)} KiB a market over ${marketCount} markets`
       rows.push(figureRow(`${MARKETS} a venue, resident above the baseline's`, value))
     }
@@ -66,7 +65,7 @@ export const bench: Bench = {
 interface QuickStart {
   readonly listensMs: number
   readonly priceMs: number
-  /** To the first price, every process. */
+  /** Until the first price, all processes. */
   readonly seconds: number
   readonly resident: number
   readonly processes: number
@@ -82,7 +81,7 @@ async function builtAndThroughTsx({
     logLine(`${what}: ${quickText(start)}`)
   }
   const marketsPerVenue = isSmall ? BASELINE_MARKETS : DEFAULT_MARKETS
-  // Under test other engines run from the same build.
+  // Under test, other engines run from the same build.
   const build = isSmall ? null : await builtFolder(process.cwd())
   if (build !== null) rmSync(build, { recursive: true })
   await inFolder(async (folder) =>
@@ -160,7 +159,7 @@ interface Plan extends BenchSetting {
 interface Measured {
   readonly rows: readonly Row[]
   readonly lines: readonly string[]
-  /** Of the first start, settled. */
+  /** Of the first start, after settling. */
   readonly residentBytes: number
   readonly marketCount: number
 }

@@ -1,15 +1,13 @@
-// What does storing and reading trades cost? The trades are the simulated world's. Timed: `has` and
-// `put`, as a market's actor does for each trade; the wait from the last put of a thousand until they
-// are on the platter; the newest 100 of a market and of a venue, and the oldest 500 of a market, after
-// commit.
-// MemoryStorage, the naive twin, does the same beside it; ranges are also read from a bare LMDB that holds a trade a row in
-// MessagePack, as lmdb-js comes.
-// Then a stream of trades stored and flushed, some thousands in turns of the loop, until the last is on the platter:
-// ours, a bare LMDB that is handed the very rows that ours writes (the limit), one that is handed a row for each of those that
-// ours packs together, and LevelDB through `classic-level`.
-// Each goes on while its disk writes, as a feed does; the bare ones hand over a thousand trades' rows at a time.
-// Excluded: actors and rings. The folder is a new one under the system's temporary folder, so that the
-// disk is this machine's, and everything read is in the page cache.
+// Cost of storing and reading trades of the simulated world. Timed: `has` and `put`, as a market actor does for each
+// trade; the wait from the last put of a thousand until they are durable; the newest 100 of a market and of a venue,
+// and the oldest 500 of a market, after commit. MemoryStorage, the reference implementation, does the same. Ranges are
+// also read from a bare LMDB with one trade per MessagePack row, the lmdb-js default.
+// Then a stream of trades is stored in many event-loop ticks until the last is durable: ours; a bare LMDB that receives
+// our exact rows (the limit); one that receives each of our packed rows as a separate row; and LevelDB through
+// `classic-level`. Each continues while its disk writes, like a feed; the bare ones commit the rows of a thousand
+// trades at a time.
+// Excluded: actors and in-memory histories. The folder is under the system's temporary folder, so the disk is this
+// machine's; everything read is in the page cache.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -63,18 +61,18 @@ import {
 const SEED = 4
 const PUT_BATCH = 10
 const COMMIT_AFTER = 1_000
-/** Trades that come in one turn of the loop. */
+/** Trades per event-loop tick. */
 const TICK_TRADES = 100
 /** Trades of one round of the stream. */
 const ROUND_TRADES = 7 * COMMIT_AFTER
 const WARM_UP_STORAGES = 3
-/** The share of the bare LMDB's rate that ours is to reach. */
+/** Target: minimum share of the bare LMDB's write rate. */
 const BARE_SHARE_MIN = 0.7
-/** And of its range reads. */
+/** Target: minimum share of its range read rate. */
 const BARE_READS_MIN = 0.5
-/** What a trade may take on disk, its indexes included. */
+/** Maximum bytes of a trade on disk, including its indexes. */
 const TRADE_BYTES_MAX = 200
-/** And a snapshot of a book with all the levels that are kept. */
+/** Maximum bytes of a book snapshot with all stored levels. */
 const SNAPSHOT_BYTES_MAX = 300
 const SNAPSHOT_ROUNDS = 100
 const SNAPSHOT_EVERY_MS = 10_000
@@ -87,7 +85,7 @@ export const bench: Bench = {
     'How long do putting a trade, committing a thousand, and reading ranges take, and how many are stored and flushed a second?',
   excludes: 'actors, rings, a cold page cache',
   async run({ isSmall }) {
-    // Its frames go, since so large a heap would be the garbage collector's burden in every commit.
+    // Releases its frames, since a large heap would slow every commit by garbage collection.
     const { markets, trades } = simLoad({
       seed: SEED,
       marketsPerVenue: isSmall ? 20 : 100,
@@ -144,7 +142,7 @@ function inputsOf(
     const market = numbers.get(trade.market.listing.nativeId)
     if (market === undefined) continue
     const isFirst = trade.outcomeIndex === 0
-    // Venue b names neither wallets nor transactions.
+    // Venue b reports neither wallets nor transactions.
     const isNamed = trade.market.listing.venue === 'a'
     const stored = {
       nativeId: flat(nativeIdOf(trade, inputs.length)),
@@ -168,7 +166,7 @@ function inputsOf(
   return inputs
 }
 
-/** As the venue's connector makes it: venue a has no ids, so that its trades' repeat their fields and count. */
+/** The connector's id: venue a has no ids, so those of its trades repeat their fields and a count. */
 function nativeIdOf(trade: SimTrade, n: number): string {
   const { market, outcomeIndex, txHash, taker, side, size, price } = trade
   if (market.listing.venue === 'b') return trade.id
@@ -177,12 +175,12 @@ function nativeIdOf(trade: SimTrade, n: number): string {
   return `${txHash}-${digits}-${taker.address}-${side}-${size}-${price}-${n}`
 }
 
-/** In one piece, as a text of a parsed frame is; the world puts its own together when they are asked for. */
+/** A flat string, like the text of a parsed frame; the world builds its strings lazily by concatenation. */
 function flat<Text extends string | null>(text: Text): Text {
   return text === null ? text : JSON.parse(JSON.stringify(text))
 }
 
-/** As a market's actor does for each trade. */
+/** As a market actor does for each trade. */
 function putNew(storage: Storage, inputs: readonly TradeInput[]): void {
   for (const { market, trade } of inputs) {
     if (!storage.trades.has(market.number, trade.nativeId)) storage.trades.put(market, trade)
@@ -220,7 +218,7 @@ async function timePuts(
   ]
 }
 
-/** A stream of trades, ours and the others' in turns; the first round is not counted. */
+/** Streams of trades, ours and the others alternately; the first round is not counted. */
 async function timeFlushes(
   folder: string,
   markets: Markets,
@@ -236,7 +234,7 @@ async function timeFlushes(
   const [bare, single] = [new BareLmdb(position('bare')), new BareLmdb(position('single'))]
   const level = new Level(position('level'))
   try {
-    // Other storages first, for the compiler: one stream is over before it has seen enough.
+    // Streams into other storages first, as warm-up: one stream is too short for the compiler.
     const warmUpCount = inputs.length > ROUND_TRADES ? WARM_UP_STORAGES : 0
     for (let count = 0; count < warmUpCount; count += 1) {
       await withLmdb(async (lmdb) => {
@@ -271,7 +269,7 @@ async function timeFlushes(
   }
 }
 
-/** Stores the trades of a range, and resolves when the last of them is on the platter. */
+/** Stores the trades of a range; resolves when the last of them is durable. */
 type Stream = (from: number, to: number) => Promise<unknown>
 
 async function ourStream(lmdb: Storage, inputs: readonly TradeInput[]): Promise<void> {
@@ -296,7 +294,7 @@ function rowStream(store: RowStore, commits: readonly (readonly WrittenRow[])[])
 const STREAMS = ['ours', 'bare', 'single', 'level'] as const
 type StreamName = (typeof STREAMS)[number]
 
-/** What one round took, a trade: nanoseconds by the clock, microseconds of processor. */
+/** Cost of one round per trade: nanoseconds of wall time, microseconds of processor time. */
 interface Round {
   readonly nanos: number
   readonly micros: number
@@ -310,7 +308,7 @@ async function raceStreams(
   for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
     const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
-      // The first of one round is the last of the next.
+      // The order of the streams is rotated.
       const name = STREAMS[(round + step) % STREAMS.length] ?? 'ours'
       const startedMs = systemClock.monotonicMs()
       const before = process.cpuUsage()
@@ -344,7 +342,7 @@ async function raceStreams(
   ]
 }
 
-/** What is there in the end, when later commits put some rows again. */
+/** The final rows, since later commits put some rows again. */
 function writtenLines(commits: readonly (readonly WrittenRow[])[]): readonly string[] {
   const last = new Map<string, string>()
   for (const rows of commits) {
@@ -426,7 +424,7 @@ async function timeReads(
   return rows
 }
 
-/** Pages of the snapshots of books that have every level that is kept, of so many markets every ten seconds. */
+/** Pages of snapshots of full books, for this many markets every ten seconds. */
 async function snapshotRow(
   lmdb: Storage,
   numbers: readonly MarketNumber[],
@@ -460,7 +458,7 @@ async function snapshotRow(
   )
 }
 
-/** Every trade of every market and venue, from both; throws where they differ. */
+/** Every trade of every market and venue from both storages; throws if they differ. */
 function compareAll(
   lmdb: Storage,
   memory: Storage,
@@ -481,7 +479,6 @@ function compareAll(
   return lines
 }
 
-/** Every trade, by market. */
 function allLines(storage: Storage, numbers: ReadonlyMap<string, MarketNumber>): string[] {
   return [...numbers.values()].flatMap((market) => {
     const range = { market, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }

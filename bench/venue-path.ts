@@ -1,5 +1,5 @@
-// From a frame's text to its events, by the connectors' own parse, sequence check and map, without the
-// sockets around them. What a seeded load never contains (a refusal, a gap, a reply) ends the bench.
+// Turns a frame's text into events with the connectors' own parse, sequence check and map, without sockets. Anything
+// that a seeded load never contains (a rejection, a gap, a reply) ends the bench.
 
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'
@@ -16,20 +16,20 @@ import { quietDrift } from '../test/support/fakes/quiet-drift.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
 
-/** When every frame arrived, as far as the events know. */
+/** Arrival time of every frame, as the events state it. */
 export const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
 
-/** The frames are of a day of their own, and retention must not take them for old ones: time goes on from there. */
+/** A clock that continues from the frames' own day, so that retention does not delete their rows. */
 export function clockOfFrames(): Clock {
   const startedMs = systemClock.monotonicMs()
   const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
   return { ...systemClock, nowMs }
 }
 
-/** Takes a frame's text to its events. */
+/** Processes a frame's text into events. */
 export type VenuePath = (text: string) => void
 
-/** The path of one venue's frames; snapshots go first. */
+/** The path of one venue's frames; snapshots come first. */
 export function venuePath(
   venue: SimVenue,
   load: SimLoad,

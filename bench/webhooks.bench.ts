@@ -1,13 +1,13 @@
-// How long from the moment a whale is known (150 ms after its first fill came) to the first byte of its
-// POST at a receiver, and what does a delivery cost the engine? Real processes as `npm start` runs them;
-// the receivers are bare sockets in this process, each of an origin of its own. A whale's moment is the
-// stream's `received_ms` of its first fill plus 150 ms, in the same machine's clock as the first byte.
-// One that is a whale only by a fill which became known more than a second after the first counts from the stream's
-// message, and is counted. A delivery's cost is the engine's processor time beyond that of the same load without webhooks.
+// Time from the detection of a whale (150 ms after its first fill arrived) to the first byte of its POST at a receiver,
+// and the engine's cost per delivery. Real processes as `npm start` runs them; the receivers are bare sockets in this
+// process, each with its own origin. The start is the stream's `received_ms` of the first fill plus 150 ms, on the same
+// machine's clock. If the fill that makes it a whale arrives more than a second later, the start is the stream's
+// message, and the case is counted. A delivery's cost is the engine's processor time beyond that of the same load
+// without webhooks.
 // Excluded: networks and TLS (loopback, http), the receivers' own work.
-// A webhook has four attempts at once: where that is less than there are events, the rest waits in the
-// outbox and the rate is what four at once can do on this machine.
-// Precision: stamps are whole milliseconds; on two cores receivers and venues take part of the machine.
+// A webhook has at most four concurrent attempts. If events come faster, they wait in the outbox and the rate is the
+// maximum of four attempts on this machine.
+// Precision: timestamps are whole milliseconds; receivers and venues share the two cores.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -30,10 +30,10 @@ import {
 import { LiveService } from './live-service.ts'
 
 const SETTLED_MS_MAX = 20_000
-/** Identical fills of one transaction are distinguished by a page of trades only, seconds after the first was known. */
+/** Identical fills of one transaction are distinguished only by a page of trades, seconds after the first was known. */
 const LATE_MS = 1_000
 const POLL_MS = 100
-/** What is left out at the beginning: the compiler, and markets that were just subscribed. */
+/** Initial time that is not measured: compilation and new subscriptions. */
 const WARM_UP_MS = 2_000
 const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n'
 
@@ -97,7 +97,7 @@ class WebhookLoad {
     this.#measureMs = measureMs
   }
 
-  /** Processor seconds of the engine a second, over the time of a measurement. */
+  /** The engine's processor time per second during a measurement. */
   async processorShare(): Promise<number> {
     const fromSeconds = this.#service.processorSeconds()
     const startedMs = systemClock.monotonicMs()
@@ -106,7 +106,7 @@ class WebhookLoad {
     return (this.#service.processorSeconds() - fromSeconds) / elapsedSeconds
   }
 
-  /** One webhook on whales, from 5,000 dollars as the stream has them. */
+  /** One webhook for whales from 5,000 dollars, like the stream's. */
   async whales(load: string): Promise<readonly Row[]> {
     const existing = await this.#followWhales()
     const receiver = await this.#hook({ event_types: ['whale.alert'] })
@@ -132,7 +132,7 @@ class WebhookLoad {
     ]
   }
 
-  /** So many webhooks on every trade. */
+  /** This many webhooks, each for every trade. */
   async deliveries(hookCount: number, bareShare: number): Promise<{ text: string; row: Row }> {
     const hooks: FirstBytes[] = []
     for (let count = 0; count < hookCount; count += 1) {
@@ -159,8 +159,8 @@ class WebhookLoad {
   }
 
   /**
-   * A line for each receiver, once the service says of it that what it accepted was delivered. What
-   * still waits at a webhook that was switched off is counted as that.
+   * A line for each receiver, once the service reports its accepted events as delivered. Pending deliveries of a
+   * disabled webhook are counted as such.
    */
   async settled(): Promise<readonly string[]> {
     const endsAtMs = systemClock.monotonicMs() + SETTLED_MS_MAX
@@ -232,7 +232,7 @@ class WebhookLoad {
 interface ListedWhale {
   /** When its first fill was received. */
   readonly firstFillMs: number
-  /** When the stream's message came here. */
+  /** When the stream's message arrived here. */
   readonly toldMs: number
 }
 
@@ -249,11 +249,11 @@ interface WhaleMessage {
 interface Post {
   readonly id: string
   readonly body: string
-  /** Of its first byte. */
+  /** Time of its first byte. */
   readonly atMs: number
 }
 
-/** A receiver that does the least: notes when each POST began, keeps it, answers 204. */
+/** A minimal receiver: records when each POST began, stores it, responds with 204. */
 class FirstBytes {
   readonly posts: Post[] = []
   readonly #server: Server
@@ -297,7 +297,7 @@ class FirstBytes {
       const length = Number(/content-length: (\d+)/i.exec(headers)?.[1] ?? 0)
       if (bytes.length < head + 4 + length) return
       const id = /webhook-id: (\S+)/i.exec(headers)?.[1] ?? ''
-      // No sender sends the next one before the answer.
+      // The sender waits for the response before it sends the next one.
       this.posts.push({ id, body: bytes.toString('utf8', head + 4), atMs: firstMs })
       bytes = Buffer.alloc(0)
       socket.write(ANSWER)

@@ -1,8 +1,6 @@
-// A thing for each venue, made when the venue is first asked for.
-
 import type { VenueKey } from './ids.ts'
 
-/** At most one thing a venue. */
+/** Holds at most one instance per venue, created on first use. */
 export class ByVenue<Thing> {
   readonly #things = new Map<VenueKey, Thing>()
   readonly #make: (venue: VenueKey) => Thing
@@ -19,7 +17,7 @@ export class ByVenue<Thing> {
     return created
   }
 
-  /** Those made so far. */
+  /** The instances created so far. */
   values(): Iterable<Thing> {
     return this.#things.values()
   }

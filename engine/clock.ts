@@ -1,5 +1,5 @@
-// Time as a parameter. No other file may call Date.now, performance.now, setTimeout or
-// setInterval (biome.json): a test moves a manual clock, and a seed replays a failure.
+// Time as a parameter. No other file may call Date.now, performance.now, setTimeout or setInterval
+// (biome.json enforces it). Tests advance a manual clock, so a seed reproduces a failure.
 
 import { onAbort } from './on-abort.ts'
 import { type TimeMs, timeMs } from './units.ts'
@@ -11,17 +11,16 @@ export type StopTimer = () => void
 export interface Clock {
   /** Calendar time in Unix milliseconds; may jump. */
   nowMs(): TimeMs
-  /** Milliseconds since some moment, with fractions; never goes back. For durations. */
+  /** Milliseconds since an arbitrary moment, with fractions. Never decreases. For durations. */
   monotonicMs(): number
   /** Runs `action` once after `delayMs`. The timer does not keep the process alive. */
   after(delayMs: number, action: () => void): StopTimer
   /** Runs `action` every `periodMs` until stopped. The timer does not keep the process alive. */
   every(periodMs: number, action: () => void): StopTimer
-  /** Runs `action` once, as soon as what has arrived by now is handled: sooner than any timer. */
+  /** Runs `action` once, after the events that have already arrived are handled and before any timer. */
   soon(action: () => void): void
 }
 
-/** The machine's own clock. */
 export const systemClock: Clock = {
   nowMs: () => timeMs(Date.now()),
   monotonicMs: () => performance.now(),

@@ -1,5 +1,5 @@
-// Every environment variable: name, type, default, meaning. Read and validated once, then frozen;
-// parts receive plain values. An error names the variable, what it was, and what it accepts.
+// Every environment variable: name, type, default and meaning. Values are read and validated once, then
+// frozen. Components receive plain values. An error names the variable, its value, and the accepted values.
 
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -7,7 +7,7 @@ import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
 
-/** Where both venues are, or what replaces them. */
+/** The source of venue data: the venues themselves, a simulator or a recording. */
 export type VenueSource =
   | { readonly kind: 'sim' }
   | { readonly kind: 'live' }
@@ -21,23 +21,23 @@ export interface PolymarketUrls {
   readonly rtdsWs: string
 }
 
-/** What a process of the service does: everything, or one side of a cluster (engine/cluster/README.md). */
+/** What a process runs: the whole service, or one side of a cluster (engine/cluster/README.md). */
 export type Role = (typeof ROLES)[number]
 const ROLES = ['all', 'engine', 'gateway'] as const
 
 export interface Config {
   readonly role: Role
-  /** Where the log of a cluster is; not looked at by `ROLE=all`. */
+  /** The NATS server that holds the cluster's log. Ignored by `ROLE=all`. */
   readonly nats: {
     /** Comma-separated addresses. */
     readonly url: string
-    /** Files; null: none. */
+    /** Paths of credential files. Null: none. */
     readonly creds: string | null
     readonly ca: string | null
-    /** Null: `creds`, or none. */
+    /** Null: the connection uses `creds`, or no authentication. */
     readonly login: { readonly user: string; readonly password: string } | null
   }
-  /** Seals what processes of a cluster say to each other; null with `ROLE=all` alone. */
+  /** Key that seals the messages between processes of a cluster. Null only with `ROLE=all`. */
   readonly clusterKey: string | null
   readonly host: string
   readonly port: number
@@ -46,10 +46,10 @@ export interface Config {
   readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
   readonly sim: {
     readonly marketsPerVenue: number
-    /** Part of venue a's markets that is of its protocol v2, 0 to 1. */
+    /** Fraction of venue a's markets that use protocol v2, 0 to 1. */
     readonly v2Share: number
     readonly messagesPerSecond: number
-    /** Planned gaps between both venues' prices. */
+    /** Simulated price gaps between the two venues. */
     readonly gapsPerMinute: number
     readonly seed: number
     readonly faults: readonly string[]
@@ -57,7 +57,7 @@ export interface Config {
     readonly activityEndsS: number | null
     readonly port: number
   }
-  /** Null: the simulator's own. */
+  /** Null: the simulator's own URL. */
   readonly polymarket: { readonly [name in keyof PolymarketUrls]: string | null }
   readonly kalshi: {
     readonly restUrl: string | null
@@ -66,37 +66,37 @@ export interface Config {
     readonly privateKeyFile: string | null
   }
   readonly jwtSecret: string | null
-  /** A replaced secret whose tokens stay good until they expire. */
+  /** A replaced secret. Its tokens stay valid until they expire. */
   readonly jwtSecretPrevious: string | null
-  /** Encrypts the secrets of webhooks; null: made and stored on first start. */
+  /** Encrypts webhook secrets. Null: generated and stored on first start. */
   readonly secretsKey: string | null
-  /** Where webhooks may point to. */
+  /** Which URLs webhooks may have. */
   readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
   /** Whether a host must answer a test before webhooks post events to it. */
   readonly mustVerifyWebhooks: boolean
   readonly hasDemoKey: boolean
-  /** Whether accounts can be made over HTTP. */
+  /** Whether accounts can be created over HTTP. */
   readonly isSignUpOpen: boolean
-  /** Accounts made within an hour from one IPv4 address or IPv6 /64. */
+  /** Accounts that one IPv4 address or IPv6 /64 may create within an hour. */
   readonly signUpsPerHour: number
-  /** The dashboard opens the local account without a password for a page on this machine. */
+  /** Whether a dashboard on this machine can open the local account without a password. */
   readonly opensLocalAccount: boolean
   readonly isMetricsPublic: boolean
-  /** Host names by which /metrics answers besides those of loopback. */
+  /** Host names other than loopback for which /metrics answers. */
   readonly metricsHosts: readonly string[]
   readonly corsOrigins: readonly string[]
-  /** Addresses or subnets whose X-Forwarded-For is believed. */
+  /** Addresses or subnets whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: readonly string[]
   readonly retentionDays: number
   readonly dataBytesMax: number
-  /** The folder of a sentence encoder; null: questions are compared without one. */
+  /** Folder of a sentence encoder. Null: markets are matched without one. */
   readonly matchEncoderDir: string | null
   /** Milliseconds; see BOOK_AGE_S and BOOK_AUDIT_S. */
   readonly bookLimits: { readonly ageMsMax: number; readonly roundMs: number }
   readonly logLevel: string
 }
 
-/** The real venues' hosts, used by VENUES=live where nothing else is set. */
+/** Hosts of the real venues. VENUES=live uses them where no other URL is set. */
 export const LIVE_URLS = {
   polymarket: {
     gamma: 'https://gamma-api.polymarket.com',
@@ -111,7 +111,7 @@ export const LIVE_URLS = {
   },
 } as const
 
-/** Names and meanings, in the order of the table in OPERATING.md; a test holds the two together. */
+/** Names and meanings, in the order of the table in OPERATING.md. A test compares the two. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
   ROLE: {
     default: 'all',
@@ -232,7 +232,7 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   LOG_LEVEL: { default: 'info', means: 'trace, debug, info, warn, error, fatal or silent' },
 }
 
-/** Raised by loadConfig; the message lists every offending variable, one a line. */
+/** Raised by loadConfig. The message lists every invalid variable, one per line. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'))
@@ -242,10 +242,10 @@ export class ConfigError extends Error {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const BYTES_PER_GB = 2 ** 30
-/** Values of HOST at which no other machine can ask. */
+/** Values of HOST that no other machine can reach. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
-/** Reads the configuration from an environment; throws ConfigError with all problems at once. */
+/** Reads the configuration from an environment. Throws ConfigError with all problems at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const read = new EnvironmentReader(env, VARIABLES)
   const host = read.text('HOST')
@@ -293,7 +293,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
     signUpsPerHour: read.integer('SIGNUPS_PER_HOUR', 1, 1_000_000),
-    // What comes through a proxy of this machine looks as if this machine asked.
+    // Requests through a proxy on this machine look as if they came from this machine.
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     metricsHosts: readHosts(read, 'METRICS_HOSTS'),
@@ -392,7 +392,7 @@ function readKalshi(read: EnvironmentReader): Config['kalshi'] {
   }
 }
 
-/** `*`, or exact origins: anything else would be accepted and never match. */
+/** `*` or exact origins. Other values would never match, so they are rejected. */
 function readOrigins(read: EnvironmentReader): readonly string[] {
   const origins = read
     .text('CORS_ORIGINS')
@@ -405,13 +405,12 @@ function readOrigins(read: EnvironmentReader): readonly string[] {
   return origins
 }
 
-/** Items of a comma list; none of them is empty. */
+/** Items of a comma-separated list, none of them empty. */
 function listOf(read: EnvironmentReader, name: string): readonly string[] {
   const items = read.text(name).split(',')
   return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** In lower case. */
 function readHosts(read: EnvironmentReader, name: string): readonly string[] {
   const hosts = listOf(read, name).map((host) => host.toLowerCase())
   if (!hosts.every((host) => /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/.test(host))) {

@@ -1,6 +1,5 @@
-// The wiring: every part named once, in the order in which a message meets them. One of the few files
-// that look outward from engine/ (with main.ts and commands/); nothing else introduces rooms to each
-// other.
+// The composition root of the engine: creates every component, in the order in which a message passes
+// through them.
 
 import { Accounts } from '../actors/accounts/accounts.ts'
 import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
@@ -53,11 +52,10 @@ import type { Caller, CallPolicy } from './webhooks/post.ts'
 import { SecretBox } from './webhooks/secret-box.ts'
 import { webhookShareOf } from './webhooks/webhook-share.ts'
 
-/** The values of the configuration that the engine itself needs. */
 interface EngineSettings {
   readonly host: string
   readonly port: number
-  /** Names of venues in place of those that the table gives. */
+  /** Overrides the venue names of the table. */
   readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
@@ -66,54 +64,54 @@ interface EngineSettings {
   readonly retentionDays: number
   readonly dataBytesMax: number
   readonly jwtSecret: string
-  /** Its tokens stay good until they expire; null: there is none. */
+  /** The previous secret. Its tokens stay valid until they expire. Null: none. */
   readonly jwtSecretPrevious: string | null
-  /** Encrypts the secrets of webhooks. */
+  /** Encrypts webhook secrets. */
   readonly secretsKey: string
   readonly webhookPolicy: CallPolicy
-  /** Whether a host must answer a test before webhooks post events to it; false unless given. */
+  /** Whether a host must answer a test before webhooks post events to it. Default false. */
   readonly mustVerifyWebhooks?: boolean
-  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  /** Whether a dashboard on this machine can open the local account without a password. Default false. */
   readonly opensLocalAccount?: boolean
-  /** How old a book may be, and how often all are read over REST; limits.ts unless given. */
+  /** The maximum age of a book, and the period of the REST audit of all books. Default: limits.ts. */
   readonly bookLimits?: BookCheckLimits
-  /** Whether accounts can be made over HTTP; true unless given. */
+  /** Whether accounts can be created over HTTP. Default true. */
   readonly isSignUpOpen?: boolean
-  /** Accounts made within an hour from one address. */
+  /** Accounts that one address may create within an hour. */
   readonly signUpsPerHour?: number
 }
 
-/** Everything that touches the world, so that a test can bring its own. */
+/** Every dependency with side effects, so that a test can replace it. */
 interface EngineParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
-  /** The table of venues; without it those of engine/venues/venues.ts. */
+  /** The table of venues. Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
-  /** Opens every venue of the table; they are started by the engine. */
+  /** Creates every venue of the table. The engine starts them. */
   readonly venues: (parts: VenueParts) => readonly Venue[]
-  /** Where markets are matched; without it a thread that compares words alone. */
+  /** Matches markets. Default: a thread that compares text only. */
   readonly matching?: MatchPort | null
-  /** Names this run; never used twice. */
+  /** Identifies this run. Never reused. */
   readonly epoch: string
   readonly version: string
-  /** Of an engine that leads a cluster; without it the engine is alone. */
+  /** Present if the engine leads a cluster. */
   readonly cluster?: ClusterParts
 }
 
-/** What an engine has beside its own storage while it leads a cluster. */
+/** What an engine needs besides its own storage while it leads a cluster. */
 export interface ClusterParts {
-  /** In place of the storage's own. */
+  /** Replaces the storage's own table. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
   readonly outbox: OutboxTable
-  /** How this engine stands in the cluster. */
+  /** The state of this engine in the cluster. */
   readonly view?: () => ClusterView
-  /** The same events, but for those that come after another engine may have taken the lease. */
+  /** Passes events on, except those received when another engine may have taken the lease. */
   readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
-  /** Makes what hears of every update, listing and pair, once. */
+  /** Creates the feeder, which receives every update, listing change and match change. Called once. */
   readonly feeder: (components: {
     readonly publisher: Publisher
     readonly catalog: Catalog
@@ -126,17 +124,17 @@ export interface Engine {
   readonly view: EngineView
   readonly catalog: Catalog
   readonly accounts: Accounts
-  /** Operators' verdicts on pairs of markets. */
+  /** Operators' overrides of matches. */
   readonly overrides: MatchOverrides
   readonly wallets: Wallets
   readonly matches: Matches
   readonly arbitrage: Arbitrage
   readonly publisher: Publisher
-  /** The port really listened on; only after `start`. */
+  /** The port on which the server listens. Valid only after `start`. */
   readonly port: number
-  /** Resolves once the face listens: when all catalogues are loaded (read or kept), or after 10 s. */
+  /** Resolves once the server listens: when all catalogues are loaded (fetched or cached), or after 10 s. */
   start(): Promise<void>
-  /** Drains, flushes and closes everything in reverse order; the storage too. */
+  /** Drains, flushes and closes everything in reverse order, the storage included. */
   stop(): Promise<void>
 }
 
@@ -144,7 +142,7 @@ const LISTEN_AFTER_MS = 10_000
 const VENUES_POLL_MS = 25
 const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
 
-/** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
+/** Creates and connects all components. Nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
   const components = createComponents(settings, parts)
   const { catalog, accounts, publisher, view } = components
@@ -174,7 +172,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
       components.whales.start()
       components.wallets.start()
-      // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
+      // Starts before the first catalogue page arrives, so that the page does not add removed markets
+      // again.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
       timers.push(
         ...startHousekeeping({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }),
@@ -183,7 +182,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       components.matcher.start()
       components.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
-      // Gateways have waited for a leader, and know that its books are stale: they need not wait for connections too.
+      // Gateways are waiting for a leader and treat its books as stale, so they need not wait for venue
+      // connections.
       if (parts.cluster !== undefined && catalog.isLoaded) await openServer()
       const isCrawled = startVenues(components)
       await Promise.race([isCrawled, isReadyToListen(components, parts)])
@@ -199,7 +199,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   }
 }
 
-/** All owners of state, and the parts that carry events to them. */
+/** All stores and actors, and the parts that carry events to them. */
 interface Components {
   readonly system: System
   readonly delays: DelayWatch
@@ -221,14 +221,14 @@ interface Components {
   readonly overrides: MatchOverrides
   readonly arbitrage: Arbitrage
   readonly venues: OpenVenues
-  /** Null: the engine is alone. */
+  /** Null: the engine is not part of a cluster. */
   readonly feeder: Feeder | null
   readonly view: EngineView
 }
 
 type OpenVenues = Map<VenueKey, OpenVenue>
 
-/** Builds every owner after those that it asks; the watchers among them are registered at the end. */
+/** Creates every component after its dependencies. The watchers among them are registered at the end. */
 function createComponents(settings: EngineSettings, parts: EngineParts): Components {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
@@ -239,7 +239,7 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
   const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
   const system = new System({ clock, log, metrics, mustHold })
   const delays = new DelayWatch({ clock, log, metrics, system })
-  // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
+  // `openVenues` fills it below: venues and the catalogue's markets depend on each other.
   const venues: OpenVenues = new Map()
   const search = new MarketSearch({ port: openSearch(), clock, log })
   const market = marketParts(settings, parts, { publisher, venues, run: run.number })
@@ -302,14 +302,14 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
 }
 
 /**
- * Every watcher in the order in which it is called: each line adds one behind those above it. The only later
- * one is the stream of the face (`registerFace`), which opens when the venues are read.
+ * Registers every watcher, in the order in which they are called. Only the server's stream comes later
+ * (`registerServer`): it opens when the catalogues are loaded.
  */
 function registerWatchers(components: Omit<Components, 'view'>): void {
   const { publisher, catalog, accounts, whales, overrides, delays } = components
   const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
   const venues = [...components.venues.values()].map(({ actor }) => actor)
-  // Updates, in the turn of the event that made them.
+  // Updates, in the same event-loop tick as the event that caused them.
   publisher.watch(tradeLog)
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
@@ -321,27 +321,27 @@ function registerWatchers(components: Omit<Components, 'view'>): void {
   // Whale rows that the stream does not carry.
   whales.watch(webhooks)
   whales.watch(wallets)
-  // Listings. The matcher goes before the matches: it announces the end of a pair whose market is forgotten.
+  // Listings. The matcher precedes the matches: it ends the match of a market that is removed.
   catalog.watch(sports)
   catalog.watch(matcher)
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
-  // Ended accounts, keys and log-ins.
+  // Deactivated accounts, revoked keys and ended sessions.
   accounts.watch(webhooks)
-  // Operators' verdicts on pairs.
+  // Operators' overrides of matches.
   overrides.setListener(matcher)
-  // How late the engine is, ten times a second.
+  // The engine's delay, ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
 
-/** The face is the last watcher: of updates, and of ended accounts, keys and log-ins. */
+/** The server is the last watcher of updates, deactivated accounts, revoked keys and ended sessions. */
 function registerServer({ publisher, accounts }: Components, { hub }: Server): void {
   publisher.watch(hub)
   accounts.watch(hub.accountWatcher)
 }
 
-/** What all actors of markets share. */
+/** Dependencies that all market actors share. */
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
@@ -358,7 +358,7 @@ function marketParts(
   }
 }
 
-/** Opens every venue, each with its actor; nothing is contacted before they are started. */
+/** Creates every venue with its actor. No connection is made before they are started. */
 function openVenues(
   parts: EngineParts,
   components: Pick<
@@ -386,7 +386,7 @@ function openVenues(
   }
 }
 
-/** A venue's markets in pairs that ask the same, and in opportunities. */
+/** A venue's markets that are in matches or in opportunities. */
 function* firstMarkets(
   venue: VenueKey,
   { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
@@ -405,7 +405,6 @@ function* firstMarkets(
   }
 }
 
-/** What venues remember of prices. */
 function openPastPrices(
   { clock, log, metrics, storage }: EngineParts,
   { catalog, venues }: Pick<Components, 'catalog' | 'venues'>,
@@ -428,7 +427,7 @@ function openAccounts(
   return { passwords, accounts }
 }
 
-/** Which markets ask the same on two venues: what finds them, what shows them, and the verdicts of operators. */
+/** Market matching: the matcher, the list of matches, and operators' overrides. */
 function openMatching(
   { clock, log, storage, matching }: EngineParts,
   {
@@ -462,7 +461,7 @@ function openMatching(
   return { matches, matcher, overrides }
 }
 
-/** The webhooks of all accounts, and the one way to receivers. */
+/** Creates the webhooks of all accounts and the dispatcher that calls receivers. */
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
@@ -487,7 +486,6 @@ function openWebhooks(
   return { caller, webhooks }
 }
 
-/** The wallets that were asked for, and what they come to. */
 function openWallets(
   { clock, log, metrics, storage }: EngineParts,
   { catalog }: Pick<Components, 'catalog'>,
@@ -502,7 +500,7 @@ function openWallets(
   })
 }
 
-/** Starts all feeds and reads all catalogues; resolves when these are whole. */
+/** Starts all feeds and loads all catalogues. Resolves when the catalogues are complete. */
 async function startVenues({ catalog, delays, teams, venues, wallets }: Components): Promise<void> {
   const crawls = [...venues.values()].map(({ actor, venue }) => {
     teams.start(venue)
@@ -514,11 +512,11 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Componen
   catalog.isLoaded = true
 }
 
-/** In reverse: first what brings events, then what handles them, then a last checkpoint of each. */
+/** Stops in reverse order: event sources, then event handlers, then a last checkpoint of each. */
 async function stopComponents(components: Components, parts: EngineParts): Promise<void> {
   components.pastPrices.stop()
   components.delays.stop()
-  // Before the venues, whose feeds go down: what is open ends since we stop, not since a book may be out of date.
+  // Stops before the venues' feeds do, so that opportunities end with `stopped` and not with `stale`.
   components.arbitrage.stop()
   await Promise.all([components.teams.stop(), components.wallets.stop()])
   await Promise.all([...components.venues.values()].map(({ actor }) => actor.stop()))
@@ -536,14 +534,13 @@ async function stopComponents(components: Components, parts: EngineParts): Promi
   ])
 }
 
-/** Resolves when the face may listen though not all catalogues are read. */
+/** Resolves when the server may listen although not all catalogues are loaded. */
 async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
-  // A catalogue kept from the last run need not wait for its crawl.
+  // A catalogue cached by the last run need not wait for its crawl.
   if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
   else if (parts.cluster === undefined) await venuesUp(components, parts)
 }
 
-/** Resolves when each venue has a connection, or after the limit. */
 async function venuesUp({ view }: Components, { clock }: EngineParts): Promise<void> {
   const endsAtMs = clock.monotonicMs() + LISTEN_AFTER_MS
   while (clock.monotonicMs() < endsAtMs && view.venues().some(({ state }) => state === 'down')) {

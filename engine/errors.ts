@@ -1,5 +1,5 @@
-// The catalogue of refusals a caller can meet: code → HTTP status, retry or not, meaning.
-// Clients depend on codes, never on texts; a code is never reused.
+// Error codes that a caller can receive: code → HTTP status, whether to retry, and meaning. Clients depend
+// on codes, never on texts. A code is never reused.
 
 const CATALOGUE = {
   BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },
@@ -21,7 +21,7 @@ const CATALOGUE = {
   UNAVAILABLE: { status: 503, retry: true, means: 'draining, starting, or a queue is full' },
 } as const satisfies Record<string, { status: number; retry: boolean; means: string }>
 
-/** When what was too slow may be asked for again. */
+/** Seconds after which a client may retry a request that timed out. */
 const TIMED_OUT_RETRY_SECONDS = 5
 
 export type ErrorCode = keyof typeof CATALOGUE
@@ -29,11 +29,11 @@ export const errorCatalogue: Readonly<
   Record<ErrorCode, { readonly status: number; readonly retry: boolean; readonly means: string }>
 > = CATALOGUE
 
-/** The only error class of ours that crosses rooms or threads; `detail` is fit for a user. */
+/** The only error class that crosses packages or threads. `detail` is fit for a user. */
 export class EngineError extends Error {
   readonly code: ErrorCode
   readonly detail: string
-  /** When coming back makes sense, in whole seconds from now; null when the code does not say. */
+  /** Seconds until a retry makes sense, an integer. Null when the code does not define it. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -49,13 +49,12 @@ export class EngineError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? waitSeconds
   }
 
-  /** The HTTP status of the code. */
   get status(): number {
     return CATALOGUE[this.code].status
   }
 }
 
-/** Throws when one of our own invariants is broken; never used for what venues or clients send. */
+/** Throws when an internal invariant is broken. Never used for input from venues or clients. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)
 }

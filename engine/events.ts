@@ -1,6 +1,6 @@
-// The vocabulary between the rooms: VenueEvent is what comes in from a venue, Update what goes out
-// to watchers. After a venue's map.ts only the field `venue` says which venue it was.
-// Two times on everything: the venue's and ours, stamped once on arrival.
+// The types that packages exchange: VenueEvent arrives from a venue, Update goes to watchers. Beyond a
+// venue's map.ts only the field `venue` identifies the venue. Each event has two times: the venue's, and
+// the time of its arrival here, stamped once.
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus, ResolutionStatus } from './market/market.ts'
@@ -11,7 +11,7 @@ import type { WalletEvent } from './wallet.ts'
 export type BookSide = 'bid' | 'ask'
 export type TradeSide = 'buy' | 'sell'
 
-/** One price level; `size` above zero. */
+/** One price level. `size` is above zero. */
 export interface Level {
   readonly price: PriceMicros
   readonly size: SizeMicros
@@ -24,7 +24,7 @@ export interface LevelChange {
   readonly size: SizeMicros
 }
 
-/** What a venue says is now its best bid and ask, for checking ours; null: that side is empty. */
+/** The venue's reported best bid and ask, for comparison with the local book. Null: that side is empty. */
 export interface TopOfBook {
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
@@ -36,13 +36,16 @@ interface FromVenue {
   readonly receivedAtMs: TimeMs
 }
 
-/** The whole book of one outcome, quoted for that outcome; levels in any order. */
+/** The whole book of one outcome, quoted for that outcome. Levels are in any order. */
 export interface BookSnapshotEvent extends FromVenue {
   readonly kind: 'bookSnapshot'
   readonly outcome: OutcomeId
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
-  /** Came in order on the stream (false: over REST, and may be older than changes already applied). */
+  /**
+   * True: received in order on the stream. False: read over REST, and may be older than changes already
+   * applied.
+   */
   readonly isInOrder: boolean
 }
 
@@ -50,10 +53,10 @@ export interface BookSnapshotEvent extends FromVenue {
 export interface BookChangeEvent extends FromVenue {
   readonly kind: 'bookChange'
   readonly outcome: OutcomeId
-  /** 'absolute': size is the level's new total. 'difference': size is added to it. */
+  /** 'absolute': `size` is the level's new total. 'difference': `size` is added to it. */
   readonly mode: 'absolute' | 'difference'
   readonly changes: readonly LevelChange[]
-  /** Null when the venue does not say. */
+  /** Null when the venue does not report it. */
   readonly top: TopOfBook | null
 }
 
@@ -61,7 +64,7 @@ export interface BookChangeEvent extends FromVenue {
 export interface TradeEvent extends FromVenue {
   readonly kind: 'trade'
   readonly outcome: OutcomeId
-  /** The market traded, so that an unknown one can be fetched. */
+  /** The traded market, so that an unknown one can be fetched. */
   readonly market: NativeMarketId
   readonly nativeId: string
   readonly price: PriceMicros
@@ -70,11 +73,12 @@ export interface TradeEvent extends FromVenue {
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
-  /** Agreed between its parties beside the book: it says what was traded, and nothing of the market's price. */
+  /** A block trade: agreed between its parties off the book. It does not reflect the market's price. */
   readonly isBlock: boolean
   /**
-   * Contracts that the taker traded of this outcome and on this side in the whole transaction, as far as its source
-   * shows; absent: what this trade has. Of trades of a transaction that are stored already, only the rest is new.
+   * Contracts that the taker traded of this outcome and on this side in the whole transaction, as far as
+   * the source shows. Absent: the size of this trade. If some trades of the transaction are stored already,
+   * only the remainder is new.
    */
   readonly rowSize?: SizeMicros
   /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
@@ -89,14 +93,14 @@ export interface TradeParticipantEvent extends FromVenue {
   readonly wallet: string
 }
 
-/** A fill of a wallet that is followed, taker or maker; the Data API gives it again, with its fee. */
+/** A fill of a followed wallet, as taker or maker. The Data API reports it again, with its fee. */
 export interface WalletFillEvent extends FromVenue {
   readonly kind: 'walletFill'
   readonly wallet: WalletAddress
   readonly fill: WalletEvent
 }
 
-/** The venue's last price of an outcome; moves only the price. */
+/** The venue's last price of an outcome. It changes only the price. */
 export interface LastPriceEvent extends FromVenue {
   readonly kind: 'lastPrice'
   readonly outcome: OutcomeId
@@ -104,13 +108,13 @@ export interface LastPriceEvent extends FromVenue {
 }
 
 /**
- * The venue's trading figures of a market; null: the message does not say. Prices are of the first outcome. The last
- * price is at least as new as `venueTimeMs`.
+ * The venue's trading figures of a market. Null: the message does not contain the value. Prices are of the
+ * first outcome. The last price is at least as new as `venueTimeMs`.
  */
 export interface FiguresEvent extends FromVenue {
   readonly kind: 'figures'
   readonly outcome: OutcomeId
-  /** The figures contain every trade up to then. */
+  /** The figures contain every trade up to this time. */
   readonly tradesToMs: TimeMs
   readonly lastPrice: PriceMicros | null
   readonly previousPrice: PriceMicros | null
@@ -120,33 +124,32 @@ export interface FiguresEvent extends FromVenue {
   readonly openInterest: SizeMicros | null
 }
 
-/** The tick changed. */
 export interface TickSizeEvent extends FromVenue {
   readonly kind: 'tickSize'
   readonly outcome: OutcomeId
   readonly tickMicros: PriceMicros
-  /** Orders rest where they are (else the book is void until its next snapshot). */
+  /** True: resting orders stay. False: the book is void until its next snapshot. */
   readonly retainsBook: boolean
 }
 
-/** A market's status moved, by message or by timer. */
+/** A market's status changed, by message or by timer. */
 export interface MarketStatusEvent extends FromVenue {
   readonly kind: 'marketStatus'
   readonly market: NativeMarketId
   readonly status: MarketStatus
-  /** Absent: the message states nothing of it. */
+  /** Absent: the message does not contain it. */
   readonly resolutionStatus?: ResolutionStatus
   /** Payout of the first outcome when resolved, or as determined so far. */
   readonly settlementPrice: PriceMicros | null
 }
 
-/** A market appeared, or its metadata changed: its catalogue entry must be fetched again. */
+/** A market appeared, or its metadata changed. Its catalogue entry must be fetched again. */
 export interface MarketSeenEvent extends FromVenue {
   readonly kind: 'marketSeen'
   readonly market: NativeMarketId
 }
 
-/** A connection is up, was lost, or missed messages; `outcomes` are those it serves. */
+/** A connection is up, was lost, or missed messages. `outcomes` are those it serves. */
 export interface FeedEvent extends FromVenue {
   readonly kind: 'feedUp' | 'feedDown' | 'feedGap'
   /** Which stream of the venue: books per connection, or its trades. */
@@ -154,7 +157,7 @@ export interface FeedEvent extends FromVenue {
   readonly connection: number
   readonly outcomes: readonly OutcomeId[]
   readonly reason: string
-  /** From when on messages may be missing; null on feedUp of a first connection. */
+  /** The time from which messages may be missing. Null on feedUp of a first connection. */
   readonly sinceMs: TimeMs | null
 }
 
@@ -171,13 +174,13 @@ export type VenueEvent =
   | MarketSeenEvent
   | FeedEvent
 
-/** The counters of the publisher at one message: see engine/publisher.ts. */
+/** The publisher's counters at one message: see engine/publisher.ts. */
 export interface Stamp {
   readonly offset: number
   readonly seq: number
 }
 
-/** Where a price comes from, best first. */
+/** The source of a price, best first. */
 export type PriceSource =
   | 'midpoint'
   | 'last_trade'
@@ -197,22 +200,27 @@ interface Outgoing extends Stamp {
 export interface BookUpdate extends Outgoing {
   readonly kind: 'book'
   readonly changes: readonly LevelChange[]
-  /** CRC-32 of the top ten levels after the change, on every 50th seq; null otherwise. */
+  /** CRC-32 of the top ten levels after the change, on every 50th seq. Null on the others. */
   readonly checksum: number | null
 }
 
-/** The whole book was replaced (`resync`, then a snapshot). Uses up no offset or seq. */
+/** The whole book was replaced (`resync`, then a snapshot). Consumes no offset or seq. */
 export interface BookReplaced extends Outgoing {
   readonly kind: 'bookReplaced'
   readonly reason: 'venue_gap' | 'first' | 'restart' | 'delayed'
 }
 
 /**
- * Why a book can no longer be trusted. `disconnected`: the venue's connection was lost. `silent`: it delivers nothing.
- * `messages_lost`: the stream contradicts itself or has a hole. `contradicted_by_trade`: a trade outside the best prices
- * changed nothing. `contradicted_by_rest`: two readings over REST differ from it. `delayed`: its messages waited for too
- * long. `tick_changed`: the venue sends a new book for the new tick. `restarted`: its owner was restarted. `no_leader`: a
- * gateway receives nothing from the engine.
+ * Why a book is stale.
+ * - `disconnected`: the venue's connection was lost.
+ * - `silent`: the connection delivers nothing.
+ * - `messages_lost`: the stream contradicts itself or has a gap.
+ * - `contradicted_by_trade`: a trade outside the best prices changed nothing.
+ * - `contradicted_by_rest`: two REST snapshots differ from it.
+ * - `delayed`: its messages waited too long.
+ * - `tick_changed`: the venue sends a new book for the new tick size.
+ * - `restarted`: its actor was restarted.
+ * - `no_leader`: a gateway receives nothing from the engine.
  */
 export const STALE_REASONS = [
   'disconnected',
@@ -227,24 +235,23 @@ export const STALE_REASONS = [
 ] as const
 export type StaleReason = (typeof STALE_REASONS)[number]
 
-/** A live book became stale. It ends with `bookReplaced` or `bookConfirmed`. Uses up no offset or seq. */
+/** A live book became stale, until `bookReplaced` or `bookConfirmed`. Consumes no offset or seq. */
 export interface BookStale extends Outgoing {
   readonly kind: 'bookStale'
   readonly reason: StaleReason
-  /** When the book was last known to be right. */
+  /** When the book was last known to be correct. */
   readonly sinceMs: TimeMs
   /** A `status` of the venue announces it together with other books. */
   readonly isOfVenue: boolean
 }
 
-/** The book was confirmed unchanged. Uses up no offset or seq. */
+/** The book was confirmed unchanged. Consumes no offset or seq. */
 export interface BookConfirmed extends Outgoing {
   readonly kind: 'bookConfirmed'
-  /** It was stale until now. */
   readonly wasStale: boolean
 }
 
-/** One trade as users see it: price and side in the first outcome. */
+/** One trade as published: price and side are of the first outcome. */
 export interface TradeUpdate extends Outgoing {
   readonly kind: 'trade'
   readonly trade: Trade
@@ -257,8 +264,8 @@ export interface PriceUpdate extends Outgoing {
 }
 
 /**
- * What happened to a market. `settled`: it was resolved before, and its settlement price is known now, or is another one
- * than was known.
+ * What happened to a market. `settled`: the market was resolved before, and its settlement price became
+ * known or changed.
  */
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 export const LIFECYCLE_EVENTS = [
@@ -271,75 +278,74 @@ export const LIFECYCLE_EVENTS = [
   'unmatched',
 ] as const
 
-/** Something happened to the market itself. */
 export interface LifecycleUpdate extends Outgoing {
   readonly kind: 'lifecycle'
   readonly event: LifecycleEvent
-  /** The market right after it: a reference that is never changed, so that a replay says the same. */
+  /** The market right after the event. The object is immutable, so a replay sends the same. */
   readonly facts: MarketFacts
-  /** The other market, of `matched` and `unmatched`. */
+  /** The matched market, for `matched` and `unmatched`. */
   readonly matchedMarket: MarketRef | null
 }
 
-/** A whale row that reached `whaleMessageUsdMin`; rows below it are not stamped, and not published. */
+/** A whale row that reached `whaleMessageUsdMin`. Smaller rows are neither stamped nor published. */
 export interface WhaleUpdate extends Outgoing {
   readonly kind: 'whale'
   readonly whale: Whale
 }
 
 /**
- * Where a venue's trades come from now. 'activity': a stream that names the wallets. 'last_trade_price': that stream has
- * ended, and trades come from the messages beside the books: of watched markets, without a wallet until a later
- * reading completes them.
+ * The current source of a venue's trades.
+ * - 'activity': a stream that names the wallets.
+ * - 'last_trade_price': the activity stream has ended, and trades come from messages of the book channel.
+ *   They cover watched markets only and have no wallet until a later sync completes them.
  */
 export type TradesSource = (typeof TRADES_SOURCES)[number]
 export const TRADES_SOURCES = ['activity', 'last_trade_price'] as const
 
-/** A basket of outcomes began to earn, earns another amount, or ended; `market` is that of its first leg. */
+/** An opportunity opened, changed or closed. `market` is the market of its first leg. */
 export interface ArbitrageUpdate extends Outgoing {
   readonly kind: 'arbitrage'
   readonly event: 'opened' | 'changed' | 'closed'
-  /** As it is now; of `closed`, as it last was. */
+  /** Its current state. For `closed`: its last state. */
   readonly opportunity: Opportunity
-  /** Of `closed`; else null. */
+  /** For `closed`, else null. */
   readonly reason: CloseReason | null
-  /** What it has come to; of `closed`, by what was told before. */
+  /** Its peak so far. For `closed`: the peak of the updates published before. */
   readonly peak: OpportunityPeak
-  /** The same before this update; null: it is the first. */
+  /** The peak before this update. Null: this is the first update. */
   readonly previousPeak: OpportunityPeak | null
 }
 
-/** An open opportunity is older than when it was last told, and else the same: no stream carries that. */
+/** An open opportunity that did not change since it was last published. No stream carries it. */
 export type ArbitrageRefresh = Omit<ArbitrageUpdate, 'offset' | 'seq'>
 
-/** How one venue's feed stands. */
+/** The state of one venue's feed. */
 export interface FeedStatus {
   readonly venue: VenueKey
   readonly platform: string
   readonly state: FeedState
-  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
+  /** Recent latency from the venue to this process, in milliseconds. Null before the first change of a book. */
   readonly lagMs: number | null
-  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
+  /** The longest time that a message waited within this process during the last two seconds, in milliseconds. */
   readonly delayMs: number
   /**
-   * Up to then all trades of the venue have been published, but for those that a `gap` named; null: this run has never
-   * lost the stream of trades, and followed no other run.
+   * All trades of the venue up to this time have been published, except those that a `gap` announced. Null:
+   * this run has never lost the stream of trades, and followed no other run.
    */
   readonly completeToMs: TimeMs | null
-  /** Null: the venue has one source of trades. */
+  /** Null: the venue has only one source of trades. */
   readonly tradesSource: TradesSource | null
-  /** Why the feed is not live; null while it is. */
+  /** Why the feed is not live. Null while it is. */
   readonly reason: StaleReason | null
   /** Books that became stale and are not live again. */
   readonly staleBooks: number
 }
 
-/** A venue's feed changed state. */
 export interface StatusUpdate extends FeedStatus {
   readonly kind: 'status'
 }
 
-/** Trades of a market or a whole venue were lost and could not be brought back. */
+/** Trades of a market or a whole venue were lost and cannot be recovered. */
 export interface GapUpdate {
   readonly kind: 'gap'
   readonly channel: 'trades'
@@ -348,7 +354,7 @@ export interface GapUpdate {
   readonly platform: string
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** How many trades; null: not known. */
+  /** The number of lost trades. Null: unknown. */
   readonly count: number | null
 }
 
@@ -367,41 +373,41 @@ export type Update =
 
 export type FeedState = 'live' | 'stale' | 'down'
 
-/** A stored and published trade; price and side are in the first outcome. */
+/** A stored and published trade. Price and side are of the first outcome. */
 export interface Trade {
   readonly nativeId: string
   readonly timeMs: TimeMs
-  /** Position among the market's trades of the same millisecond, from 0; never changes. */
+  /** Position among the market's trades of the same millisecond, from 0. Never changes. */
   readonly ordinal: number
   readonly price: PriceMicros
   readonly size: SizeMicros
   readonly side: TradeSide
-  /** Index of the outcome really traded. */
+  /** Index of the traded outcome. */
   readonly outcomeIndex: number
-  /** What was paid for that outcome. */
+  /** The amount paid for that outcome. */
   readonly usd: UsdMicros
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
-  /** Agreed between its parties beside the book: it says what was traded, and nothing of the market's price. */
+  /** A block trade: agreed between its parties off the book. It does not reflect the market's price. */
   readonly isBlock: boolean
 }
 
-/** Fills of one transaction by one taker in one token; the fields of a trade are their sums. */
+/** Fills of one transaction by one taker in one token. Its trade fields are the sums. */
 export interface Whale extends Trade {
-  /** Label of the outcome really traded. */
+  /** Label of the traded outcome. */
   readonly outcome: string | null
   readonly question: string
   readonly slug: string
   readonly eventSlug: string | null
   readonly category: string | null
-  /** The taker; null where the venue does not say. */
+  /** The taker. Null where the venue does not report it. */
   readonly wallet: string | null
-  /** How many fills it is made of, from 1. */
+  /** The number of fills, from 1. */
   readonly fills: number
 }
 
-/** A market's present price. `bid`, `ask` null: that side is empty. */
+/** A market's current price. `bid`, `ask` null: that side is empty. */
 export interface MarketPrice {
   readonly price: PriceMicros
   readonly source: PriceSource

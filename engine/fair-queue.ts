@@ -1,19 +1,20 @@
-// A bounded queue that serves requesters in turn, whatever each of them adds.
-
 /**
- * Names of those that cause a piece of work: an account, an address, or both. Each name has its share, so neither many
- * accounts of one address nor many addresses of one account get more.
+ * Names that a piece of work is charged to: an account, an address, or both. Each name has its own share,
+ * so neither many accounts of one address nor many addresses of one account get more.
  */
 export type Requester = readonly string[]
 
-/** Work that no user asked for. */
+/** Work that no user requested. */
 export const SYSTEM: Requester = ['system']
 
 interface Entry<Item> {
   readonly item: Item
-  /** Ascends with every item. */
+  /** Increases with every item. */
   readonly number: number
-  /** Its requester's last turn counts as at least this one: items of ever new requesters do not pass it by for ever. */
+  /**
+   * Lower bound of the requester's last turn. It keeps items of new requesters from overtaking this one for
+   * ever.
+   */
   readonly servedMin: number
 }
 
@@ -23,11 +24,14 @@ interface Group<Item> {
   readonly entries: [Entry<Item>, ...Entry<Item>[]]
 }
 
-/** Full: the newest item of the requester with most waiting is dropped. */
+/**
+ * A bounded queue that serves requesters in turn. When full, it drops the newest item of the requester with
+ * the most waiting items.
+ */
 export class FairQueue<Item> {
   readonly #waitingMax: number
   readonly #groups = new Map<string, Group<Item>>()
-  /** The number of the last turn of each name, for as many turns as items may wait; oldest first. */
+  /** The number of each name's last turn, for as many turns as items may wait. Oldest first. */
   readonly #served = new Map<string, number>()
   #size = 0
   #added = 0
@@ -46,7 +50,7 @@ export class FairQueue<Item> {
     return this.#surplus(requester) === null
   }
 
-  /** Adds an item; returns the one that is dropped for it, which may be this one, or null. */
+  /** Adds an item. Returns the item that is dropped for it, which may be this one, or null. */
   add(requester: Requester, item: Item): Item | null {
     const surplus = this.#surplus(requester)
     if (surplus === null) return item
@@ -62,14 +66,14 @@ export class FairQueue<Item> {
   }
 
   /**
-   * The item whose turn is next: of the requester with the lowest `load`, and of equal ones of the one that was served
-   * longest ago. Null: there is none, or each load is infinite.
+   * The next item: of the requester with the lowest `load`, then of the one served longest ago. Null: the
+   * queue is empty, or every load is infinite.
    */
   peek(load: (requester: Requester) => number = () => 0): Item | null {
     return this.#first(load)?.entries[0].item ?? null
   }
 
-  /** Takes that item out. */
+  /** Removes that item and returns it. */
   next(load: (requester: Requester) => number = () => 0): Item | null {
     const first = this.#first(load)
     if (first === null) return null
@@ -90,7 +94,7 @@ export class FairQueue<Item> {
     }
   }
 
-  /** Takes an item out before its turn; false: it does not wait. */
+  /** Removes an item before its turn. False: it is not in the queue. */
   remove(item: Item): boolean {
     for (const group of this.#groups.values()) {
       const index = group.entries.findIndex((entry) => entry.item === item)
@@ -101,7 +105,7 @@ export class FairQueue<Item> {
     return false
   }
 
-  /** Takes out all items. */
+  /** Removes and returns all items. */
   clear(): readonly Item[] {
     const items = [...this.#groups.values()].flatMap(({ entries }) =>
       entries.map(({ item }) => item),
@@ -138,7 +142,10 @@ export class FairQueue<Item> {
     return first
   }
 
-  /** The requester whose newest item must go for one more of this one; null: that item itself. */
+  /**
+   * The group whose newest item must be dropped to add one of this requester. 'none': there is room. Null:
+   * drop the new item.
+   */
   #surplus(requester: Requester): Group<Item> | 'none' | null {
     if (this.#size < this.#waitingMax) return 'none'
     const counts = new Map<string, number>()

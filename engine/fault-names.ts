@@ -1,5 +1,5 @@
-// The names of the simulated venues' faults, apart from the simulator, because the configuration
-// must check them and may not import a subfolder. What each does: simulator/faults.ts.
+// Names of the simulated venues' faults. They are not in the simulator because the configuration validates
+// them and may not import a subfolder. Their effects: simulator/faults.ts.
 
 export const FAULT_NAMES = [
   'lost_delta',
@@ -23,10 +23,9 @@ export const FAULT_NAMES = [
   'combos',
 ] as const
 
-/** What the simulated venues get wrong on request. */
 export type FaultName = (typeof FAULT_NAMES)[number]
 
-/** Changes of the protocols that nobody announced, invented; what each does: simulator/changes.ts. */
+/** Invented, unannounced changes of the protocols. Their effects: simulator/changes.ts. */
 export const CHANGE_NAMES = [
   'question_gone',
   'condition_id_renamed',
@@ -82,5 +81,4 @@ export const CHANGE_NAMES = [
   'stream_tokens_unknown',
 ] as const
 
-/** A change of the simulated venues that the code does not know. */
 export type ChangeName = (typeof CHANGE_NAMES)[number]

@@ -1,5 +1,5 @@
-// The one way to call a venue: a time limit, a size limit, a retry class, and one error type.
-// JSON in and out over a keep-alive agent; redirects are not followed.
+// HTTP client for venue APIs, with a time limit, a size limit, retries and one error type. JSON over a
+// keep-alive agent. Redirects are not followed.
 
 import {
   Agent as HttpAgent,
@@ -17,19 +17,22 @@ import type { Random } from './random.ts'
 import { yieldToEventLoop } from './time-slices.ts'
 
 /**
- * Why a call failed, after its retries. 'status': the answer was not 2xx. 'timeout': it took too
- * long. 'network': no whole answer came. 'body': it was no JSON or too long. 'aborted': the caller
- * or `stop()` ended it, or the queue of waiting calls was full.
+ * Why a call failed, after its retries.
+ * - 'status': the response was not 2xx.
+ * - 'timeout': it took too long.
+ * - 'network': no complete response arrived.
+ * - 'body': it was not JSON, or too long.
+ * - 'aborted': the caller or `stop()` ended it, or the queue of waiting calls was full.
  */
 type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 
-/** The only error that leaves HttpClient. */
+/** The only error that HttpClient rejects with. */
 export class FetchError extends Error {
   readonly kind: FetchFailure
   readonly status?: number
-  /** The wait that a 429 or 503 asked for, in ms. */
+  /** The wait that a 429 or 503 requested, in ms. */
   readonly retryAfterMs?: number
-  /** No answer came from it, for the log (log.ts). */
+  /** The host that did not respond, for the log (log.ts). */
   readonly unreachableHost?: string
 
   constructor(
@@ -51,7 +54,7 @@ export class FetchError extends Error {
   }
 }
 
-/** Paces the requests (venues/rate-limit.ts); each attempt takes a token of its own. */
+/** Rate limiter (venues/rate-limit.ts). Each attempt takes its own tokens. */
 export interface RequestLimiter {
   take(cost: number, signal?: AbortSignal): Promise<void>
 }
@@ -65,32 +68,32 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Tokens for the limiter; default 1. */
   readonly cost?: number
-  /** Statuses that mean something to the caller, as 404 for an unknown profile: they are no finding of the watch. */
+  /** Statuses that the caller handles, such as 404 for an unknown profile. The watch does not record them. */
   readonly expected?: readonly number[]
-  /** The status and headers of each answer, before its body. */
+  /** Receives the status and headers of each response, before its body. */
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
-  /** Whether the watch sees what is odd about the answer. Default true. */
+  /** Whether the watch records unexpected responses. Default true. */
   readonly isWatched?: boolean
-  /** How many times this call is tried again; default the client's. */
+  /** Retries of this call. Default: the client's. */
   readonly retries?: number
-  /** Whether a POST may be sent again after a failure; GETs always may. Default false. */
+  /** Whether a POST may be retried after a failure. GETs always may. Default false. */
   readonly isIdempotent?: boolean
 }
 
-/** Sees what no caller expects of an answer: see `oddityOf`. */
+/** Receives unexpected responses. */
 export interface AnswerWatch {
-  /** `path` is without the query; `sample` a beginning of the answer, or of the header that is meant. */
+  /** `path` is without the query. `sample` is the beginning of the response, or of the header concerned. */
   odd(path: string, what: string, sample: string): void
-  /** An answer of a call that expects refusals (`expected`): whether it was one. */
+  /** A response to a call with `expected` statuses: whether the host refused it. */
   expected?(path: string, isRefused: boolean): void
 }
 
 export interface HttpClientOptions {
   /** Scheme, host and a path prefix: `https://host/trade-api/v2`. */
   readonly baseUrl: string
-  /** Names the host in metrics: a small fixed set. */
+  /** Labels the host in metrics: a small fixed set. */
   readonly name?: string
-  /** Headers made for each attempt (signatures with a time in them); `path` is without the query. */
+  /** Headers created for each attempt, such as signatures that contain a time. `path` is without the query. */
   readonly headers?: (method: string, path: string) => Record<string, string>
   readonly limiter?: RequestLimiter
   readonly watch?: AnswerWatch
@@ -98,9 +101,9 @@ export interface HttpClientOptions {
   readonly timeoutMs: number
   /** After decompression. */
   readonly bodyBytesMax: number
-  /** How many times a failed call is tried again. */
+  /** How many times a failed call is retried. */
   readonly retries: number
-  /** For a host whose 429 has no Retry-After: every call waits so long, then twice as long each time. */
+  /** Back-off for a host whose 429 has no Retry-After. It applies to every call and doubles each time. */
   readonly busyWaitMs?: number
   readonly clock: Clock
   readonly random: Random
@@ -112,7 +115,10 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
-/** An answer of more bytes is parsed in a turn of the loop of its own, and its caller has another: some are megabytes. */
+/**
+ * Larger responses (some are megabytes) are parsed in an event-loop tick of their own, and the caller
+ * resumes in another.
+ */
 const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {
@@ -130,7 +136,7 @@ export class HttpClient {
   readonly #stopping = new AbortController()
   readonly #requests: Count
   readonly #retried: Count
-  /** A 429 with Retry-After, or of a host that sends none, holds back every call of this client, not only the one refused. */
+  /** A 429 delays every call of this client, not only the refused one. */
   #heldUntilMonotonicMs = 0
 
   constructor(options: HttpClientOptions) {
@@ -149,13 +155,13 @@ export class HttpClient {
     return this.#call({ method: 'GET', url: this.#url(path, query), body: null, options })
   }
 
-  /** POST a JSON body; sent again after a failure only when `isIdempotent`. */
+  /** POST a JSON body. Retried after a failure only when `isIdempotent`. */
   postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
     const text = JSON.stringify(body)
     return this.#call({ method: 'POST', url: this.#url(path, {}), body: text, options })
   }
 
-  /** Ends every call under way with 'aborted' and closes the connections. */
+  /** Ends every pending call with 'aborted' and closes the connections. */
   stop(): void {
     this.#stopping.abort()
     this.#agent.destroy()
@@ -171,7 +177,7 @@ export class HttpClient {
     return url
   }
 
-  /** The call ends with the caller's signal or with the client, and leaves nothing on either. */
+  /** The call ends with the caller's signal or with the client, and leaves no listener on either. */
   async #call(attempt: Attempt): Promise<unknown> {
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -210,7 +216,7 @@ export class HttpClient {
 
   #delayMs(failures: number, error: FetchError): number {
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures)
-    // Half fixed, half jitter: an immediate second try seldom succeeds.
+    // Half fixed, half jitter: an immediate retry seldom succeeds.
     const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
     const waitMs = error.retryAfterMs ?? this.#busyWaitMs(failures, error)
     if (waitMs === undefined) return jitteredMs
@@ -263,7 +269,7 @@ export class HttpClient {
     return options.isWatched === false ? undefined : this.#options.watch
   }
 
-  /** One request and its whole answer; settles exactly once, whatever happens in between. */
+  /** One request and its complete response. Settles exactly once. */
   #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
     const { clock, timeoutMs } = this.#options
     const { host: unreachableHost } = attempt.url
@@ -310,7 +316,7 @@ export class HttpClient {
     return request(url, { method, agent: this.#agent, headers })
   }
 
-  /** An answer that is not 2xx: its first bytes say why, for the watch and the message. */
+  /** Reads the first bytes of a non-2xx response, for the watch and the error message. */
   #readRefusal(
     response: IncomingMessage,
     attempt: Attempt,
@@ -333,7 +339,7 @@ export class HttpClient {
         bodyText,
         retryAfterMs !== null || busyWaitMs !== undefined,
       )
-      // A page in the place of the host's own words is no answer about the thing that was asked for.
+      // An HTML page does not come from the API, so it says nothing about the requested resource.
       const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
       if (isExpected) watch?.expected?.(url.pathname, true)
       else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
@@ -369,7 +375,7 @@ export class HttpClient {
     let byteCount = 0
     const fail = (cause: Error) => settle(new FetchError('network', cause.message, { cause }))
     response.on('error', fail)
-    // A peer that closes early ends the response without its end; the decoder would wait for ever.
+    // A peer that closes early ends the response without an 'end' event. The decoder would wait for ever.
     response.on('close', () => {
       if (!response.complete) fail(new Error('the answer was cut off'))
     })
@@ -385,7 +391,7 @@ export class HttpClient {
   }
 }
 
-/** Whether trying again may help. A body without a status was no JSON: an HTML page of a proxy. */
+/** Whether a retry may help. A body failure without a status was not JSON: an HTML page of a proxy. */
 function isTransient(error: FetchError): boolean {
   switch (error.kind) {
     case 'network':
@@ -405,13 +411,13 @@ function toFetchError(cause: unknown): FetchError {
   return new FetchError('network', cause instanceof Error ? cause.message : 'unknown', { cause })
 }
 
-/** Headers by which a host announces the end of what it answers (RFC 8594, RFC 9745). */
+/** Headers that announce the end of an endpoint (RFC 8594, RFC 9745). */
 const ENDING_HEADERS = ['deprecation', 'sunset'] as const
-/** How long the first bytes of a refusal may take after its head. */
+/** How long the first bytes of a non-2xx response may take after its headers. */
 const REFUSAL_WAIT_MS = 1_000
 const REFUSAL_BYTES_MAX = 2_048
 
-/** What is odd about a refusal, for the watch; null: a failure of the moment, which is tried again. */
+/** The finding for the watch about a non-2xx response. Null: a transient failure, which is retried. */
 function oddityOfStatus(status: number, bodyText: string, hasRetryAfter: boolean): string | null {
   if (status === 429) return hasRetryAfter ? null : 'status 429 without retry-after'
   if (status >= 500) return null
@@ -420,7 +426,7 @@ function oddityOfStatus(status: number, bodyText: string, hasRetryAfter: boolean
   return parameter === undefined ? `status ${status}` : `status ${status} ${parameter}`
 }
 
-/** What came in place of JSON. */
+/** The finding for the watch about a body that is not JSON. */
 function oddityOfBody(text: string): string {
   const trimmed = text.trimStart()
   if (trimmed === '') return 'empty'
@@ -429,13 +435,13 @@ function oddityOfBody(text: string): string {
 
 const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
-/** The venue's own words for a refusal, as its JSON has them. */
+/** The venue's reason for a refusal, from its JSON. */
 function reasonIn(bodyText: string): string {
   const reason = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(bodyText)?.[1]
   return reason === undefined ? '' : `: ${reason}`
 }
 
-/** Seconds only: the venues send no dates, and a date would need our clock to agree with theirs. */
+/** Accepts seconds only: the venues send no dates, and a date would require synchronised clocks. */
 function parseRetryAfter(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header)) return null
   return Math.ceil(Number(header) * 1_000)

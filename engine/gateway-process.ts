@@ -1,4 +1,5 @@
-// The process of a gateway: connect to the log, follow it, serve, and stop in order. Loaded only for ROLE=gateway.
+// The process of a gateway: connects to the log, follows it, serves, and stops in order. Loaded only for
+// ROLE=gateway.
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -11,7 +12,6 @@ import type { Log } from './process/log.ts'
 import { Metrics } from './process/metrics.ts'
 import type { Shutdown } from './process/shutdown.ts'
 
-/** Resolves once the gateway listens. Throws ConfigError without the engine's JWT_SECRET. */
 export async function runGateway(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const { jwtSecret } = config
   if (jwtSecret === null) {
@@ -31,7 +31,8 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   )
   shutdown.add(() => gateway.stop())
   if (shutdown.hasBegun) return
-  // A mirror is read at once, and all of it stays: a heap that grows by little would be looked through again and again.
+  // A mirror is loaded at once and retained completely. Small steps of heap growth would cause repeated
+  // full collections.
   setFlagsFromString('--heap-growing-percent=0')
   await gateway.start()
   setFlagsFromString('--heap-growing-percent=30')

@@ -1,7 +1,7 @@
-// The wiring of a gateway: the face of engine.ts over a mirror that the log of the cluster feeds, instead of over owners that
-// venues feed. A mirror lives while nothing is missing; when something is, or another run of the engine leads, the face closes
-// its streams as a restart does, and opens again over a new mirror: clients resume by `since`, and are told what was lost.
-// One of the few files that look outward from engine/.
+// The composition root of a gateway: the API server over a mirror that the cluster's log feeds. When the
+// mirror misses messages, or another run of the engine leads, the server closes its streams as a restart
+// does. It then opens again over a new mirror. Clients resume with `since` and receive what was lost as a
+// gap.
 
 import type { Accounts } from '../actors/accounts/accounts.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
@@ -40,7 +40,7 @@ interface GatewaySettings {
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
   readonly metricsHosts?: readonly string[]
-  /** That of the engine: login tokens are good everywhere. */
+  /** The engine's secret, so that login tokens are valid on every process. */
   readonly jwtSecret: string
   readonly jwtSecretPrevious: string | null
   readonly webhookPolicy: CallPolicy
@@ -51,45 +51,47 @@ interface GatewayParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cluster: ClusterLog
-  /** The table of venues; without it those of engine/venues/venues.ts. */
+  /** The table of venues. Default: engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
-  /** Names this process in answers, to the engine and to other gateways; no two have one name. Letters, digits, `-`, `_`, `.`. */
+  /**
+   * Identifies this process in responses, to the engine and to other gateways. Unique in the cluster.
+   * Letters, digits, `-`, `_`, `.`.
+   */
   readonly name: string
   readonly version: string
 }
 
 export interface Gateway {
-  /** The port really listened on; only after `start`. */
+  /** The port on which the server listens. Valid only after `start`. */
   readonly port: number
-  /** What is served now; null: nothing is, since no mirror is whole. */
+  /** The view that is served. Null: no mirror is complete. */
   readonly view: EngineView | null
-  /** The mirror of it. */
+  /** The mirror that is served. */
   readonly mirror: Mirror | null
-  /** How often a mirror was given up, and why last. */
+  /** How many mirrors were discarded, and the last reason. */
   readonly faults: { readonly count: number; readonly last: string | null }
-  /** Resolves once the face listens; goes on trying until then. */
+  /** Resolves once the server listens. Retries until then. */
   start(): Promise<void>
-  /** Tells the clients to come to another gateway, over some seconds, then ends. */
+  /** Asks the clients to reconnect to another gateway, over some seconds, then ends. */
   stop(): Promise<void>
 }
 
-/** Without a word of the engine for so long, everything counts as stale. */
+/** Everything becomes stale when no message of the engine arrives for this long. */
 const LEADER_TIMEOUT_MS = 5_000
 const CHECK_MS = 100
-/** The wait before a failed start of a mirror is tried again. */
+/** The wait before a failed start of a mirror is retried. */
 const RETRY_MS = 1_000
 
-/** A mirror with its reader. */
+/** A mirror with its follower. */
 interface Followed {
   readonly mirror: Mirror
   readonly follower: Follower
-  /** Why it cannot go on; null: it does. */
+  /** Why the mirror cannot continue. Null: it has no fault. */
   readonly fault: () => string | null
-  /** It takes nothing more, and searches nothing. */
+  /** Stops following the log and searching. */
   readonly close: () => Promise<void>
 }
 
-/** What is served now. */
 interface ServedMirror extends Followed {
   readonly server: Server
   readonly view: EngineView
@@ -107,22 +109,25 @@ class LogGateway implements Gateway {
   readonly #members: Members
   readonly #connectionSlots: SharedConnectionSlots
   readonly #tickets: Tickets
-  /** What other gateways tell. */
+  /** Subscriptions to the messages of other gateways. */
   readonly #subscriptions: readonly LogSubscription[]
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
   #served: ServedMirror | null = null
   #faultCount = 0
   #lastFault: string | null = null
-  /** Of lists that began here and go on through another gateway. */
+  /** Answers requests for further pages of lists that began on this gateway and continue on another. */
   #answering: LogSubscription | null = null
   #loopback: Loopback | null = null
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
-  /** The last checkpoint that was read was found wanting: the next is asked for. Not null: any of another run than this will do. */
+  /**
+   * The last checkpoint was rejected, so the next one is requested. With `overEpoch`, any checkpoint of
+   * another run will do.
+   */
   #rejectedCheckpoint: { readonly overEpoch: string | null } | null = null
-  /** When the checkpoint that was tried last was made. */
+  /** When the checkpoint that was tried last was created. */
   #triedMs: number | null = null
 
   constructor(settings: GatewaySettings, parts: GatewayParts) {
@@ -198,7 +203,7 @@ class LogGateway implements Gateway {
         await pause(clock, RETRY_MS)
       }
     }
-    // Streams are those of the face of the moment.
+    // The server may be replaced, so the streams are looked up at each call.
     const streams = () => this.#served?.server.hub.accountWatcher
     this.#accounts?.accounts.watch({
       onRevoked: (key) => streams()?.onRevoked?.(key),
@@ -210,7 +215,7 @@ class LogGateway implements Gateway {
     await this.#replace()
     const loopback = new Loopback(this.port)
     this.#loopback = loopback
-    // Lists go on where they began.
+    // Further pages of a list come from the gateway where it began.
     this.#answering = cluster.answer(`http.${name}`, (body) => loopback.answer(body))
     this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
@@ -231,7 +236,7 @@ class LogGateway implements Gateway {
     await this.#accounts?.stop()
   }
 
-  /** Whether the engine is heard, and nothing waits for what does not come. */
+  /** Checks whether the engine's messages arrive, and whether the mirror waits for missing messages. */
   #check(): void {
     const served = this.#served
     if (served === null) return
@@ -250,7 +255,7 @@ class LogGateway implements Gateway {
     log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
   }
 
-  /** Makes mirrors until one is whole and shown; one that is shown already is left alone. */
+  /** Creates mirrors until one is complete and served. Does nothing to one that is served already. */
   async #replace(): Promise<void> {
     if (this.#isReplacing) return
     this.#isReplacing = true
@@ -274,7 +279,7 @@ class LogGateway implements Gateway {
     this.#isReplacing = false
   }
 
-  /** A mirror that has passed what the log had when it was begun; null: it was given up on the way. */
+  /** A mirror that has caught up with the log as of its start. Null: it had a fault before that. */
   async #follow(): Promise<Followed | null> {
     const { clock, log, metrics, cluster } = this.#parts
     const checkpoint = await this.#checkpoint()
@@ -283,7 +288,7 @@ class LogGateway implements Gateway {
       if (firstFault !== null) return
       firstFault = fault
       this.#noteFault(fault, checkpoint.epoch)
-      // One that was not shown yet is given up where it is made.
+      // A mirror that is not served yet is discarded by its creator.
       if (this.#served?.mirror !== mirror) return
       mirror.setDisconnected(true)
       void this.#replace()
@@ -328,7 +333,7 @@ class LogGateway implements Gateway {
     return null
   }
 
-  /** The newest checkpoint; the engine is asked for one when there is none, or the last one would not do. */
+  /** The newest checkpoint. Requests one from the engine if none is stored, or if the last one was rejected. */
   async #checkpoint(): Promise<Checkpoint> {
     const { cluster } = this.#parts
     const read = async (): Promise<Checkpoint | null> => {
@@ -345,7 +350,7 @@ class LogGateway implements Gateway {
     )
     const failed = await pending.then(() => null).catch((error: unknown) => ({ error }))
     const made = await read()
-    // Nobody leads just now: one that was made since the last try may do.
+    // No engine leads at the moment. A checkpoint created since the last try is good enough.
     if (failed !== null && (made === null || made.takenAtMs === this.#triedMs)) throw failed.error
     if (made === null) throw new Error('there is no checkpoint that can be read')
     this.#triedMs = made.takenAtMs

@@ -1,14 +1,15 @@
-// Fields of JSON rows without a promised shape: what is missing or of another type reads as nothing.
+// Readers for fields of JSON rows without a guaranteed schema. A field that is missing or of another type
+// reads as absent.
 
 import { isRecord } from './json-record.ts'
 import { microsFromDecimal } from './units.ts'
 
 export type Row = { readonly [key: string]: unknown }
 
-/** Texts are cut here: an enormous description costs no more than this. Characters. */
+/** Texts are cut to this length, so that a huge description costs no more. Characters. */
 const TEXT_CHARACTERS_MAX = 6_000
 
-/** The first of the fields that holds a text or a number; '' when none does. */
+/** The first of the fields that contains a text or a number. '' when none does. */
 export function textOf(row: Row, ...names: readonly string[]): string {
   for (const name of names) {
     const value = row[name]
@@ -18,12 +19,12 @@ export function textOf(row: Row, ...names: readonly string[]): string {
   return ''
 }
 
-/** The same, null when there is none. */
+/** Like `textOf`, but null when there is none. */
 export function maybeText(row: Row, ...names: readonly string[]): string | null {
   return textOf(row, ...names) || null
 }
 
-/** A number, also written as text. */
+/** A number or numeric text. */
 export function numberOf(row: Row, name: string): number | null {
   const value = row[name]
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
@@ -32,7 +33,7 @@ export function numberOf(row: Row, name: string): number | null {
   return Number.isFinite(read) ? read : null
 }
 
-/** A plain decimal, also written as text, in millionths; null unless it is exact in them. */
+/** A plain decimal or its text, in millionths. Null unless it is exact in them. */
 export function microsOf(row: Row, name: string): number | null {
   const value = row[name]
   return typeof value === 'number' || typeof value === 'string'
@@ -40,13 +41,13 @@ export function microsOf(row: Row, name: string): number | null {
     : null
 }
 
-/** A flag; null where it is missing or no flag. */
+/** A boolean. Null where it is missing or of another type. */
 export function flagOf(row: Row, name: string): boolean | null {
   const value = row[name]
   return typeof value === 'boolean' ? value : null
 }
 
-/** Milliseconds since 1970 of the first field that holds a time ("2026-05-09 20:00:00+00" included). */
+/** Milliseconds since 1970 of the first field that contains a time ("2026-05-09 20:00:00+00" included). */
 export function timeOf(row: Row, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = row[name]
@@ -60,7 +61,7 @@ export function timeOf(row: Row, ...names: readonly string[]): number | null {
   return null
 }
 
-/** Texts of an array, or of an array written as JSON text; `key` reads them out of objects. */
+/** Texts of an array, or of a JSON array in a string. Objects contribute their field `key`. */
 export function textsOf(value: unknown, key = 'label'): readonly string[] {
   let list: unknown = value
   if (typeof value === 'string' && value.startsWith('[')) {
@@ -77,7 +78,7 @@ export function textsOf(value: unknown, key = 'label'): readonly string[] {
   })
 }
 
-/** The rows of an array; other items are left out. */
+/** The objects of an array. Other items are left out. */
 export function rowsOf(value: unknown): readonly Row[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -1,5 +1,6 @@
-// The engine's side of a cluster (`ROLE=engine`): connects the log, stands by until the lease is free, and while it leads
-// writes the log, makes checkpoints and answers gateways. One of the wiring files. Loaded only in that role.
+// The engine's side of a cluster (`ROLE=engine`): connects to the log and stands by until the lease is
+// free. While it leads, it writes the log, creates checkpoints and answers gateways. Loaded only in that
+// role.
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -41,30 +42,30 @@ interface LeaderParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** The log; from here on the leader's to close. */
+  /** The log. The leader closes it. */
   readonly cluster: ClusterLog
-  /** Ends the waiting of a standby. */
+  /** Ends the wait of a standby. */
   readonly signal: AbortSignal
-  /** The venues as this engine names them. */
+  /** The venues with the names of this engine. */
   readonly names: VenueTable
-  /** What is kept, while this engine stands by too. */
+  /** The retention limits, which apply while this engine stands by too. */
   readonly retention: { readonly retentionDays: number; readonly sizeBytesMax: number }
-  /** Another engine leads: the process must end. Called once. */
+  /** Another engine leads, so the process must end. Called once. */
   readonly onDeposed: () => void
 }
 
 export interface Leader {
   /** For createEngine. */
   readonly parts: ClusterParts
-  /** Once the engine serves its face on loopback. Resolves when the first checkpoint is written. */
+  /** Called once the engine's server listens on loopback. Resolves when the first checkpoint is written. */
   start(engine: Engine): Promise<void>
-  /** Before the engine stops. */
+  /** Called before the engine stops. */
   pause(): Promise<void>
-  /** After it has stopped: what waits is sent, the lease is given up. */
+  /** Called after the engine has stopped. Sends what is queued and releases the lease. */
   stop(): Promise<void>
 }
 
-/** Only the gateways' requests come to the engine's face, through this process. */
+/** Settings of the engine's server, which receives only the gateways' requests, through this process. */
 export function engineServerSettings(config: Config) {
   return {
     host: '127.0.0.1',
@@ -75,10 +76,9 @@ export function engineServerSettings(config: Config) {
 
 const HEARTBEAT_MS = 1_000
 const DRAIN_MS_MAX = 3_000
-/** Between a few hundred pending deliveries, so that the log takes them. */
+/** Pause after every few hundred pending deliveries, so that the log can keep up. */
 const PENDING_PAUSE_MS = 20
 
-/** Connects to NATS as the configuration says. */
 export async function connectCluster(
   { nats, clusterKey, role }: Pick<Config, 'nats' | 'clusterKey' | 'role'>,
   parts: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
@@ -94,7 +94,7 @@ export async function connectCluster(
   })
 }
 
-/** Follows the log until the lease is free; resolves with null when the process is to end before. */
+/** Follows the log until the lease is free. Resolves with null when the process is to end before that. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
   let leading: Leading | null = null
@@ -143,7 +143,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   }
   const onRecordLost = () => void shareAgain()
   const lease = await takeLease({ bucket, holder, clock, log, onRecordLost }, signal)
-  // At once, since it is this one that renews the lease.
+  // Created at once, because it renews the lease.
   if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
   stopHousekeeping()
@@ -193,7 +193,7 @@ class Leading implements Leader {
     this.#outbox = new ReplicatedOutbox({
       own: parts.storage.outbox,
       idOf: (number) => shared.webhooks.idOf(number),
-      // What is pending when the log is opened is told then.
+      // Pending items are published when the log is opened.
       publish: (item) => {
         if (this.#isOpen) this.#writer?.put('hooks', item)
       },
@@ -234,19 +234,19 @@ class Leading implements Leader {
     }
   }
 
-  /** Records that this engine has followed are its own to write now. */
+  /** Takes over writing the records that this engine has followed. */
   async guard(followed: Following): Promise<void> {
     this.#guarded.push(followed)
     await followed.lead()
   }
 
-  /** How this engine stands, by its own word. */
+  /** This engine's own state in the cluster. */
   get member(): Member {
     const { holder: name, term } = this.#lease
     return { role: 'engine', name, term, lagBatches: this.#writer?.waiting ?? 0, lagMs: 0 }
   }
 
-  /** Standbys serve no metrics: what is known of them is this engine's to say. */
+  /** Standbys serve no metrics, so this engine reports for them. */
   #measure(): void {
     const { metrics } = this.#parts
     const of = (role: MemberRole) => this.#members.all().filter((member) => member.role === role)
@@ -294,13 +294,13 @@ class Leading implements Leader {
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
       const askingEpoch = Buffer.from(body).toString()
-      // Whoever asks because of this run has missed nothing of it.
+      // A gateway that asks because of this run has not missed any of it.
       await (askingEpoch === '' || askingEpoch === view.epoch
         ? checkpoints.make()
         : checkpoints.first())
       return new Uint8Array()
     })
-    // Begun before gateways can hear of this run, since they wait for it.
+    // Started before gateways can learn of this run, because they wait for the checkpoint.
     const isMade = checkpoints.start()
     feeder.beat()
     writer.flush()
@@ -312,7 +312,7 @@ class Leading implements Leader {
     )
   }
 
-  /** Leaves a request to the engine that leads when this one no longer does. */
+  /** Leaves the request to the current leader when this engine no longer leads. */
   #answer(subject: RequestSubject, answer: Answer): void {
     const answering = this.#parts.cluster.answer(subject, async (body) => {
       if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
@@ -321,7 +321,7 @@ class Leading implements Leader {
     this.#answers.push(answering)
   }
 
-  /** As often as it takes: without the log the engine goes on alone. */
+  /** Retries without limit: without the log the engine continues alone. */
   async #openShards(writer: LogWriter<LogItem>): Promise<void> {
     const { clock, signal, log } = this.#parts
     while (!signal.aborted) {
@@ -347,11 +347,11 @@ class Leading implements Leader {
     await this.#members.stop()
     await this.#lease.release()
     await this.#parts.cluster.close()
-    // A watch that begins anew without NATS ends sooner on a closed connection.
+    // A watch that restarts without NATS ends sooner on a closed connection.
     for (const guarded of this.#guarded) await guarded.stop()
   }
 
-  /** What ends is told at once, besides the bucket. */
+  /** Announces ended keys, tokens and accounts at once, in addition to the bucket. */
   #announceRevocations({ accounts }: Engine): void {
     const announce = (of: Revocation['of'], id: string) =>
       this.#parts.cluster.announce('revoked', encodeRevocation({ of, id }))

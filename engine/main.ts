@@ -1,5 +1,5 @@
-// The process: read the configuration, bring up what it asks for, serve, and stop in order on a
-// signal. Exit codes: 0 after a signal, 1 after a failure, 2 for a bad argument or setting.
+// The process: reads the configuration, starts what it requests, serves, and stops in order on a signal.
+// Exit codes: 0 after a signal, 1 after a failure, 2 for an invalid argument or setting.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ import type { Venue, VenueParts } from './venues/venue.ts'
 import { openSource } from './venues/venue-source.ts'
 import { openVenues, venueTable } from './venues/venues.ts'
 
-/** How the venues are opened, and what must end after them. */
+/** How the venues are opened, and what must stop after them. */
 interface Source {
   readonly open: (parts: VenueParts) => readonly Venue[]
   readonly stop: () => Promise<void>
@@ -37,7 +37,7 @@ interface Source {
 
 async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Promise<Source> {
   const onLost = (reason: string): void => {
-    // A terminal's Ctrl-C reaches the simulator too.
+    // Ctrl-C in a terminal reaches the simulator too.
     if (shutdown.hasBegun) return
     log.fatal({ reason }, 'the simulated venues ended')
     shutdown.begin(1)
@@ -49,7 +49,7 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   const { addresses, stop } = await openSource(config, {
     clock: systemClock,
     onLost,
-    // Beside the databases, whose lock keeps others away.
+    // In the data folder, which the databases' lock protects from other processes.
     worldFolder: resolve(config.dataDir, 'sim-world'),
   })
   const { polymarket, kalshi } = addresses
@@ -57,7 +57,10 @@ async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Pr
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
-/** The matcher with the configured sentence encoder; null where none is. Throws ConfigError for one that cannot be used. */
+/**
+ * The matcher with the configured sentence encoder. Null: none is configured. Throws ConfigError for an
+ * unusable one.
+ */
 async function openMatching(
   { matchEncoderDir }: Config,
   metrics: Metrics,
@@ -68,7 +71,7 @@ async function openMatching(
   throw new ConfigError([`MATCH_ENCODER_DIR ${opened.reason}`])
 }
 
-/** The secrets of the configuration; where it names none, those of the data folder, made on first start. */
+/** The configured secrets. Missing ones come from the data folder, which generates them on first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
   const storedSecrets = loadSecrets(dataDir)
@@ -78,7 +81,7 @@ function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   }
 }
 
-/** The key of the local account, made on the first start and kept beside the databases. */
+/** The key of the local account, created on the first start and stored beside the databases. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
   const storedKey = readLocalKey(config.dataDir)
@@ -87,7 +90,10 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
   return key
 }
 
-/** The engine's side of a cluster, once it leads; null in one process, and when the process is to end before. */
+/**
+ * The engine's side of a cluster, once it leads. Null in a single process, and when the process is to end
+ * before.
+ */
 async function openLeading(
   config: Config,
   parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
@@ -103,7 +109,7 @@ async function openLeading(
     retention: { retentionDays: config.retentionDays, sizeBytesMax: config.dataBytesMax },
     onDeposed: () => shutdown.begin(1),
   })
-  // A standby reads into the storage, which is closed after it has ended.
+  // A standby writes into the storage, which is closed after it has ended.
   shutdown.add(async () => {
     ending.abort()
     await opening.catch(() => undefined)
@@ -137,7 +143,8 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
   if (shutdown.hasBegun) return
-  // Before this engine may lead, since simulated venues take seconds to come up; nothing connects to them yet.
+  // Opened before this engine may lead, because simulated venues take seconds to start. Nothing connects to
+  // them yet.
   const source = await openVenueSource(config, log, shutdown)
   if (shutdown.hasBegun) return
   shutdown.add(source.stop)
@@ -159,7 +166,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
       ...(leader === null ? {} : { cluster: leader.parts }),
     },
   )
-  // Closes the storage as well; a second close is harmless.
+  // This closes the storage as well. A second close is harmless.
   shutdown.add(() => engine.stop())
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
@@ -204,11 +211,12 @@ function isDefaultAddress(config: Config): boolean {
   )
 }
 
-/** Signals and lost errors end the process in order, from its first moment to its last. */
+/** Signals and uncaught errors end the process in order, from its start to its end. */
 function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
-  // Of a process that was started with a channel, as by npm run cluster: whoever started it is gone.
+  // The parent process is gone. Applies to processes that were started with a channel, as by npm run
+  // cluster.
   process.on('disconnect', () => shutdown.begin(0))
   if (process.send !== undefined && !process.connected) shutdown.begin(0)
   process.on('uncaughtException', (error) => {
@@ -221,7 +229,7 @@ function handleSignals(shutdown: Shutdown, log: Log): void {
   })
 }
 
-/** Throws ConfigError when the recording is not there, before anything is brought up. */
+/** Throws ConfigError when the recording does not exist, before anything is started. */
 function assertRecording({ venues }: Config): void {
   if (venues.kind !== 'replay' || existsSync(venues.file)) return
   throw new ConfigError([
@@ -234,8 +242,8 @@ function printError(error: unknown): void {
 }
 
 /**
- * Clock timers keep no process alive, and until it listens, an engine whose venues cannot be reached
- * has no socket that does: without this it would end in silence, with code 0.
+ * Keeps the process alive until it listens. Clock timers do not, and an engine that cannot reach its venues
+ * has no open socket. It would exit silently with code 0.
  */
 const keepAliveChannel = new MessageChannel()
 
@@ -259,7 +267,7 @@ const COMMAND = {
 } as const
 
 if (existsSync('.env')) process.loadEnvFile('.env')
-// What this process and the simulator write is for their user alone.
+// Files of this process and the simulator are readable for their user only.
 process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
@@ -273,7 +281,7 @@ try {
   handleSignals(shutdown, log)
   keepAliveChannel.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {
-    // While the process ends, a part that was still coming up may fail: that is expected.
+    // While the process ends, a component that was still starting may fail. That is expected.
     if (!shutdown.hasBegun) printError(error)
     shutdown.begin(error instanceof ConfigError ? 2 : 1)
   })

@@ -1,34 +1,36 @@
-// Writes plain MessagePack value by value into one block that is used again and again: no object is
-// made to be thrown away, and no BigInt for a number of 64 bits. Always the shortest form, and
-// 64-bit floats only, as github.com/msgpack/msgpack/blob/master/spec.md has them.
+// Writes plain MessagePack value by value into one reusable block, without temporary objects and without
+// BigInt for 64-bit numbers. Always the shortest form, and only 64-bit floats
+// (github.com/msgpack/msgpack/blob/master/spec.md).
 
 const BLOCK_BYTES = 16_384
-/** A message longer than this gets a view of its own; books of a hundred levels are shorter. */
+/** A longer message gets a view of its own. Books of a hundred levels are shorter. */
 const CACHED_VIEW_BYTES_MAX = 4_096
-/** Bytes of a UTF-16 unit in UTF-8, at most. */
+/** UTF-8 bytes of a UTF-16 unit, at most. */
 const UNIT_BYTES_MAX = 3
 /** Bytes of any head or number, at most. */
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
 const INT64_END = 2 ** 63
 
-/** The bytes that this writes, to be written again and again ({@link MsgpackWriter.bytes}). */
+/** The bytes that `write` produces, for repeated use ({@link MsgpackWriter.bytes}). */
 export function encoded(write: (writer: MsgpackWriter) => void): Uint8Array {
   const writer = new MsgpackWriter()
   write(writer)
   return Uint8Array.from(writer.end())
 }
 
-/** One message at a time: {@link begin}, its values in order, {@link end}. */
+/** Writes one message at a time: {@link begin}, its values in order, {@link end}. */
 export class MsgpackWriter {
   #block = Buffer.from(new ArrayBuffer(BLOCK_BYTES))
   #view = new DataView(this.#block.buffer)
   #at = 0
-  /** The block's beginnings by length: a view that the library has seen before is published at half
-   * the cost of a new one. At most one a length. */
+  /**
+   * Cached views of the block's start, by length, at most one per length. Publishing a view that the
+   * library has seen before costs half as much.
+   */
   #beginnings: (Uint8Array | undefined)[] = []
 
-  /** A message that was given up half-way leaves nothing behind. */
+  /** Starts a message. Discards an unfinished one. */
   begin(): void {
     this.#at = 0
   }
@@ -38,7 +40,7 @@ export class MsgpackWriter {
     return this.#at
   }
 
-  /** The message. Its bytes stay until the next one begins, so they are to be sent or copied before. */
+  /** The message. Its bytes are valid until the next message begins, so send or copy them before. */
   end(): Uint8Array {
     const length = this.#at
     if (length > CACHED_VIEW_BYTES_MAX) return this.#block.subarray(0, length)
@@ -49,24 +51,24 @@ export class MsgpackWriter {
     return beginning
   }
 
-  /** The bytes that {@link encoded} made. */
+  /** Writes bytes that {@link encoded} produced. */
   bytes(some: Uint8Array): void {
     const { length } = some
     this.#ensureCapacity(length)
     const block = this.#block
     const at = this.#at
-    // As short as these are, a loop is faster than the call of `set`.
+    // For short arrays a loop is faster than a call of `set`.
     for (let index = 0; index < length; index += 1) block[at + index] = some[index] ?? 0
     this.#at = at + length
   }
 
-  /** The head of a map; its keys and values follow in turns. */
+  /** The head of a map. Its keys and values follow alternately. */
   map(count: number): void {
     if (count < 16) this.#byte(0x80 | count)
     else this.#counted(0xde, count)
   }
 
-  /** The head of an array; its items follow. */
+  /** The head of an array. Its items follow. */
   array(count: number): void {
     if (count < 16) this.#byte(0x90 | count)
     else this.#counted(0xdc, count)
@@ -120,13 +122,13 @@ export class MsgpackWriter {
     this.#byte(value ? 0xc3 : 0xc2)
   }
 
-  /** A quantity: an integer where it is one of 32 bits, otherwise a float. */
+  /** A quantity: an integer if it fits 32 bits, otherwise a float. */
   number(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
     else this.#float(value)
   }
 
-  /** A time or counter: an integer as far as 64 bits reach, then a float. */
+  /** A time or counter: an integer if it fits 64 bits, otherwise a float. */
   integer(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
     else if (!Number.isInteger(value) || Math.abs(value) >= INT64_END) this.#float(value)
@@ -200,7 +202,7 @@ export class MsgpackWriter {
     else this.#thirtyTwo(0xd2, value)
   }
 
-  /** `head` with a count of 16 bits, the next head with one of 32. */
+  /** `head` for a count of 16 bits, the next head for one of 32. */
   #counted(head: number, count: number): void {
     if (count < 0x1_0000) this.#sixteen(head, count)
     else this.#thirtyTwo(head + 1, count)
@@ -233,7 +235,7 @@ export class MsgpackWriter {
     this.#at += 5
   }
 
-  /** The block grows to the longest message and stays so: messages are bounded by books and titles. */
+  /** Grows the block to the longest message. It does not shrink: messages are bounded by books and titles. */
   #ensureCapacity(count: number): void {
     if (this.#at + count <= this.#block.length) return
     const length = Math.max(2 * this.#block.length, this.#at + count)
@@ -245,7 +247,7 @@ export class MsgpackWriter {
   }
 }
 
-/** Any value that JSON can carry, and bytes: whole numbers as integers, fields that are undefined left out. */
+/** Any JSON value, and bytes. Whole numbers become integers, undefined fields are left out. */
 export function writeValue(to: MsgpackWriter, value: unknown): void {
   if (typeof value === 'string') to.text(value)
   else if (typeof value === 'number') to.integer(value)

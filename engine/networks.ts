@@ -1,11 +1,17 @@
-// The networks that addresses are counted by. IPv6 addresses are of eight groups without leading zeros.
+// Address prefixes by which clients are counted. IPv6 addresses have eight groups without leading zeros.
 
-/** The /64 of an IPv6 address (`2001:db8:0:0::/64`), which one host has to itself; an IPv4 address as it is. */
+/**
+ * The /64 of an IPv6 address (`2001:db8:0:0::/64`), the network of one host. IPv4 addresses are returned
+ * unchanged.
+ */
 export function networkOf(address: string): string {
   return prefixOf(address, 64)
 }
 
-/** The /48 of an IPv6 address or of its /64, which one customer of a provider may have; an IPv4 address as it is. */
+/**
+ * The /48 of an IPv6 address or of its /64, the network of one customer of a provider. IPv4 addresses are
+ * returned unchanged.
+ */
 export function siteOf(address: string): string {
   return prefixOf(address, 48)
 }

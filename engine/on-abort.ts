@@ -1,12 +1,12 @@
-// One listener a signal, however many wait for its end: signals live as long as the part that owns
-// them, while what waits comes and goes.
+// Registers a single listener per signal for any number of callbacks. Signals live as long as their
+// component, while callbacks come and go.
 
-/** What is to be done at the end of each signal; goes with its signal. */
+/** Callbacks by signal. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls `action` once when `signal` aborts, unless the returned function is called first; at once when
- * it has aborted already. An action that was called off leaves nothing behind. `action` must not throw.
+ * Calls `action` once when `signal` aborts, or at once if it has aborted already. The returned function
+ * unregisters it without a trace. `action` must not throw.
  */
 export function onAbort(signal: AbortSignal, action: () => void): () => void {
   if (signal.aborted) {
@@ -14,7 +14,7 @@ export function onAbort(signal: AbortSignal, action: () => void): () => void {
     return () => undefined
   }
   const actions = waiting.get(signal) ?? listen(signal)
-  // The same function may be given twice.
+  // Makes each registration unique: the same function may be passed twice.
   const call = () => action()
   actions.add(call)
   return () => void actions.delete(call)

@@ -1,4 +1,4 @@
-// An opportunity: a basket of outcomes that earns at this moment, as its owner follows it, tells it and keeps it.
+// Arbitrage opportunities: baskets of outcomes that earn a profit now.
 
 import type { NativeMarketId, VenueKey } from './ids.ts'
 import type { MarketRef } from './market/market.ts'
@@ -12,14 +12,18 @@ import {
   usdMicros,
 } from './units.ts'
 
-/** `cross_venue`: one question on two venues. `single_venue`: the outcomes of one exclusive event. */
+/** `cross_venue`: the same question on two venues. `single_venue`: the outcomes of one exclusive event. */
 export type OpportunityKind = 'cross_venue' | 'single_venue'
 export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'single_venue']
 
 /**
- * Why an opportunity ended. `prices`: the books or the fees leave nothing. `stale`: a book may be out of date.
- * `market_closed`: a market trades no longer. `match_changed`: its markets are no longer known to ask the same.
- * `stopped`: the service was stopped while it was open. `restarted`: it was open when the last run ended, however that was.
+ * Why an opportunity ended.
+ * - `prices`: the books or the fees leave no profit.
+ * - `stale`: a book may be out of date.
+ * - `market_closed`: a market no longer trades.
+ * - `match_changed`: the match of its markets ended.
+ * - `stopped`: the service was stopped while it was open.
+ * - `restarted`: it was open when the last run ended, in whatever way.
  */
 export type CloseReason =
   | 'prices'
@@ -37,10 +41,10 @@ export const CLOSE_REASONS: readonly CloseReason[] = [
   'restarted',
 ]
 
-/** So many contracts of every leg, at one price each. */
+/** A number of contracts of every leg, at one price each. */
 export interface BasketStep {
   readonly contracts: SizeMicros
-  /** Of the legs, in their order. */
+  /** One per leg, in the order of the legs. */
   readonly prices: readonly PriceMicros[]
 }
 
@@ -48,35 +52,34 @@ export interface BasketStep {
 export interface BoughtLeg {
   /** Price × contracts over its levels, before fees. */
   readonly cost: UsdMicros
-  /** The most that its venue takes for an order of these fills. */
+  /** Upper bound of the venue's fee for an order with these fills. */
   readonly fee: UsdMicros
 }
 
-/** One outcome that is bought. */
+/** One outcome to buy. */
 export interface OpportunityLeg extends BoughtLeg {
   readonly market: MarketRef
   readonly question: string
-  /** Its label. */
   readonly outcome: string
   /** Whether it is the market's first outcome, for which the book is quoted. */
   readonly isFirst: boolean
-  /** Of the market's `orderbook` channel. */
+  /** Sequence number in the market's `orderbook` channel. */
   readonly bookSeq: number
-  /** How long ago the book was last known to be right, in milliseconds. */
+  /** Time since the book was last known to be correct, in milliseconds. */
   readonly bookAgeMs: number
 }
 
 export interface Opportunity {
-  /** Of this opening: the same basket gets another one when it opens again. */
+  /** Identifies this opening. The same basket gets a new id when it opens again. */
   readonly id: string
   readonly kind: OpportunityKind
-  /** 80 to 100; null within one venue. */
+  /** 80 to 100. Null within one venue. */
   readonly matchScore: number | null
   readonly legs: readonly OpportunityLeg[]
   readonly contracts: SizeMicros
-  /** The least contracts that every venue accepts at these offers. */
+  /** The smallest number of contracts that every venue accepts at these offers. */
   readonly minContracts: SizeMicros
-  /** Over all legs, before fees. */
+  /** Sum over all legs, before fees. */
   readonly cost: UsdMicros
   readonly fees: UsdMicros
   readonly payout: UsdMicros
@@ -84,20 +87,20 @@ export interface Opportunity {
   readonly steps: readonly BasketStep[]
   readonly openedAtMs: TimeMs
   readonly updatedAtMs: TimeMs
-  /** When the last of its markets closes; null when one does not say. */
+  /** When the last of its markets closes. Null when a close is unknown. */
   readonly closesAtMs: TimeMs | null
-  /** Of the first leg's market; within one venue, the title of the event. */
+  /** The question of the first leg's market. Within one venue: the title of the event. */
   readonly question: string
   readonly category: string | null
-  /** Why its markets belong together, in a sentence. */
+  /** One sentence on why the markets belong together. */
   readonly explanation: string
-  /** Where a venue may pay an outcome other than 0 or 1; null: nothing says so. */
+  /** Cases in which a venue may pay an outcome other than 0 or 1. Null: none is known. */
   readonly payoutNote: string | null
 }
 
 /**
- * The most that an opportunity has come to in the updates published so far; it never shrinks, so that what asks for so much gets
- * everything from one moment on, its end included.
+ * The maxima of an opportunity over the updates published so far. They never decrease, so that a filter by
+ * minimum matches every update from one moment on, the end included.
  */
 export interface OpportunityPeak {
   readonly profit: UsdMicros
@@ -106,22 +109,19 @@ export interface OpportunityPeak {
   readonly ageMs: number
 }
 
-/** How an opportunity stood at one moment. */
 export interface OpportunityState {
   readonly atMs: TimeMs
   readonly contracts: SizeMicros
   readonly profit: UsdMicros
 }
 
-/** An outcome that could be bought; named by the venue's own id, which outlives our numbers. */
+/** One outcome of a past opportunity. The venue's own id identifies it, because internal numbers may not last. */
 export interface PastLeg {
   readonly venue: VenueKey
   readonly market: NativeMarketId
-  /** Its label. */
   readonly outcome: string
 }
 
-/** How an opportunity went, from its opening to its end. */
 export interface PastOpportunity {
   readonly id: string
   readonly kind: OpportunityKind
@@ -131,7 +131,7 @@ export interface PastOpportunity {
   readonly category: string | null
   readonly closesAtMs: TimeMs | null
   readonly opened: OpportunityState
-  /** When its profit was largest. */
+  /** The state at the largest profit. */
   readonly best: OpportunityState
   readonly last: OpportunityState
   readonly closedAtMs: TimeMs
@@ -144,11 +144,14 @@ export interface OpenOpportunity {
   readonly best: OpportunityState
   readonly last: Opportunity
   readonly peak: OpportunityPeak
-  /** Its end is stored as well: only subscribers of the stream have not been told. */
+  /** Its end is stored as well. Only the end's message to subscribers of the stream is missing. */
   readonly isEnded: boolean
 }
 
-/** A fraction rounded down to millionths, in whole numbers: what is shown is earned, and a filter by it finds it. */
+/**
+ * A fraction rounded down to millionths, with integers: the displayed value is really earned, and a filter
+ * by that value matches.
+ */
 function downToMicros(numerator: bigint, denominator: bigint): number {
   const scaled = numerator * BigInt(MICROS)
   const quotient = scaled / denominator
@@ -160,7 +163,7 @@ export function edgeOf({ profit, contracts }: Pick<Opportunity, 'profit' | 'cont
   return contracts === 0 ? 0 : downToMicros(BigInt(profit), BigInt(contracts))
 }
 
-/** Profit for each dollar that is paid, fees included, rounded down to millionths. */
+/** Profit for each dollar paid, fees included, rounded down to millionths. */
 export function returnOf({
   profit,
   cost,
@@ -170,8 +173,8 @@ export function returnOf({
 }
 
 /**
- * The same for a year, without compounding, if the money is tied up until the last close, rounded down to millionths;
- * null: no close is known.
+ * Yearly return without compounding, if the money is tied up until the last close, rounded down to
+ * millionths. Null: no close is known.
  */
 export function annualisedOf(
   { profit, cost, fees, closesAtMs }: Pick<Opportunity, 'profit' | 'cost' | 'fees' | 'closesAtMs'>,
@@ -183,7 +186,6 @@ export function annualisedOf(
   return downToMicros(BigInt(profit) * BigInt(365 * DAY_MS), paidMs)
 }
 
-/** What it has come to by now. */
 export function peakOf(
   now: Opportunity,
   before: OpportunityPeak | null,
@@ -202,7 +204,7 @@ export const stateOf = ({ updatedAtMs, contracts, profit }: Opportunity): Opport
   profit,
 })
 
-/** What one contract of each leg costs on average, in millionths of a dollar. */
+/** Average cost of one contract of each leg, in millionths of a dollar. */
 export function averagePrice({ cost }: BoughtLeg, contracts: SizeMicros): number {
   return contracts === 0 ? 0 : Math.round((cost * MICROS) / contracts)
 }

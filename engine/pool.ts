@@ -1,5 +1,5 @@
-// The one way to use piscina: a bounded queue, a time limit, a typed task, a typed failure, in a
-// thread that runs what this one runs. A full queue refuses; nothing waits without a bound.
+// Worker pools on piscina, with a bounded queue, a time limit, and typed tasks and errors. Threads run the
+// same code form (built or source) as this one. A full queue rejects tasks.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'
@@ -14,21 +14,24 @@ export interface Pool<Task, Result> {
 }
 
 interface PoolOptions<Task, Result> {
-  /** The thread's entry, a module whose default export takes a Task. */
+  /** The thread's entry point, a module whose default export takes a Task. */
   readonly worker: URL
   readonly threads: number
-  /** Whether threads start at once and stay, since they keep state; otherwise they end when idle. */
+  /** Whether threads start at once and stay, because they have state. Otherwise they end when idle. */
   readonly isPersistent?: boolean
-  /** Tasks waiting besides those running; one more is refused. */
+  /** Waiting tasks besides the running ones. Further tasks are rejected. */
   readonly queueMax: number
   readonly timeoutMs: number
-  /** Whether what came back is a Result; checked, since a thread's answer is untyped. */
+  /** Validates a Result, because a thread's answer is untyped. */
   readonly isResult: (value: unknown) => value is Result
-  /** Buffers of a task that go over without a copy; the caller loses them. None: all is copied. */
+  /**
+   * Buffers of a task that are transferred without a copy. The caller can no longer use them. Default: all
+   * data is copied.
+   */
   readonly buffersOf?: (task: Task) => ArrayBuffer[]
 }
 
-/** In a thread: gives an array of numbers back as a task's result without a copy being made of it. */
+/** Called in a thread: returns an array as a task's result without copying it. */
 export function transferred(result: Uint32Array | Uint8Array<ArrayBuffer>): unknown {
   return Piscina.move(result)
 }
@@ -41,11 +44,12 @@ export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool
     maxThreads: options.threads,
     maxQueue: options.queueMax,
     idleTimeout: 30_000,
-    // Nobody reads its two histograms of 350 KB.
+    // Its two histograms of 350 KB are not used.
     recordTiming: false,
     execArgv: [...flags],
   })
-  // A thread that cannot start also rejects its task; unheard, the event would end the process.
+  // A thread that cannot start also rejects its task. Without a listener the 'error' event would end the
+  // process.
   piscina.on('error', () => undefined)
   return {
     async run(task) {

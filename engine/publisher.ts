@@ -1,6 +1,6 @@
-// The only place through which an update leaves an actor: it gives epoch, offset and seq, and calls
-// an ordered list of watchers. The counters belong here and not to the actors, so that they survive
-// an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
+// The only way for an update to leave an actor: assigns epoch, offset and seq, and calls an ordered list of
+// watchers. The counters are here and not in the actors, so that they survive an actor's restart and sleep.
+// An error of one watcher is counted and logged, and does not affect the others.
 
 import type { ArbitrageRefresh, Stamp, Trade, Update } from './events.ts'
 import type { MarketNumber, MarketRef } from './market/market.ts'
@@ -17,23 +17,25 @@ export type CountedChannel =
   | 'lifecycle'
   | 'arbitrage'
 
-/** Receives every update, synchronously, in publishing order; must return at once. */
+/** Receives every update, synchronously, in publishing order. Must return at once. */
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
-  /** A trade of a history, from before our first contact, was stored; no stream carries it. */
+  /** A historical trade, from before the first contact with the venue, was stored. No stream carries it. */
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
-  /** A wallet of a stored trade became known; no stream carries that. */
+  /** A wallet of a stored trade became known. No stream carries that. */
   onCompletedTrade?(market: MarketRef, trade: Trade, completion: TradeCompletion): void
-  /** An open opportunity lasts; no stream carries that. */
+  /** An open opportunity still exists. No stream carries that. */
   onArbitrageRefresh?(update: ArbitrageRefresh): void
-  /** A market is gone for good: what is kept under its number can go. */
+  /** A market was removed for good. Data under its number can be deleted. */
   onMarketRemoved?(market: MarketNumber): void
 }
 
-/** How a stored trade was completed. */
 export interface TradeCompletion {
-  /** `maker`: one of the makers of the trade's transaction, of which `maker` of the trade names the only one. */
+  /**
+   * `maker`: the wallet is one of the makers of the transaction. `maker` of the trade is set if it is the
+   * only one.
+   */
   readonly role: 'maker' | 'taker'
   readonly wallet: string
   /** Wallets of the trade that were known before. */
@@ -45,9 +47,9 @@ class ChannelCounters {
   readonly seqs = new Map<MarketNumber, number>()
 }
 
-/** Stamps and hands out updates of one run of the engine. */
+/** Stamps and publishes the updates of one run of the engine. */
 export class Publisher {
-  /** Names this run in every message. */
+  /** Identifies this run in every message. */
   readonly epoch: string
   readonly #counters: Readonly<Record<CountedChannel, ChannelCounters>> = {
     orderbook: new ChannelCounters(),
@@ -69,12 +71,12 @@ export class Publisher {
     this.#failed = parts.metrics.count('watcher_failures_total', 'Watchers that threw.')
   }
 
-  /** Adds a watcher behind those already there. */
+  /** Adds a watcher behind the existing ones. */
   watch(watcher: Watcher): void {
     this.#watchers.push(watcher)
   }
 
-  /** The next offset and seq of a channel and market, used up. */
+  /** Consumes and returns the next offset and seq of a channel and market. */
   stamp(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     counters.offset += 1
@@ -83,13 +85,16 @@ export class Publisher {
     return { offset: counters.offset, seq }
   }
 
-  /** The newest offset and seq, using none up. */
+  /** The newest offset and seq. Consumes none. */
   latest(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }
   }
 
-  /** Moves a channel's counters to what the publisher of another process gave: a mirror stamps nothing itself. */
+  /**
+   * Sets a channel's counters to those of another process's publisher. For a mirror, which stamps nothing
+   * itself.
+   */
   follow(channel: CountedChannel, to: { offset: number; market: MarketNumber; seq: number }): void {
     const counters = this.#counters[channel]
     if (to.offset > counters.offset) counters.offset = to.offset
@@ -101,7 +106,6 @@ export class Publisher {
     return this.#counters[channel].offset
   }
 
-  /** Calls every watcher, in order, now. */
   publish(update: Update): void {
     this.#published.inc()
     for (const watcher of this.#watchers) {
@@ -113,22 +117,19 @@ export class Publisher {
     }
   }
 
-  /** Calls every watcher with a stored trade that no stream carries, in order, now. */
   publishPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#notifyAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
   }
 
-  /** Calls every watcher with a stored trade of which a wallet became known, in order, now. */
   publishCompletedTrade(market: MarketRef, trade: Trade, completion: TradeCompletion): void {
     this.#notifyAll((watcher) => watcher.onCompletedTrade?.(market, trade, completion))
   }
 
-  /** Calls every watcher with an opportunity that lasts, in order, now. */
   publishArbitrageRefresh(update: ArbitrageRefresh): void {
     this.#notifyAll((watcher) => watcher.onArbitrageRefresh?.(update))
   }
 
-  /** Drops the counters of a market whose number is never used again, and has watchers do alike. */
+  /** Drops the counters of a market whose number is never reused, and notifies the watchers. */
   removeMarket(market: MarketNumber): void {
     for (const { seqs } of Object.values(this.#counters)) seqs.delete(market)
     this.#notifyAll((watcher) => watcher.onMarketRemoved?.(market))

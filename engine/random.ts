@@ -1,7 +1,7 @@
-// Seeded randomness for the simulator, jitter and ids in tests. Nothing else may call Math.random.
-// Not for secrets: keys and tokens come from node:crypto.
+// Seeded random numbers for the simulator, jitter and ids in tests. Nothing else may call Math.random. Not
+// for secrets: keys and tokens come from node:crypto.
 
-/** A stream of numbers that its seed determines. */
+/** A sequence of numbers determined by its seed. */
 export interface Random {
   /** A float in [0, 1) with 32 random bits. */
   next(): number
@@ -11,7 +11,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T
 }
 
-/** A 32-bit hash of a text or number sequence (FNV-1a, then a murmur3 finish), for seeding streams. */
+/** A 32-bit hash of texts and numbers (FNV-1a, then the murmur3 finalizer), for seeds. */
 export function hash32(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5
   for (const part of parts) {
@@ -26,7 +26,7 @@ export function hash32(...parts: readonly (string | number)[]): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** The machine's own chance, for jitter; a test passes a seeded one instead. */
+/** Math.random, for jitter. A test passes a seeded source instead. */
 export function systemRandom(): Random {
   return {
     next: () => Math.random(),
@@ -39,7 +39,7 @@ export function systemRandom(): Random {
   }
 }
 
-/** A generator seeded by any texts and numbers (sfc32 behind hash32). */
+/** A generator seeded by any texts and numbers (sfc32, seeded with hash32). */
 export function seededRandom(...seed: readonly (string | number)[]): Random {
   let a = hash32(...seed, 'a')
   let b = hash32(...seed, 'b')

@@ -1,13 +1,11 @@
-// A row of a venue's list of teams, as both the venues that give it and the tables that learn from it know it.
-
 import type { HandleForm, VenueKey } from './ids.ts'
 
-/** One team or player as a venue lists it; texts as the venue writes them, '' where it says nothing. */
+/** One team or player as a venue lists it. Texts are as the venue writes them, '' where it states none. */
 export interface TeamListing {
   readonly venue: VenueKey
-  /** The venue's word for the league, lower case: `nfl`, `cfb`. */
+  /** The venue's name of the league, lower case: `nfl`, `cfb`. */
   readonly league: string
-  /** As in slugs or tickers, lower case. */
+  /** The code in slugs or tickers, lower case. */
   readonly code: string
   /** "Los Angeles Rams"; "Carlos Alcaraz". */
   readonly name: string
@@ -17,7 +15,7 @@ export interface TeamListing {
   readonly nickname: string
 }
 
-/** A row with the form in which its venue writes codes. */
+/** A listing with the form in which its venue writes codes. */
 export interface TeamEntry {
   readonly team: TeamListing
   readonly handles: HandleForm

@@ -1,13 +1,13 @@
-// Long work that can pause: a generator that yields wherever the loop may have its turn, some tenths of
-// a millisecond apart. The caller decides how long it runs in one piece.
+// Long work in time slices: a generator yields wherever the event loop may run, every few tenths of a
+// millisecond. The caller decides how long one slice is.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
-/** Work with a result that stops at each `yield`. */
+/** Work with a result that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<void, Result, void>
 
-/** The same done with each item, a step each. */
+/** Processes each item, with a `yield` after each. */
 export function* forEachSliced<Item>(
   items: Iterable<Item>,
   act: (item: Item) => void,
@@ -18,19 +18,22 @@ export function* forEachSliced<Item>(
   }
 }
 
-/** Milliseconds of one piece; one step more may begin within them. */
+/** Milliseconds of one slice. One more step may begin within it. */
 const SLICE_MS = 1
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** A turn of the loop that no other caller is given: works that go on at once share the loop, and their pieces never add up. */
+/**
+ * Resolves in an event-loop tick that no other caller gets. Concurrent works share the loop, and their
+ * slices never add up in one tick.
+ */
 export function yieldToEventLoop(): Promise<void> {
   const tick = last.then(() => nextTurn())
   last = tick
   return tick
 }
 
-/** Does all of it at once. */
+/** Runs all of it synchronously. */
 export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
@@ -38,7 +41,7 @@ export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   }
 }
 
-/** Does one piece; null while something is left to do. */
+/** Runs one slice. Null while work remains. */
 export function runSlice<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   work: SlicedWork<Result>,
@@ -51,7 +54,7 @@ export function runSlice<Result>(
   return null
 }
 
-/** Does a piece in each turn of the loop that it is given, none in this one. */
+/** Runs one slice per event-loop tick. The first one runs in a later tick. */
 export async function runInSlices<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   work: SlicedWork<Result>,

@@ -1,13 +1,13 @@
-// Quantities as integers: the branded types, and the only conversions between them.
-// One scale serves everything: the millionth ("micro"). A price of 0.415 dollars is 415,000
-// micros, 100 contracts are 100,000,000 micro-contracts. Floats never hold money inside.
+// Quantities as integers: the branded types, and the only conversions between them. All use one scale, the
+// millionth ("micro"). A price of 0.415 dollars is 415,000 micros, 100 contracts are 100,000,000
+// micro-contracts. Internally, money is never a float.
 
 declare const unit: unique symbol
 type Branded<Name extends string> = number & { readonly [unit]: Name }
 
 /** Millionths of a dollar per contract, an integer from 0 to 1,000,000. */
 export type PriceMicros = Branded<'price'>
-/** Millionths of a contract, an integer; negative only where a name says "delta". */
+/** Millionths of a contract, an integer. Negative only where a name says "delta". */
 export type SizeMicros = Branded<'size'>
 /** Millionths of a US dollar, an integer. */
 export type UsdMicros = Branded<'usd'>
@@ -20,15 +20,15 @@ export const PRICE_HALF = 500_000 as PriceMicros
 export const SIZE_ZERO = 0 as SizeMicros
 export const USD_ZERO = 0 as UsdMicros
 export const TIME_ZERO = 0 as TimeMs
-/** After every time there is. */
+/** Later than every valid time. */
 export const TIME_END = Number.MAX_SAFE_INTEGER as TimeMs
 
-/** Lengths of time in milliseconds; a day is one of UTC, always 24 hours. */
+/** Durations in milliseconds. A day is a UTC day, always 24 hours. */
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** A price from an integer of ours. Throws RangeError outside 0..1,000,000: that is our bug. */
+/** A price from an internal integer. Throws RangeError outside 0..1,000,000, which indicates a bug. */
 export function priceMicros(value: number): PriceMicros {
   if (!Number.isInteger(value) || value < 0 || value > MICROS) {
     throw new RangeError(`price ${value} is not an integer from 0 to ${MICROS} micros`)
@@ -36,19 +36,19 @@ export function priceMicros(value: number): PriceMicros {
   return (value + 0) as PriceMicros
 }
 
-/** A size from an integer of ours, negative ones included (deltas). Throws RangeError otherwise. */
+/** A size from an internal integer, negative ones included (deltas). Throws RangeError otherwise. */
 export function sizeMicros(value: number): SizeMicros {
   if (!Number.isSafeInteger(value)) throw new RangeError(`size ${value} is not a safe integer`)
   return (value + 0) as SizeMicros
 }
 
-/** Dollars from an integer of ours. Throws RangeError when not a safe integer. */
+/** Dollars from an internal integer. Throws RangeError when it is not a safe integer. */
 export function usdMicros(value: number): UsdMicros {
   if (!Number.isSafeInteger(value)) throw new RangeError(`usd ${value} is not a safe integer`)
   return (value + 0) as UsdMicros
 }
 
-/** A time from a number of milliseconds; fractions are cut. Throws RangeError when not finite. */
+/** A time from a number of milliseconds. Fractions are cut. Throws RangeError when not finite. */
 export function timeMs(value: number): TimeMs {
   const integer = Math.floor(value)
   if (!Number.isSafeInteger(integer)) throw new RangeError(`time ${value} is not a millisecond`)
@@ -61,8 +61,8 @@ export function complement(price: PriceMicros): PriceMicros {
 }
 
 /**
- * Decimal text ("0.415", "-4.00", "150") to millionths, digit by digit.
- * Null when it is no plain decimal, is finer than a millionth, or leaves the safe integers.
+ * Decimal text ("0.415", "-4.00", "150") to millionths, digit by digit. Null when it is not a plain
+ * decimal, is finer than a millionth, or exceeds the safe integers.
  */
 export function microsFromDecimal(text: string): number | null {
   const length = text.length
@@ -100,24 +100,24 @@ export function microsFromDecimal(text: string): number | null {
   return isNegative ? -value : value
 }
 
-/** Book price text to micros; null unless a plain decimal in 0..1 that is no finer than a micro. */
+/** Book price text to micros. Null unless it is a plain decimal in 0..1 that is no finer than a micro. */
 export function parsePrice(text: string): PriceMicros | null {
   const value = microsFromDecimal(text)
   return value === null || value < 0 || value > MICROS ? null : (value as PriceMicros)
 }
 
-/** Size text to micro-contracts; null unless a plain decimal ≥ 0 that is no finer than a micro. */
+/** Size text to micro-contracts. Null unless it is a plain decimal ≥ 0 that is no finer than a micro. */
 export function parseSize(text: string): SizeMicros | null {
   const value = microsFromDecimal(text)
   return value === null || value < 0 ? null : (value as SizeMicros)
 }
 
-/** Signed size text ("-4.00") to micro-contracts; null unless a plain decimal. */
+/** Signed size text ("-4.00") to micro-contracts. Null unless it is a plain decimal. */
 export function parseSizeDelta(text: string): SizeMicros | null {
   return microsFromDecimal(text) as SizeMicros | null
 }
 
-/** Dollar text to micro-dollars; null unless a plain decimal. */
+/** Dollar text to micro-dollars. Null unless it is a plain decimal. */
 export function parseUsd(text: string): UsdMicros | null {
   return microsFromDecimal(text) as UsdMicros | null
 }
@@ -173,14 +173,13 @@ export function notionalMicros(fill: { price: PriceMicros; size: SizeMicros }): 
   return value as UsdMicros
 }
 
-/** The middle of two prices, rounded half up to a micro. */
 export function midPrice(bid: PriceMicros, ask: PriceMicros): PriceMicros {
   return Math.floor((bid + ask + 1) / 2) as PriceMicros
 }
 
 const POSTGRES_TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)\+00$/
 
-/** ISO 8601 / RFC 3339 text, or "2026-01-09 06:36:50+00", to milliseconds; null when it is no time. */
+/** ISO 8601 / RFC 3339 text, or "2026-01-09 06:36:50+00", to milliseconds. Null when it is not a time. */
 export function parseTime(text: string): TimeMs | null {
   const postgres = POSTGRES_TIME.exec(text)
   const value = Date.parse(postgres === null ? text : `${postgres[1]}T${postgres[2]}Z`)

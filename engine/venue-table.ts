@@ -1,5 +1,5 @@
-// What a venue is to everything outside its folder, and the table of venues with the names that users see. A difference
-// between venues is a fact here, asked for by what it is.
+// Differences between venues as data, for everything outside a venue's folder, and the table of venues with
+// their public names.
 
 import {
   type HandleForm,
@@ -12,49 +12,49 @@ import type { JsonRecord, MarketListing } from './market/market.ts'
 import type { SubjectReader } from './subject.ts'
 import type { UsdMicros } from './units.ts'
 
-/** What trading moves in a market's row, in the venue's own unit; null: the row does not say. */
+/**
+ * The fields of a market's row that trading changes, in the venue's own unit. Null: the row does not
+ * contain the value.
+ */
 export interface RowFigures
   extends Pick<MarketListing, 'lastPrice' | 'previousPrice' | 'volumeTotal' | 'openInterest'> {
   readonly volume24h: UsdMicros | null
 }
 
-/**
- * `usd_traded`: US dollars paid. `usd_notional`: contracts, of which each pays one dollar at most.
- */
+/** `usd_traded`: US dollars paid. `usd_notional`: contracts, each of which pays at most one dollar. */
 export const VOLUME_UNITS = ['usd_traded', 'usd_notional'] as const
 export type VolumeUnit = (typeof VOLUME_UNITS)[number]
 
-/** What differs between venues, as far as anything outside a venue's folder asks for it. */
+/** Everything that differs between venues and is used outside a venue's folder. */
 export interface VenueFacts {
   readonly key: VenueKey
-  /** The wire protocol: its folder under engine/venues/, and the word of `npm run record`. */
+  /** The wire protocol: the folder under engine/venues/, and the argument of `npm run record`. */
   readonly protocol: string
-  /** What users see in ids, paths and `platform`, unless the configuration names the venue otherwise. */
+  /** Public name in ids, paths and `platform`, unless the configuration overrides it. */
   readonly name: string
   readonly handles: HandleForm
-  /** The venue's own words for the id of a market, and of its event where that is not the slug. */
+  /** The venue's own field names for the id of a market, and for that of its event where it is not the slug. */
   readonly idFields: { readonly market: string; readonly event: string | null }
-  /** The one form of a market's id, however a request writes it; an id of another kind is left as it is. */
+  /** The canonical form of a market's id. Ids of another kind are returned unchanged. */
   readonly idOf: (text: string) => NativeMarketId
-  /** An id of a market that documents give as an example; null: they take another venue's. */
+  /** A market id for examples in the documentation. Null: the documentation uses another venue's. */
   readonly exampleMarket: string | null
-  /** How the venue's rows become subjects of matching. */
+  /** Derives matching subjects from the venue's rows. */
   readonly subjects: SubjectReader
-  /** What the venue's volumes count: see {@link VolumeUnit}. */
+  /** The unit of the venue's volumes: see {@link VolumeUnit}. */
   readonly volumeUnit: VolumeUnit
-  /** The trading figures that a market's native row states; null: records of every version have them. */
+  /** The trading figures in a market's native row. Null: records of every version contain them. */
   readonly figuresIn: ((native: JsonRecord) => RowFigures) | null
-  /** Whether the venue's trades name wallets: the wallets of the service are those of this venue. */
+  /** Whether the venue's trades name wallets. The service's wallets are those of this venue. */
   readonly hasWallets: boolean
 }
 
-/** The venues in the order of their letters; names are `[a-z][a-z0-9_-]{0,31}`. */
+/** The venues in the order of their letters. Names match `[a-z][a-z0-9_-]{0,31}`. */
 export class VenueTable {
   readonly all: readonly VenueFacts[]
-  /** The venue that documents take for their examples. */
+  /** The venue used for examples in the documentation. */
   readonly first: VenueFacts
   readonly keys: readonly VenueKey[]
-  /** The names of all venues, in the order of the table. */
   readonly platforms: readonly string[]
   readonly #byKey: ReadonlyMap<VenueKey, VenueFacts>
   readonly #byName: ReadonlyMap<string, VenueKey>
@@ -87,19 +87,19 @@ export class VenueTable {
     return facts
   }
 
-  /** The venue whose traders are known; null: there is none. */
+  /** The venue whose trades name wallets. Null: none. */
   get walletVenue(): VenueFacts | null {
     return this.all.find(({ hasWallets }) => hasWallets) ?? null
   }
 
-  /** The same, for callers that hold a wallet. Throws an Error where no venue's trades name wallets. */
+  /** Like `walletVenue`, for callers that have a wallet. Throws an Error where no venue's trades name wallets. */
   get ofWallets(): VenueFacts {
     const venue = this.walletVenue
     if (venue === null) throw new Error("no venue's trades name wallets")
     return venue
   }
 
-  /** A market id that documents give as an example. */
+  /** A market id for examples in the documentation. */
   get exampleId(): string {
     const venue = this.all.find(({ exampleMarket }) => exampleMarket !== null)
     return `${venue?.name ?? ''}_${venue?.exampleMarket ?? ''}`
@@ -109,25 +109,24 @@ export class VenueTable {
     return this.#byKey.has(venue)
   }
 
-  /** The `platform` value of a venue; of one that has left the table, a name made of its letter. */
+  /** The `platform` value of a venue. For a venue that has left the table, a name derived from its letter. */
   platform(venue: VenueKey): string {
     return this.#byKey.get(venue)?.name ?? `venue_${venue}`
   }
 
-  /** The venue of a `platform` value; null for an unknown one. */
+  /** The venue of a `platform` value. Null for an unknown one. */
   venue(platform: string): VenueKey | null {
     return this.#byName.get(platform) ?? null
   }
 
-  /** The unified id of a market. */
   marketId(venue: VenueKey, native: NativeMarketId): MarketId {
     return marketId(this.platform(venue), native)
   }
 
   /**
-   * Splits a unified id at the configured prefix, never at the first underscore; case-insensitive.
-   * Null when it begins with no prefix. When one name begins with another, the longer wins.
-   * `native` is in the venue's one form.
+   * Splits a public id at the configured prefix, never at the first underscore. Case-insensitive. Null when
+   * no prefix matches. When one name begins with another, the longer one wins. `native` is in the canonical
+   * form.
    */
   split(id: string): { venue: VenueKey; native: NativeMarketId } | null {
     const lower = id.toLowerCase()

@@ -1,6 +1,7 @@
-// What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
-// hash or a taker (all of venue b's) stands by itself, but for parts of a transaction (trade-parts.ts). Which fill comes first, and so the row's id, is
-// decided by the fills alone, so that a restart which reads them again decides the same.
+// Whales: the sum of the fills of one transaction by one taker in one token. A fill without a hash or a
+// taker (all of venue b's) is a whale by itself, except for parts of a transaction (trade-parts.ts). The
+// first fill determines the row's id. It depends on the fills alone, so a restart that reads them again
+// gets the same id.
 
 import type { Trade, Whale } from './events.ts'
 import { isPart } from './trade-parts.ts'
@@ -14,7 +15,10 @@ import {
   usdMicros,
 } from './units.ts'
 
-/** A trade with the time of its arrival and its place in the stream; `offset` is null for a trade from a history, which was never published. */
+/**
+ * A trade with its arrival time and its stream offset. `offset` is null for a historical trade, which was
+ * never published.
+ */
 export interface WhaleFill {
   readonly trade: Trade
   readonly receivedAtMs: TimeMs
@@ -22,7 +26,7 @@ export interface WhaleFill {
   readonly offset: number | null
 }
 
-/** What a whale row says of its market. */
+/** Market data of a whale row. */
 interface WhaleFacts {
   readonly outcome: string | null
   readonly question: string
@@ -31,21 +35,23 @@ interface WhaleFacts {
   readonly category: string | null
 }
 
-/** Names a row and gives it its time; it stays whatever fills come later. */
+/** The id and time of a row. Later fills do not change them. */
 type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 
 /**
- * The same for all fills of a whale within a market; null: this fill stands by itself. Parts of a transaction, which came
- * without their wallet, are one whale, and stay it when the wallet becomes known.
+ * Grouping key: equal for all fills of a whale within a market. Null: the fill is a whale by itself. Parts
+ * of a transaction, which arrived without their wallet, form one whale. They remain one when the wallet
+ * becomes known.
  */
 export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {
-  // The side too, since a row has one: an order that takes both does not exist.
+  // Includes the side, because a row has one side. An order on both sides does not exist.
   if (txHash !== null && isPart(nativeId)) return `${txHash} part ${outcomeIndex} ${side}`
-  // Joined, since a template leaves a tree of pieces, which thousands of groups would keep.
+  // `join` instead of a template: V8 would retain a template's pieces (a rope string) for thousands of
+  // groups.
   return txHash === null || taker === null ? null : [txHash, taker, outcomeIndex, side].join(' ')
 }
 
-/** The sums of some fills with one key; the order of adding does not matter. */
+/** The sums of fills with one key. The order of adding does not matter. */
 export class FillSum {
   #first: WhaleFill
   #count = 1
@@ -55,7 +61,7 @@ export class FillSum {
   #isPublished: boolean
   #oldestMs: TimeMs
   #newestMs: TimeMs
-  /** The exact sums, from the second fill on: most whales have one. */
+  /** The exact sums, from the second fill on. Most whales have one fill. */
   #weights: Weights | null = null
 
   constructor(fill: WhaleFill) {
@@ -86,7 +92,7 @@ export class FillSum {
     if (isBefore(fill, this.#first)) this.#first = fill
   }
 
-  /** The fill that was published first; fills that never were stand behind, the oldest first. */
+  /** The fill that was published first. Unpublished fills come after published ones, the oldest first. */
   get first(): WhaleFill {
     return this.#first
   }
@@ -95,17 +101,16 @@ export class FillSum {
     return this.#count
   }
 
-  /** Dollars of all fills, in millionths: their exact sum, rounded down once. */
+  /** Dollars of all fills, in millionths: the exact sum, rounded down once. */
   get usd(): number {
     return this.#usd
   }
 
-  /** Whether any of them was published as a trade: those of a history were not. */
+  /** Whether any of them was published as a trade. Historical trades were not. */
   get isPublished(): boolean {
     return this.#isPublished
   }
 
-  /** The venue's times of the oldest and newest fill. */
   get oldestMs(): TimeMs {
     return this.#oldestMs
   }
@@ -114,7 +119,7 @@ export class FillSum {
     return this.#newestMs
   }
 
-  /** The row that these fills are, without its ordinal. */
+  /** The row of these fills, without its ordinal. */
   row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
     const { side, outcomeIndex, taker, txHash, isBlock } = this.#first.trade
     return {
@@ -139,7 +144,7 @@ export class FillSum {
     }
   }
 
-  /** The average price weighted by size, rounded half up; of the first outcome like any trade's. */
+  /** Average price weighted by size, rounded half up, of the first outcome. */
   #price(): PriceMicros {
     if (this.#weights === null || this.#weights.size === 0n) return this.#first.trade.price
     const { value, size } = this.#weights

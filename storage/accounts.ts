@@ -1,5 +1,5 @@
-// The tables of accounts, keys and ended tokens: every change is on the platter before its promise resolves, and
-// every record carries a checksum; a damaged one is reported and never served.
+// Tables of accounts, API keys and revoked tokens. A promise resolves when its change is durable. Records carry a
+// checksum; damaged records are reported and skipped.
 
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
@@ -20,7 +20,7 @@ import {
 import { textKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
-/** How long the disk may take before the caller is refused. */
+/** A write that takes longer rejects. */
 const TIMEOUT_MS = 5_000
 
 export class Accounts implements AccountTable {

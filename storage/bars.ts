@@ -1,11 +1,10 @@
-// The table of bars: what the trades of a minute or an hour come to, one fixed record of 60 bytes and
-// its header. Minute bars go at the age of their trades, hour bars only with their market, so their
-// checksum matters: they cannot be computed again.
+// Trade bars of a minute or an hour: a header and a fixed record of 60 bytes. Minute bars expire with their trades.
+// Hour bars are deleted only with their market; they cannot be recomputed, so records carry a checksum.
 //
 //   0      4         8            12    16   20     24         28            32     36   44    52
 //   open | openMs* | openOrdinal | high | low | close | closeMs* | closeOrdinal | count | usd | size | weighted
 //   u32    u32       u32           u32    u32   u32     u32        u32            u32     f64   f64    f64
-//   * milliseconds after the bar's start, which stands in the key
+//   * milliseconds after the bar's start, which is in the key
 
 import { BAR_MS, type Bar, type BarSize } from '../engine/market/candle.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -20,13 +19,13 @@ import { TABLES } from './tables.ts'
 
 const SCHEMA = 1
 const BODY_BYTES = 60
-/** The byte that stands for a size in a key. */
+/** Key byte of each bar size. */
 const SIZE_CODES: Readonly<Record<BarSize, number>> = { minute: 0, hour: 1 }
 
 export class Bars implements BarTable {
   readonly #bars: Table
   readonly #hours: Hours
-  /** Reused by each put, of which a trade makes two. */
+  /** Reused by each put. A trade makes two puts. */
   readonly #row = newRow()
 
   constructor(environment: Environment, hours: Hours) {
@@ -62,14 +61,14 @@ export class Bars implements BarTable {
     return bars
   }
 
-  /** Removes a market's oldest `rowsMax` minute bars that start before `beforeMs`; for retention. */
+  /** Removes a market's oldest `rowsMax` minute bars that start before `beforeMs`. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const from = keyOf(market, 'minute', -Number.MAX_SAFE_INTEGER)
     return this.#bars.removeRange({ from, to: keyOf(market, 'minute', beforeMs) }, rowsMax)
   }
 
-  /** Removes a market's hour bars, which would outlive it. */
+  /** Removes a market's hour bars. */
   removeMarket(market: MarketNumber): void {
     const from = keyOf(market, 'hour', -Number.MAX_SAFE_INTEGER)
     const to = keyOf(market, 'hour', Number.MAX_SAFE_INTEGER)
@@ -89,7 +88,7 @@ function newRow(): Row {
   return { key: Buffer.alloc(BAR_KEY_BYTES), value: Buffer.alloc(BODY + BODY_BYTES) }
 }
 
-/** A bar's row; written into `row`, if one is given. */
+/** Encodes a bar into `row`, if given, or a new row. */
 export function barRow(market: MarketNumber, size: BarSize, bar: Bar, row = newRow()): Row {
   const { key, value } = row
   keyOf(market, size, bar.startMs, key)

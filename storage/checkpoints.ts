@@ -1,4 +1,4 @@
-// The table of checkpoints: what a market actor needs to come back, one compact record a market.
+// Checkpoints: the state from which a market actor is restored, one compact record a market.
 
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -51,7 +51,7 @@ export class Checkpoints implements CheckpointTable {
   }
 }
 
-/** price, size, price, size, …: a third of the bytes of a list of objects. */
+/** price, size, price, size, …: takes a third of the bytes of a list of objects. */
 function flatten(levels: readonly Level[]): readonly number[] {
   const numbers: number[] = []
   for (const level of levels) numbers.push(level.price, level.size)

@@ -1,5 +1,5 @@
-// The accounts, keys and ended tokens of a cluster: kept in this process's own table and in a bucket of the log, which
-// gateways and standbys mirror. A change resolves once both have it safe.
+// Accounts, keys and revoked tokens of a cluster, stored in this process's table and in a log bucket that gateways and
+// standbys mirror. A change resolves when both have stored it.
 
 import { createHash } from 'node:crypto'
 import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/cluster-log.ts'
@@ -20,7 +20,7 @@ import { textKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-/** One record of the bucket; `gone`: it was removed. Tokens that are gone had expired. */
+/** One record of the bucket; `gone`: it was removed. A removed token had expired. */
 export type AccountEntry =
   | { readonly kind: 'account'; readonly account: AccountRecord }
   | { readonly kind: 'key'; readonly key: KeyRecord }
@@ -31,10 +31,10 @@ const ACCOUNT = 'account.'
 const KEY = 'key.'
 const TOKEN = 'token.'
 
-/** The id of a token may have letters that a key of a bucket cannot. */
+/** Hashed, because a token id may contain characters that a bucket key does not allow. */
 const tokenName = (tokenId: string) => TOKEN + createHash('sha256').update(tokenId).digest('hex')
 
-/** What an entry of the bucket says; null: it is damaged, or of a later version. */
+/** Parses a bucket entry; null if it is damaged or of a later version. */
 export function readAccountEntry({ key, value }: BucketEntry): AccountEntry | null {
   const bytes = value === null ? null : Buffer.from(value)
   if (key.startsWith(ACCOUNT)) {
@@ -72,15 +72,18 @@ function tokenValue(record: EndedToken): Buffer {
   return encodeRecord(TABLES.endedTokens, { key, schema: ENDED_TOKEN_SCHEMA, fields })
 }
 
-/** A reader of a bucket. */
+/** A subscription to a bucket. */
 export interface Following extends LogSubscription {
-  /** The keys that the bucket had. */
+  /** Keys that the bucket contained. */
   readonly names: ReadonlySet<string>
-  /** This process leads: nothing more is taken over. What nobody of the cluster wrote is still called back. */
+  /**
+   * Stops applying changes, because this process is now the leader. Changes from outside the cluster still call
+   * `onRefused`.
+   */
   lead(): Promise<void>
 }
 
-/** Writes to both; reads from the own table, which {@link ClusterAccounts.follow} fills before. */
+/** Writes to the table and the bucket. Reads from the table, which {@link ClusterAccounts.follow} fills first. */
 export class ClusterAccounts implements AccountTable {
   readonly #own: AccountTable
   readonly #bucket: Bucket
@@ -91,9 +94,9 @@ export class ClusterAccounts implements AccountTable {
   }
 
   /**
-   * Takes over what is in the bucket, and then every change, until stopped: for a standby, and for an engine before it leads.
-   * Resolves when the own table has all of it. What only the own table has, such as the accounts of an engine that ran alone
-   * before, is written into the bucket by `share`.
+   * Applies the bucket's records and then each change to the local table until stopped. A standby uses it, and an
+   * engine before it leads. Resolves when the local table has every record. `share` writes records that only the local
+   * table has, such as accounts of an engine that ran alone, into the bucket.
    */
   static async follow(
     own: AccountTable,
@@ -104,7 +107,7 @@ export class ClusterAccounts implements AccountTable {
     let isFollowing = true
     let last: Promise<unknown> = Promise.resolve()
     const names = new Set<string>()
-    // One after the other: a record that comes twice ends as its newest.
+    // Applied in sequence, so that the newest version of a repeated record wins.
     const take = (entry: BucketEntry) => {
       if (!isFollowing) return
       names.add(entry.key)
@@ -131,8 +134,8 @@ export class ClusterAccounts implements AccountTable {
   }
 
   /**
-   * Puts into the bucket what only the own table has; returns how many records. `known`: those that the bucket is known to
-   * have, which it is not asked for.
+   * Writes records that only the local table has into the bucket; returns their count. `existing`: names that the
+   * bucket is known to have, which are not looked up.
    */
   async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
@@ -146,7 +149,7 @@ export class ClusterAccounts implements AccountTable {
     return count
   }
 
-  /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
+  /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
   async restore(name: string): Promise<void> {
     for (const [recordName, value] of this.#records()) {
       if (recordName === name) return void (await this.#bucket.put(name, value()))
@@ -202,7 +205,7 @@ export class ClusterAccounts implements AccountTable {
     await this.#both(this.#own.removeEndedToken(tokenId), this.#bucket.remove(tokenName(tokenId)))
   }
 
-  /** Both are begun in the turn of the change; the first failure is told once both have ended. */
+  /** Starts both writes in the same event-loop tick; rejects with the first failure once both have ended. */
   async #both(own: Promise<unknown>, shared: Promise<unknown>): Promise<void> {
     for (const ended of await Promise.allSettled([own, shared])) {
       if (ended.status === 'rejected') throw ended.reason

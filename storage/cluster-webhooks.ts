@@ -1,5 +1,5 @@
-// The webhooks of a cluster: kept in this process's own table and in a bucket of the log, which standbys take over. Each engine
-// numbers them for itself, so that in the cluster they go by their ids. A change resolves once both have it safe.
+// Webhooks of a cluster, stored in this process's table and in a log bucket that standbys mirror. Each engine assigns
+// its own numbers, so the cluster identifies webhooks by id. A change resolves when both have stored it.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
@@ -11,7 +11,7 @@ import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook
 import { TABLES } from './tables.ts'
 
 const NAME = 'webhook.'
-/** In place of a number, which each engine gives itself. */
+/** Placeholder: each engine assigns its own number. */
 const NO_NUMBER = webhookNumber(0)
 const KEY = numberKey(NO_NUMBER)
 
@@ -27,11 +27,11 @@ function read(value: Uint8Array): Webhook | null {
   return decodeRecord(TABLES.webhooks, row, webhookSchemas(KEY))
 }
 
-/** Writes to both; reads from the own table, which `follow` fills before. */
+/** Writes to the table and the bucket. Reads from the table, which `follow` fills first. */
 export class ClusterWebhooks implements WebhookTable {
   readonly #own: WebhookTable
   readonly #bucket: Bucket
-  /** Bounded by the webhooks. */
+  /** Bounded by the number of webhooks. */
   readonly #byId = new Map<string, Webhook>()
   readonly #ids = new Map<WebhookNumber, string>()
   #last: Promise<void> = Promise.resolve()
@@ -42,12 +42,15 @@ export class ClusterWebhooks implements WebhookTable {
     for (const webhook of own.all()) this.#note(webhook)
   }
 
-  /** The id of a webhook of the own table; null: there is none. */
+  /** The id of a webhook in the local table, or null. */
   idOf(number: WebhookNumber): string | null {
     return this.#ids.get(number) ?? null
   }
 
-  /** The own number of a webhook, which is taken over if it was not yet; null: it was removed. Rejects with LogError. */
+  /**
+   * The local number of a webhook. Imports the webhook from the bucket if needed; null if it was removed. Rejects with
+   * LogError.
+   */
   async numberOf(id: string): Promise<WebhookNumber | null> {
     const existing = this.#byId.get(id)
     if (existing !== undefined) return existing.number
@@ -56,7 +59,9 @@ export class ClusterWebhooks implements WebhookTable {
     return this.#byId.get(id)?.number ?? null
   }
 
-  /** Takes over what is in the bucket, and then every change, until stopped. Resolves when the own table has all of it. */
+  /**
+   * Applies the bucket's records and then each change until stopped. Resolves when the local table has every record.
+   */
   async follow(
     onFailed: (error: unknown) => void,
     onRefused: (key: string) => void = () => undefined,
@@ -92,7 +97,7 @@ export class ClusterWebhooks implements WebhookTable {
     }
   }
 
-  /** Puts into the bucket what only the own table has, leaving out `known`; returns how many webhooks. */
+  /** Writes webhooks that only the local table has into the bucket, except those in `existing`; returns their count. */
   async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
     for (const webhook of [...this.#own.all()]) {
@@ -105,7 +110,7 @@ export class ClusterWebhooks implements WebhookTable {
     return count
   }
 
-  /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
+  /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
   async restore(name: string): Promise<void> {
     const own = this.#byId.get(name.slice(NAME.length))
     if (own === undefined) return this.#bucket.remove(name)
@@ -133,7 +138,7 @@ export class ClusterWebhooks implements WebhookTable {
     this.#unindex(webhook)
   }
 
-  /** One after the other, so that a record that comes twice ends as its newest. */
+  /** Applied in sequence, so that the newest version of a repeated record wins. */
   #enqueue(entry: BucketEntry): Promise<void> {
     const applied = this.#last.then(() => this.#apply(entry))
     this.#last = applied.catch(() => undefined)
@@ -166,7 +171,7 @@ export class ClusterWebhooks implements WebhookTable {
   }
 }
 
-/** Both are begun in the turn of the change; the first failure is told once both have ended. */
+/** Starts both writes in the same event-loop tick; rejects with the first failure once both have ended. */
 async function both<Own>(own: Promise<Own>, shared: Promise<unknown>): Promise<Own> {
   const [ownResult, sharedResult] = await Promise.allSettled([own, shared])
   if (ownResult.status === 'rejected') throw ownResult.reason

@@ -1,4 +1,4 @@
-// The table of coverage: the intervals in which a venue's feed was live; a handful a day.
+// Coverage: the intervals in which a venue's feed was live; a handful a day.
 
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
@@ -33,7 +33,7 @@ export class Coverage implements CoverageTable {
     return { fromMs: timeMs(readInteger(row.key, 1)), toMs }
   }
 
-  /** Removes at most `rowsMax` intervals that ended before a time, oldest first; how many. */
+  /** Removes at most `rowsMax` intervals that ended before a time, oldest first; returns their count. */
   prune(beforeMs: number, rowsMax: number): number {
     let removed = 0
     for (const venue of VENUE_KEYS) {

@@ -1,4 +1,4 @@
-// The table of events (groups of markets): summary for memory, details on disk.
+// Events (groups of markets): the summary is loaded into memory, the details stay on disk.
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'

@@ -1,8 +1,6 @@
-// The step from format 1 to 2: writes the index of trades by venue and the bars of minutes and hours
-// from the trades that are stored. Trades keep their records; what they lack is looked for when they
-// are removed (venue-trades.ts). In many transactions, each of a bounded number of trades, so that
-// memory stays bounded too: format 1 does not know the tables written here, and a run that was cut
-// short is begun anew.
+// Migration from format 1 to 2: builds the venue index of trades and the minute and hour bars. Trade records are not
+// rewritten; venue-trades.ts finds their index rows when they are removed. Transactions have a bounded number of
+// trades, so memory is bounded. Format 1 does not know these tables: an interrupted migration starts again.
 
 import type { Database, RootDatabase } from 'lmdb'
 import type { VenueKey } from '../engine/ids.ts'
@@ -20,13 +18,13 @@ import { decodeRecord } from './records/records.ts'
 import { firstTradeSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 
-/** Trades a transaction: some ten thousand pages at worst, 40 MB. */
+/** Trades per transaction: some ten thousand pages (40 MB) at worst. */
 const CHUNK_ROWS = 10_000
 const PRESENT = Buffer.of(1)
 
 type Bytes = Database<Buffer, Buffer>
 
-/** Writes the new tables of format 2; the old ones stay as they are, but for rows of a new kind. */
+/** Writes the new tables of format 2. Existing tables only gain rows of a new kind. */
 export function prepareFormat2(
   root: RootDatabase<Buffer, Buffer>,
   log: Log,
@@ -56,10 +54,10 @@ class Format2 {
   readonly #venueTrades: Bytes
   readonly #bars: Bytes
   readonly #hours: Bytes
-  /** The market whose trades come, and its venue; null when it is no longer listed. */
+  /** The market whose trades are being read, and its venue; null if it is no longer listed. */
   #market: MarketNumber | null = null
   #venue: VenueKey | null = null
-  /** The bars that the market's next trade may still change. */
+  /** Bars that the market's next trade may still change. */
   readonly #open: Record<BarSize, Bar | null> = { minute: null, hour: null }
   readonly counts = { tradeCount: 0, damagedCount: 0, unlistedCount: 0 }
 
@@ -70,13 +68,13 @@ class Format2 {
     this.#hours = openTable(root, TABLES.hours)
   }
 
-  /** Forgets what a run that was cut short has written. */
+  /** Deletes the rows of an interrupted migration. */
   clear(): void {
     this.#venueTrades.clearSync()
     this.#bars.clearSync()
   }
 
-  /** Takes the next trade in the order of keys: market, time, ordinal. */
+  /** Adds the next trade; trades must arrive in key order: market, time, ordinal. */
   add(row: Row): void {
     const market = row.key.readUInt32BE(0)
     if (market !== this.#market) {
@@ -143,7 +141,7 @@ class Format2 {
   }
 }
 
-/** Market and ordinal of a trade's key, as format 2 had them. */
+/** Market and ordinal of a trade's key, in the encoding of format 2. */
 function venueRowValue(key: Buffer): Buffer {
   return Buffer.concat([key.subarray(0, 4), key.subarray(12, 16)])
 }

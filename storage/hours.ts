@@ -1,6 +1,5 @@
-// Which markets have rows of a kind in which hour: one small row an hour, kind and market, so that
-// retention finds the oldest rows of all markets in order without reading them. Rows that go at the
-// same age share one table.
+// Index of the hours in which each market has rows of a kind: one small row per hour, kind and market. Retention uses
+// it to find the oldest rows of all markets without reading them. Rows that expire at the same age share one table.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -9,7 +8,7 @@ import { hourKey, KEY_END, KEY_START, readInteger } from './records/keys.ts'
 import type { TABLES } from './tables.ts'
 
 type HourKind = 'trades' | 'ticks' | 'minuteBars' | 'snapshots'
-/** The byte that stands for a kind in a key. */
+/** Key byte of each kind. */
 const CODES: Readonly<Record<HourKind, number>> = {
   trades: 0,
   ticks: 1,
@@ -24,27 +23,24 @@ const KINDS = new Map<number, HourKind>([
 ])
 
 const PRESENT = Buffer.of(1)
-/** Markets whose last hour is remembered; above it the memory starts afresh. */
+/** Maximum number of markets in the cache; above it the cache is cleared. */
 const CACHED_MAX = 40_000
 
 export interface MarketHour {
   readonly hour: number
   readonly kind: HourKind
   readonly market: MarketNumber
-  /** The key of this row, by which it is removed even when its kind is unknown. */
+  /** The row's key; it allows removal of a row whose kind is unknown. */
   readonly key: Buffer
 }
 
-/** The byte that stands for a kind. */
 export function kindCode(kind: HourKind): number {
   return CODES[kind]
 }
 
 export class Hours {
   readonly #hours: Table
-  /**
-   * The last hour added for a market, by kind: most puts are for the same hour as the one before.
-   */
+  /** The last hour added for each market, by kind: most puts repeat the hour of the one before. */
   readonly #lastHours: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
     trades: new Map(),
     ticks: new Map(),
@@ -70,7 +66,7 @@ export class Hours {
     this.#lastHours[entry.kind].delete(entry.market)
   }
 
-  /** The oldest hour that any market has rows of. */
+  /** The oldest hour in which any market has rows. */
   oldest(): MarketHour | null {
     const row = this.#hours.first({ from: KEY_START, to: KEY_END })
     if (row === null) return null

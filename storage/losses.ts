@@ -1,5 +1,5 @@
-// The table of losses: trades that could not be brought back, by the run and the offset at which the
-// gap was announced, so that a client that was away then receives it as well. A handful a day.
+// Unrecoverable trades, by the run and offset at which the gap was announced. A client that was disconnected then
+// receives the announcement when it resumes. A handful a day.
 
 import { VENUE_KEYS } from '../engine/ids.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
@@ -42,7 +42,7 @@ export class Losses implements LossTable {
     return losses
   }
 
-  /** Removes at most `rowsMax` losses of the runs before `run`; how many. */
+  /** Removes at most `rowsMax` losses of the runs before `run`; returns their count. */
   prune(run: number, rowsMax: number): number {
     let removed = 0
     while (removed < rowsMax) {

@@ -1,6 +1,5 @@
-// The table of markets: the summary that lives in memory, the details that stay on disk, and the
-// dense number that each market keeps for ever. A removed market takes along what would outlive it
-// (checkpoint, hour bars, past prices) and leaves its number unused.
+// Markets: the summary is loaded into memory, the details stay on disk, and each market has a dense, permanent number.
+// Removing a market also removes its checkpoint, hour bars and past prices. Its number is not reused.
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
@@ -21,10 +20,10 @@ import { TABLES } from './tables.ts'
 
 /** Rows read at once by `all`, so that no cursor stays open while the caller works. */
 const CHUNK_ROWS = 1_000
-/** The mark that outlives the row of the highest number, once a market was removed. */
+/** Mark that preserves the highest number after that market is removed. */
 const LAST_NUMBER_MARK = 'last_market_number'
 
-/** A table with rows that go only with their market. */
+/** A table whose rows are deleted only with their market. */
 interface MarketOwned {
   removeMarket(market: MarketNumber): void
 }
@@ -39,7 +38,7 @@ export class Markets implements MarketTable {
   #last: MarketNumber
   #count: number
 
-  /** `owned`: the tables that lose a market's rows when it is removed. */
+  /** `owned`: tables whose rows of a market are deleted with it. */
   constructor(environment: Environment, owned: readonly MarketOwned[]) {
     this.#owned = owned
     this.#numbers = environment.table(TABLES.marketNumbers)
@@ -84,8 +83,8 @@ export class Markets implements MarketTable {
     const key = numberKey(number)
     const summary = this.#summaries.getRecord(key, marketSchemas)
     if (summary === null) return
-    // The summary goes last: should the disk fill up in between, the market is still listed by
-    // `all` and can be removed again.
+    // The summary is removed last: if the disk fills up before that, `all` still lists the market and it can be removed
+    // again.
     this.#marks.put(LAST_NUMBER_MARK, this.#last)
     this.#numbers.remove(nativeKey(summary.venue, summary.nativeId))
     this.#details.remove(key)
@@ -115,7 +114,7 @@ export class Markets implements MarketTable {
   }
 }
 
-/** Every row of a table without groups, or of a range, in key order, read in chunks. */
+/** All rows of a table without groups, or of a range, in key order, read in chunks. */
 export function* chunkedRows(
   table: Table,
   range: { readonly from: Buffer; readonly to: Buffer } = { from: KEY_START, to: KEY_END },

@@ -1,4 +1,4 @@
-// The table of marks: small numbers that outlive a run, by name.
+// Named numbers that outlive a run.
 
 import type { MarkTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'

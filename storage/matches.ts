@@ -1,5 +1,3 @@
-// The tables of matches and of operators' verdicts on pairs.
-
 import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'
 import type {
@@ -17,9 +15,9 @@ import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 const MATCH_SCHEMA = 1
-/** Of a verdict on a pair, and of one on families (format 7): the same fields. */
+/** Override of a pair, and override of families (format 7): the same fields. */
 const OVERRIDE_SCHEMA = { pair: 1, family: 2 }
-/** How long the disk may take before the caller is refused. */
+/** A write that takes longer rejects. */
 const TIMEOUT_MS = 5_000
 
 export class StoredMatches implements MatchTable {
@@ -117,6 +115,6 @@ function overrideOf(on: StoredOverride['on'], fields: FieldReader): StoredOverri
   }
 }
 
-/** No id of a market begins with the word. */
+/** No market id begins with `family`. */
 const keyOf = ({ on, a, b }: OverrideKey): Buffer =>
   nativeKey('a', on === 'family' ? `family ${a} ${b}` : `${a} ${b}`)

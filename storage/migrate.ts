@@ -1,7 +1,6 @@
-// Brings an environment from an older format to this program's, one step a version. What changes rows
-// of the old format and the new version number are one transaction: a crash leaves the old format or
-// the new, never both. What is too much for one transaction is prepared before, in tables that the old format does not know.
-// Steps run before the tables are opened, with nothing else writing.
+// Migrates an environment from an older format, one step per version. Changes to existing rows and the new version
+// number are one transaction, so a crash never leaves a mixture. Work too large for one transaction is prepared first,
+// in tables that the old format does not know. Steps run before the tables are opened, while nothing else writes.
 
 import type { RootDatabase } from 'lmdb'
 import type { Log } from '../engine/process/log.ts'
@@ -9,36 +8,35 @@ import { prepareFormat2 } from './format-2.ts'
 import { putFormatVersion, type Sentinel } from './lmdb/sentinel.ts'
 import { type EnvironmentName, FORMAT_VERSION } from './tables.ts'
 
-/** Takes an environment from format `from` to `from + 1`; synchronous. */
+/** Migrates an environment from format `from` to `from + 1`; synchronous. */
 export interface MigrationStep {
   readonly from: number
   readonly environment: EnvironmentName
   /**
-   * Writes tables that format `from` does not know, in transactions of its own; begun anew after a
-   * crash, so it first removes what it left.
+   * Writes tables that format `from` does not know, in transactions of its own. It runs again after a crash, so it
+   * must first remove leftover rows.
    */
   readonly prepare?: (root: RootDatabase<Buffer, Buffer>, log: Log) => void
-  /** Rewrites rows that format `from` knows, in one transaction; throwing undoes it. */
+  /** Rewrites existing rows in one transaction; throwing rolls it back. */
   readonly run?: (root: RootDatabase<Buffer, Buffer>) => void
 }
 
 /**
- * The steps that releases have needed so far. Format 3 added tables (webhooks, the outbox) and a field
- * of accounts, for which nothing is rewritten: its number keeps older programs from taking accounts
- * that they cannot read for damaged ones. Format 4 added the tables of wallets;
- * nothing is rewritten. Format 5 added ended tokens and a field of accounts and of keys: an older program
- * would serve tokens that were ended, and give every key that it writes all scopes. It also added fields
- * of wallets: an older program would take them for damaged. Format 6 added the fees of markets and the mark of block
- * trades: an older program would list no market; nothing is rewritten, and a market without fees is read as one whose fees are unknown. It also added the
- * table of past opportunities, and of an event among how many markets its winner is. Format 7 added verdicts on families,
- * which an older program would take for damaged; nothing is rewritten. Format 8 packs trades and their indexes, several
- * rows in one: an older program would read one of them at most; rows of before are read where they are, and not rewritten.
+ * Migration steps of each format. A format without a step rewrites nothing; its number keeps an older program from
+ * misreading the data:
+ * - 3: tables of webhooks and the outbox, and a field of accounts;
+ * - 4: tables of wallets;
+ * - 5: revoked tokens, and fields of accounts, keys and wallets. An older program would accept revoked tokens and give
+ * keys that it writes all scopes;
+ * - 6: market fees (unknown in older rows), block trades, past opportunities, and the winner count of events;
+ * - 7: family overrides;
+ * - 8: packed trades and indexes, several rows in one. Older rows are still read.
  */
 const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },
 ]
 
-/** Runs the missing steps. A version without a step for this environment only moves its number. */
+/** Runs the missing steps. A version without a step for this environment only changes its number. */
 export function migrate(
   root: RootDatabase<Buffer, Buffer>,
   sentinel: Sentinel,

@@ -1,4 +1,4 @@
-// The table of opportunities that have ended, in the order in which they did.
+// Past opportunities, in the order in which they ended, and open ones.
 
 import { nativeMarketId, VENUE_KEYS } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../engine/market/market.ts'
@@ -90,7 +90,7 @@ export class Opportunities implements OpportunityTable {
     return row === null ? null : timeMs(whalePosition(row.key).timeMs)
   }
 
-  /** Removes at most `rowsMax` that ended before; how many. */
+  /** Removes at most `rowsMax` that ended before `beforeMs`; returns their count. */
   prune(beforeMs: number, rowsMax: number): number {
     return this.#rows.removeRange({ from: KEY_START, to: whaleKey(beforeMs, 0) }, rowsMax).rowCount
   }

@@ -1,7 +1,7 @@
-// The outbox: deliveries with their bodies, by webhook and number, and beside them which are due
-// (by lane and time), which are finished, which events were taken, and one row of totals a webhook. All
-// rows of a change are put in one turn, or none when the disk no longer takes them, so that after a
-// crash the totals fit the rows. A delivery costs four small puts, one read, and no decoding.
+// Webhook deliveries with their bodies, by webhook and number. Indexes list due deliveries (by attempt kind and time),
+// finished deliveries and event ids. Each webhook has one row of totals. All rows of a change are put in one event-loop
+// tick, or none if storage rejects writes, so the totals match the rows after a crash. A delivery costs four small
+// puts, one read and no decoding.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
@@ -48,14 +48,14 @@ import { TABLES } from './tables.ts'
 
 const PRESENT = Buffer.of(1)
 const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
-/** No change of one delivery puts or removes more rows. */
+/** Maximum number of rows that one change of a delivery puts or removes. */
 const ROWS_A_CHANGE = 6
 
-/** What is remembered of a webhook: as many as there are, about 300 bytes each. */
+/** Cached state of a webhook: about 300 bytes each. */
 interface WebhookEntry {
   readonly key: Buffer
   readonly totals: OutboxTotals
-  /** Below it no delivery is pending: the search for the oldest one begins here. */
+  /** No delivery below this number is pending: the search for the oldest one starts here. */
   pendingFrom: number
 }
 
@@ -167,8 +167,8 @@ export class Outbox implements OutboxTable {
   }
 
   /**
-   * Of a finished status, only the index and the rows found are read; for pending ones also the
-   * finished rows that lie between them, of which `prune` keeps no more than its bound.
+   * A list of a finished status reads only the index and the matching rows. A list of pending deliveries also reads
+   * the finished rows between them, whose number `prune` bounds.
    */
   list({
     webhook,
@@ -203,7 +203,7 @@ export class Outbox implements OutboxTable {
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const entry = this.#load(webhook)
     if (entry.totals.pending === 0) return null
-    // While deliveries are dropped one after the other, the next number is the oldest: one look-up instead of a range.
+    // When deliveries are dropped in sequence, the next number is the oldest: one lookup instead of a range.
     const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
     const from = groupKey(webhook, entry.pendingFrom)
@@ -253,7 +253,7 @@ export class Outbox implements OutboxTable {
     const key = lastPriceKey(webhook, market)
     this.#prices.put(key, this.#prices.encodePacked(key, LAST_PRICE_SCHEMA, lastPriceBody(price)))
     const entry = this.#load(webhook)
-    // A webhook with rows has a row of totals, so that `webhooks` names it.
+    // Each webhook with rows needs a totals row, so that `webhooks` lists it.
     if (!this.#totals.has(entry.key)) this.#putTotals(entry)
   }
 
@@ -276,7 +276,7 @@ export class Outbox implements OutboxTable {
     const isMore = numbers.length > rowsMax
     if (isMore) numbers.pop()
     for (const number of numbers) {
-      // Asked first, since reading a damaged one already gives it up.
+      // Read first, since reading a damaged row already removes the delivery.
       const eventId = this.get(webhook, number)?.eventId
       if (!this.#environment.accepts(ROWS_A_CHANGE)) return isMore
       const key = groupKey(webhook, number)
@@ -293,7 +293,7 @@ export class Outbox implements OutboxTable {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
     let rowsLeft = rowsMax
-    // The due rows go first, so that no delivery that is partly removed is attempted.
+    // Due rows are removed first, so that a partly removed delivery is never attempted.
     for (const attemptKind of ATTEMPT_KINDS) {
       rowsLeft -= this.#due.removeRange(dueRange(webhook, attemptKind, null), rowsLeft).rowCount
     }
@@ -310,7 +310,7 @@ export class Outbox implements OutboxTable {
     for (const { key } of chunkedRows(this.#totals)) yield webhookNumber(key.readUInt32BE(0))
   }
 
-  /** The highest number that has rows; 0 when none has. */
+  /** The highest webhook number that has rows; 0 if there is none. */
   lastWebhook(): number {
     const last = this.#totals.first({ from: KEY_START, to: KEY_END, isReverse: true })
     return last === null ? 0 : last.key.readUInt32BE(0)
@@ -336,7 +336,7 @@ export class Outbox implements OutboxTable {
     return made
   }
 
-  /** The totals of the rows that are there: for a new webhook, or one whose totals are damaged. */
+  /** Totals recomputed from the stored rows: for a new webhook, or if its totals are damaged. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
     for (const row of chunkedRows(this.#deliveries, webhookRange(webhook))) {
@@ -376,13 +376,13 @@ export class Outbox implements OutboxTable {
   }
 }
 
-/** Without pending deliveries there are no bytes: what was counted by estimate ends there. */
+/** Resets the bytes to 0 when no delivery is pending, which removes the error of estimated sizes. */
 function addPending(totals: OutboxTotals, count: number, byteCount: number): void {
   totals.pending += count
   totals.pendingBytes = totals.pending > 0 ? Math.max(0, totals.pendingBytes + byteCount) : 0
 }
 
-/** Where a delivery waits; null when it does not. */
+/** The key of a delivery in the due index; null if it is not waiting. */
 function dueKeyOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
   const { status, attempts, dueAtMs, number } = delivery
   if (status !== 'pending' || dueAtMs === null) return null

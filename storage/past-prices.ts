@@ -1,6 +1,5 @@
-// The table of past prices: a market's prices of one UTC day as its venue remembers them, packed as
-// ticks are. A day is read once, so it has no age: it goes with its market, or, when there is no
-// room, in the order in which days were read, which an index of its own keeps.
+// A market's prices of one UTC day as its venue reports them, packed like ticks. Days have no age limit: they are
+// deleted with their market, or under size pressure in the order of their reading, which a second index stores.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, timeMs } from '../engine/units.ts'
@@ -23,7 +22,7 @@ const schemas: Schemas<PastDay> = {
   },
 }
 
-/** A day of a market, by the hour in which it was read. */
+/** A market's day, by the hour in which it was read. */
 export interface ReadDay {
   readonly kind: 'pastPrices'
   readonly hour: number
@@ -57,7 +56,7 @@ export class PastPrices implements PastPriceTable {
     return this.#days.getRecord(groupKey(market, day), schemas)
   }
 
-  /** The day that was read longest ago, to the hour; for retention. */
+  /** The day that was read longest ago, to the hour. */
   oldestRead(): ReadDay | null {
     const row = this.#reads.first({ from: KEY_START, to: KEY_END })
     if (row === null) return null
@@ -66,16 +65,16 @@ export class PastPrices implements PastPriceTable {
     return { kind: 'pastPrices', hour: readInteger(key, 0), market, day }
   }
 
-  /** Removes what `oldestRead` gave; for retention. */
+  /** Removes a day that `oldestRead` returned. */
   removeRead({ hour, market, day }: ReadDay): Removed {
     this.#reads.remove(readKey(hour, market, day))
     const past = this.get(market, day)
-    // A damaged record may have left its row in the index when it was replaced by a later one.
+    // A damaged record may have left its index row when a later record replaced it.
     if (past !== null && hourOf(past) !== hour) return { rowCount: 0, byteCount: 0 }
     return this.#days.removeRange({ from: groupKey(market, day), to: groupKey(market, day + 1) }, 1)
   }
 
-  /** Removes all that a market has. */
+  /** Removes all days of a market. */
   removeMarket(market: MarketNumber): void {
     const from = groupKey(market, -Number.MAX_SAFE_INTEGER)
     const range = { from, to: groupKey(market, Number.MAX_SAFE_INTEGER) }

@@ -1,9 +1,8 @@
-// What is removed by age, and in which order: the oldest hour of all markets first, whatever its kind,
-// then coverage and past opportunities, then the runs that no trade names any longer; in slices, never accounts, never hour
-// bars. Days count whole hours (kept-time.ts); snapshots have an age of their own, past prices none.
-// Above the size bound the oldest hours go too, past prices by the hour in which they were read, until
-// what was removed would suffice; the pages come free with the next commit, so what is under way is
-// counted.
+// Deletes expired rows in batches: the oldest hour of all markets first, of any kind, then coverage and past
+// opportunities, then runs that no trade refers to. Accounts and hour bars are never deleted. Ages are whole hours
+// (retention-time.ts). Snapshots have their own age limit, past prices none. Above the size limit the oldest hours are
+// deleted too, and past prices by the hour of their reading. Pages become free only with the next commit, so bytes of
+// uncommitted removals are counted.
 
 import { snapshotRetentionDays } from '../engine/limits.ts'
 import { firstRetainedHour } from '../engine/retention-time.ts'
@@ -24,7 +23,7 @@ import type { Trades } from './trades.ts'
 
 interface RetentionParts {
   readonly environment: Environment
-  /** The hours of trades, ticks and minute bars. */
+  /** Hours of trades, ticks and minute bars. */
   readonly hours: Hours
   readonly snapshotHours: Hours
   readonly trades: Trades
@@ -40,14 +39,14 @@ interface RetentionParts {
 
 export class Retention {
   readonly #parts: RetentionParts
-  /** Bytes removed whose commit is still out. */
+  /** Bytes of removals that are not committed yet. */
   #bytesUnderWay = 0
 
   constructor(parts: RetentionParts) {
     this.#parts = parts
   }
 
-  /** Removes at most `rowsMax` rows; true when there is more to remove. */
+  /** Removes at most `rowsMax` rows; true if there are more to remove. */
   prune(limits: PruneLimits): boolean {
     const { environment, coverage, opportunities, runs, losses, trades } = this.#parts
     const firstRetained = firstRetainedHour(limits.nowMs, limits.retentionDays)
@@ -60,12 +59,12 @@ export class Retention {
       const next = this.#next({ firstRetained, firstRetainedSnapshot, isTooLarge })
       if (next === null || rowsLeft <= 0) break
       const removed = this.#remove(next, rowsLeft)
-      // An hour that turns out empty still counts, so that a call always ends.
+      // An empty hour counts as one row, so that each call ends.
       rowsLeft -= Math.max(removed.rowCount, 1)
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
-    // A call that used up its rows has not looked at what else there is.
+    // A call that used up its rows has not checked the remaining tables.
     if (rowsLeft > 0) rowsLeft -= coverage.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true
@@ -74,7 +73,7 @@ export class Retention {
     return losses.prune(runs.oldest() ?? 0, rowsLeft) === rowsLeft
   }
 
-  /** The oldest hour or day that may go; null when all that is left is to be kept. */
+  /** The oldest hour or day to delete, or null. */
   #next(limits: {
     readonly firstRetained: number
     readonly firstRetainedSnapshot: number

@@ -1,5 +1,5 @@
-// The table of runs: each start of the engine and the epoch of its streams, numbered from 1. They
-// go from the oldest on, so that the numbers of the kept ones have no holes.
+// Runs: each start of the engine and the epoch of its streams, numbered from 1. The oldest are deleted first, so the
+// stored numbers have no gaps.
 
 import { retainedRunsMax } from '../engine/limits.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
@@ -11,7 +11,7 @@ import { KEY_END, KEY_START, numberKey } from './records/keys.ts'
 import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-/** 2 since a run's end is noted; 1 has none. */
+/** Schema 2 adds the run's end. */
 const SCHEMA = 2
 
 export class Runs implements RunTable {
@@ -44,7 +44,7 @@ export class Runs implements RunTable {
     return runs
   }
 
-  /** Removes at most `rowsMax` of the oldest runs; those are kept that `hasTrades`. How many. */
+  /** Removes at most `rowsMax` of the oldest runs, up to the first that `hasTrades`; returns their count. */
   prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
     const last = this.#end({ isReverse: true }) ?? 0
     for (let removed = 0; removed < rowsMax; removed += 1) {
@@ -56,7 +56,7 @@ export class Runs implements RunTable {
     return rowsMax
   }
 
-  /** The number of the oldest run that is kept; null before the first. */
+  /** The number of the oldest stored run, or null. */
   oldest(): number | null {
     return this.#end({ isReverse: false })
   }

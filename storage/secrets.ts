@@ -1,5 +1,5 @@
-// The two files of DATA_DIR that hold secrets, both mode 600: `secrets` (made on first use) and
-// `local-key` (the key of the local account). Nothing here is ever logged.
+// The two secret files of DATA_DIR, both mode 600: `secrets` (created on first use) and `local-key` (the key of the
+// local account). Their contents are never logged.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -14,8 +14,8 @@ interface Secrets {
 }
 
 /**
- * The secrets of this data folder, made on first use. Throws when the file is there but damaged:
- * making new ones would end every session and lose what the old key encrypted.
+ * Loads the secrets of a data folder, or creates them on first use. Throws if the file is damaged: new secrets would
+ * end every session and make data encrypted with the old key unreadable.
  */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets')
@@ -43,7 +43,7 @@ export function readLocalKey(dataDir: string): string | null {
   return text === '' ? null : text
 }
 
-/** Keeps the key of the local account, so that every start can print it. */
+/** Stores the key of the local account, so that every start can print it. */
 export function writeLocalKey(dataDir: string, key: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   writeDurably(join(dataDir, 'local-key'), `${key}\n`)

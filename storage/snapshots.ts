@@ -1,5 +1,5 @@
-// The table of book snapshots: one row a market and moment. They are many and short-lived: they go
-// after two days, whatever the retention of the rest.
+// Book snapshots: one row per market and moment. They are many, so they expire after two days regardless of the other
+// retention.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
@@ -61,7 +61,7 @@ export class Snapshots implements SnapshotTable {
     return this.#count
   }
 
-  /** Removes a market's oldest `rowsMax` snapshots before `beforeMs`; for retention. */
+  /** Removes a market's oldest `rowsMax` snapshots before `beforeMs`. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const from = groupKey(market, -Number.MAX_SAFE_INTEGER)

@@ -1,7 +1,7 @@
-// The whole disk layout on one screen: environment → table → key → record. Two LMDB environments:
-// `accounts` holds what is on the platter before its caller is answered, `market` what the venues could send again.
-// Numbers in keys are big-endian: market, run and webhook u32, times, days and hours u64 (see keys.ts), so that
-// LMDB's byte order is the order of the numbers; venues and kinds are one byte, addresses 20. Changing anything here needs a step in migrate.ts.
+// The complete disk layout: environment → table → key → record. There are two LMDB environments. Writes to `accounts`
+// are durable before the caller is answered. `market` holds data that the venues can send again. Numbers in keys are
+// big-endian, so that LMDB's byte order is numeric order (see keys.ts): market, run and webhook u32; times, days and
+// hours u64. Venues and kinds are one byte, addresses 20. Each change here needs a step in migrate.ts.
 
 /** The version of this layout; the sentinel of each environment carries it. */
 export const FORMAT_VERSION = 8
@@ -13,9 +13,9 @@ export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'marke
 export interface TableLayout {
   readonly name: string
   readonly environment: EnvironmentName
-  /** Leading key bytes that every range stays within; pending rows are sorted per such group. */
+  /** Leading key bytes that are constant within a range; uncommitted rows are sorted per such group. */
   readonly groupBytes: number
-  /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, can never be changed. */
+  /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, so it can never change. */
   readonly isCompressed: boolean
   /** Whether records carry a CRC-32 over key and body. */
   readonly isChecked: boolean
@@ -40,14 +40,14 @@ export const TABLES = {
   accounts: table('accounts', 'accounts', { isChecked: true }),
   /** key id → KeyRecord */
   keys: table('accounts', 'keys', { isChecked: true }),
-  /** id of a login token → EndedToken */
+  /** id of a revoked login token → EndedToken */
   endedTokens: table('accounts', 'endedTokens', { isChecked: true }),
   /** webhook number → Webhook */
   webhooks: table('accounts', 'webhooks', { isChecked: true }),
-  /** name → number; `last_webhook_number` is the webhook table's own */
+  /** name → number; the webhook table uses `last_webhook_number` */
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
-  /** venue, both native market ids, or `family` and two patterns → an operator's verdict */
+  /** venue, both native market ids, or `family` and two patterns → an operator's override */
   matchOverrides: table('accounts', 'matchVerdicts', { isChecked: true }),
 
   /** market of venue a → StoredMatch */
@@ -64,7 +64,7 @@ export const TABLES = {
   eventDetails: table('market', 'eventDetails', { isCompressed: true }),
   /** market, timeMs, ordinal → StoredTrade; packed (lmdb/packed-table.ts) */
   trades: table('market', 'trades', { groupBytes: 4, isChecked: true }),
-  /** market → the venue's token of each outcome, as ids of trades repeat it */
+  /** market → the venue's token of each outcome, which trade ids repeat */
   tradeTokens: table('market', 'tradeTokens', { isChecked: true }),
   /** market, hash of native trade id → (timeMs, ordinal) of every trade with that hash */
   tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
@@ -78,21 +78,21 @@ export const TABLES = {
   snapshots: table('market', 'snapshots', { groupBytes: 4 }),
   /** market, hour → HourTicks */
   ticks: table('market', 'ticks', { groupBytes: 4 }),
-  /** market, day → PastDay; of no age, so gone with the market or under size pressure alone */
+  /** market, day → PastDay; deleted only with the market or under size pressure */
   pastPrices: table('market', 'pastPrices', { groupBytes: 4 }),
-  /** hour of reading, market, day → nothing: which days were read first, for size pressure */
+  /** hour of reading, market, day → nothing: the order for deletion under size pressure */
   pastPriceReads: table('market', 'pastPriceReads'),
   /** venue, fromMs → toMs */
   coverage: table('market', 'coverage', { groupBytes: 1 }),
   /** hour, kind, market → nothing: which markets have rows of a kind in an hour, for retention */
   hours: table('market', 'hours'),
-  /** The same for snapshots alone, which go at an age of their own. */
+  /** As `hours`, for snapshots, which have their own age limit */
   snapshotHours: table('market', 'snapshotHours'),
   /** market → Checkpoint */
   checkpoints: table('market', 'checkpoints'),
   /** run → epoch and start */
   runs: table('market', 'runs'),
-  /** run, offset of the trades then, ordinal → TradeLoss */
+  /** run, trade offset at that moment, ordinal → TradeLoss */
   losses: table('market', 'losses'),
   /** timeMs, ordinal → StoredWhale */
   whales: table('market', 'whales', { isChecked: true }),
@@ -108,13 +108,13 @@ export const TABLES = {
   openOpportunities: table('market', 'openOpportunities', { isChecked: true }),
   /** webhook, number of the delivery → StoredDelivery with its body */
   deliveries: table('market', 'deliveries', { groupBytes: 4, isChecked: true }),
-  /** webhook, lane, due time, number → nothing: the pending deliveries that have a due time */
+  /** webhook, attempt kind, due time, number → nothing: pending deliveries that have a due time */
   dueDeliveries: table('market', 'dueDeliveries', { groupBytes: 5 }),
-  /** webhook, number → status and time of making (9 bytes): those that are not pending */
+  /** webhook, number → status and creation time (9 bytes): deliveries that are not pending */
   finishedDeliveries: table('market', 'finishedDeliveries', { groupBytes: 4 }),
   /** webhook, event id → number of its delivery */
   deliveryEvents: table('market', 'deliveryEvents', { groupBytes: 4 }),
-  /** webhook → counts, last number, since when it fails */
+  /** webhook → counts, last number, since when it has been failing */
   outboxTotals: table('market', 'outboxTotals', { isChecked: true }),
   /** webhook, market → the price last sent */
   lastPrices: table('market', 'lastPrices', { groupBytes: 4, isChecked: true }),
@@ -124,20 +124,20 @@ export const TABLES = {
   walletOwners: table('market', 'walletOwners'),
   /** address of a wallet, block → packed events of its ledger (engine/wallets/ledger-block.ts) */
   walletBlocks: table('market', 'walletBlocks', { groupBytes: 20, isChecked: true }),
-  /** address of a wallet → its packed running account (engine/wallets/pnl-state.ts) */
+  /** address of a wallet → its packed P&L state (engine/wallets/pnl-state.ts) */
   walletAccounts: table('market', 'walletAccounts', { isChecked: true }),
   /** native market id → WalletMarket */
   walletMarkets: table('market', 'walletMarkets'),
-  /** name → number; `last_market_number` is the market table's own */
+  /** name → number; the market table uses `last_market_number` */
   marks: table('market', 'marks'),
 } as const satisfies Record<string, TableLayout>
 
 export const TABLE_LAYOUTS: readonly TableLayout[] = Object.values(TABLES)
 
-/** Each environment's own facts under the key `sentinel`; outside TABLES, as it guards them. */
+/** Each environment's own facts, under the key `sentinel`. Not in TABLES, because it protects them. */
 export const SENTINEL_TABLE = 'sentinel'
 
-/** What was decided once about an environment's files; a different text refuses to open them. */
+/** Permanent options of an environment's files; a different text prevents opening them. */
 export function fingerprint(environment: EnvironmentName): string {
   const compressed = TABLE_LAYOUTS.filter((one) => one.environment === environment)
     .filter((one) => one.isCompressed)

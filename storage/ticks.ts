@@ -1,5 +1,4 @@
-// The table of ticks: one row a market and hour, the last price of each second (two to four bytes a
-// tick).
+// Ticks: one row per market and hour, with the last price of each second (two to four bytes a tick).
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
@@ -55,7 +54,7 @@ export class Ticks implements TickTable {
     return row === null ? null : readInteger(row.key, 4)
   }
 
-  /** Removes one hour; for retention. */
+  /** Removes one hour. */
   removeHour(market: MarketNumber, hour: number): Removed {
     const [from, to] = [groupKey(market, hour), groupKey(market, hour + 1)]
     return this.#ticks.removeRange({ from, to }, 1)

@@ -1,13 +1,13 @@
-// Which keys a query for trades asks for: within its times, and strictly behind the place where the
-// query before it ended. The same for one market's trades, for a venue's and for whales.
+// Key ranges of queries for trades of a market, trades of a venue, and whales: within the query's times, strictly after
+// the previous page's position.
 
 import type { SliceQuery } from './contract/storage.ts'
 import type { KeyRange } from './lmdb/table.ts'
 
-/** Builds a key from time and ordinal: within a market, within a venue, or over all. */
+/** Builds a key from time and ordinal, within a market, a venue or all. */
 export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
-/** The range of keys, with keys made by `keyOf`; null when it is empty. */
+/** The key range of a query, with keys made by `keyOf`; null if it is empty. */
 export function rangeOfTrades(
   { fromMs, toMs, after, order }: SliceQuery,
   keyOf: KeyOf,

@@ -1,5 +1,5 @@
-// The table of tokens: which asset of venue a is which outcome of a market, as the ids of its trades repeat it in
-// each; kept once, and as long as the market has trades.
+// Maps each outcome of a venue a market to its token. The ids of the market's trades repeat the token, so it is stored
+// once, as long as the market has trades.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -9,7 +9,7 @@ import type { Tokens } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1
-/** Markets whose tokens are remembered; above it the memory starts afresh. */
+/** Maximum number of markets in the cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
 export class TradeTokens implements Tokens {
@@ -37,7 +37,7 @@ export class TradeTokens implements Tokens {
     return true
   }
 
-  /** Forgets a market that has no trades any longer. */
+  /** Removes a market that no longer has trades. */
   remove(market: MarketNumber): void {
     if (this.#of(market).length > 0) this.#tokens.remove(numberKey(market))
     this.#cached.delete(market)

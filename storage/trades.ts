@@ -1,7 +1,7 @@
-// The table of trades: by market, time and ordinal, with an index from the venue's own id, one from
-// (run, offset) for resuming streams, and one of all the venue's trades (venue-trades.ts). A put writes all of them in one turn, so that a crash
-// keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are
-// distinguished by their text. All but that index are packed, several in one row (lmdb/packed-table.ts).
+// Trades by market, time and ordinal, with indexes by native id, by (run, offset) for resuming streams, and by venue
+// (venue-trades.ts). A put writes all rows in one event-loop tick, so they are committed atomically. The id index holds
+// 64-bit hashes; colliding ids are compared as text. All tables except the id index are packed, several rows in one
+// (lmdb/packed-table.ts).
 
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'
@@ -45,19 +45,19 @@ import { rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'
 import { type VenuePosition, VenueTrades } from './venue-trades.ts'
 
-/** About what a trade's rows in the indexes take on disk. */
+/** Approximate bytes that a trade's index rows take on disk. */
 const INDEX_BYTES = 85
-/** Markets whose newest place is remembered; above it the memory starts afresh. */
+/** Maximum number of markets in the ordinal cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
-/** Where the next trade of a market goes when its time is the last one's, or a newer one. */
+/** The next ordinal of a market, for a trade at the last trade's time or later. */
 interface OrdinalState {
   newestMs: number
   lastMs: number
   nextOrdinal: number
 }
 
-/** What the index by id has of an id's hash: a row that leads to the trades that share it, or none. */
+/** The id index's row for a hash, which refers to all trades that share it, or none. */
 interface IdLookup {
   readonly market: MarketNumber
   readonly nativeId: string
@@ -80,11 +80,11 @@ export class Trades implements TradeTable {
   readonly #idKey = Buffer.alloc(TRADE_ID_KEY_BYTES)
   readonly #offsetKey = groupKey(0, 0)
   readonly #ordinals = new Map<MarketNumber, OrdinalState>()
-  /** What `has` asked for last, until the index changes: `put` follows it, with other looks in between. */
+  /** The last lookup of `has`, until the index changes. `put` reuses it; other lookups may come in between. */
   #lastLookup: IdLookup | null = null
   #count: number
 
-  /** `hash` is a parameter so that a test can make ids collide. */
+  /** `hash` is a parameter so that a test can cause collisions. */
   constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
     this.#trades = new PackedTable(environment.table(TABLES.trades))
     this.#tokens = new TradeTokens(environment)
@@ -94,7 +94,7 @@ export class Trades implements TradeTable {
     this.#byVenue = new VenueTrades(environment)
     this.#hours = hours
     this.#hash = hash
-    // A row each, but for ids that share all 64 bits: fewer than one in a billion of a market's.
+    // One row per trade, except for ids that share all 64 bits: fewer than one in a billion of a market's.
     this.#count = this.#ids.committedCount()
   }
 
@@ -226,13 +226,13 @@ export class Trades implements TradeTable {
     return this.#count
   }
 
-  /** Whether any stored trade names this run; for retention. */
+  /** Whether any stored trade belongs to this run. */
   hasRun(run: number): boolean {
     const to = groupKey(run, Number.MAX_SAFE_INTEGER)
     return this.#offsets.first({ from: groupKey(run, 0), to }) !== null
   }
 
-  /** Removes the oldest `rowsMax` trades of a market before `beforeMs`; for retention. */
+  /** Removes the oldest `rowsMax` trades of a market before `beforeMs`. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const rows: { key: Buffer; value: Buffer }[] = []
@@ -298,7 +298,7 @@ export class Trades implements TradeTable {
     return { market, nativeId, hash, row }
   }
 
-  /** One past the last ordinal of that millisecond, without a read where trades come in order. */
+  /** One past the last ordinal of that millisecond; no read if trades arrive in order. */
   #nextOrdinal(market: MarketNumber, time: number): number {
     const state = this.#ordinalState(market)
     if (time > state.newestMs) {
@@ -341,7 +341,7 @@ function marketRange(market: MarketNumber) {
   return { from: tradeKey(market, -end, 0), to: tradeKey(market, end, 0) }
 }
 
-/** An id with a lone surrogate does not survive UTF-8; compared as it was stored. */
+/** An id with a lone surrogate does not survive UTF-8, so it is compared in its stored form. */
 function isSameText(stored: string, requested: string): boolean {
   return stored === requested || stored === Buffer.from(requested).toString()
 }

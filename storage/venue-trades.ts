@@ -1,6 +1,5 @@
-// The index of trades by venue: every trade of every market in the order of time, with an ordinal among
-// the venue's trades of the same millisecond. A row leads to the trade; the trade's record names the row,
-// so that both are removed together.
+// Index of trades by venue: the trades of all markets in order of time, with an ordinal among the venue's trades of the
+// same millisecond. A row refers to the trade and the trade's record refers to the row, so both are removed together.
 
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
@@ -18,10 +17,10 @@ import {
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
-/** Milliseconds of a venue whose next ordinals are remembered; a power of two. */
+/** Milliseconds per venue whose next ordinals are cached; a power of two. */
 const RECENT_MS = 4_096
 
-/** Where a trade stands among its venue's. */
+/** The position of a trade among its venue's trades. */
 export interface VenuePosition {
   readonly venue: VenueKey
   readonly ordinal: number
@@ -38,7 +37,7 @@ export class VenueTrades {
     this.#index = new PackedTable(environment.table(TABLES.venueTrades))
   }
 
-  /** Gives the trade in this place its ordinal among the venue's, and indexes it. */
+  /** Assigns the trade's ordinal among the venue's trades and indexes it. */
   put(venue: VenueKey, location: TradeLocation): VenuePosition {
     const ordinal = this.#nextOrdinal(venue, location.timeMs)
     const end = writeVenueRow(this.#row, location)
@@ -46,7 +45,7 @@ export class VenueTrades {
     return { venue, ordinal }
   }
 
-  /** Removes the row of a trade, which its record names, or which is looked for (format 1). */
+  /** Removes the row of a trade. `recorded` comes from the trade's record; null (format 1): the row is searched for. */
   remove(key: Buffer, recorded: VenuePosition | null): void {
     const position = recorded ?? this.find(key)
     if (position === null) return
@@ -55,7 +54,7 @@ export class VenueTrades {
     this.#recentOf(position.venue).invalidate(time)
   }
 
-  /** The row that leads to this trade, by a look at every row of its millisecond. */
+  /** Finds the row that refers to this trade by checking every row of its millisecond. */
   find(key: Buffer): VenuePosition | null {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
@@ -70,7 +69,7 @@ export class VenueTrades {
     return null
   }
 
-  /** Visits the keys of trades, with their ordinals among the venue's, until `visit` gives false. */
+  /** Visits the keys of trades, with their venue ordinals, until `visit` returns false. */
   scan(
     query: SliceQuery & { readonly venue: VenueKey },
     visit: (key: Buffer, venueOrdinal: number) => boolean,
@@ -94,7 +93,7 @@ export class VenueTrades {
     }
   }
 
-  /** One past the last ordinal of that millisecond; without a read where trades are not late. */
+  /** One past the last ordinal of that millisecond; reads the table only for late trades. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
     let ordinal = recent.next(time)
@@ -118,9 +117,9 @@ export class VenueTrades {
   }
 }
 
-/** The next ordinals of a venue's recent milliseconds, each in the place that the end of its number names. */
+/** The next ordinals of a venue's recent milliseconds, each in the slot given by the low bits of its time. */
 class Recent {
-  /** A millisecond above this that has no place has no trade. */
+  /** A millisecond above this without a slot has no trade. */
   #floorMs: number
   readonly #times = new Float64Array(RECENT_MS).fill(Number.NaN)
   readonly #next = new Uint32Array(RECENT_MS)
@@ -129,7 +128,7 @@ class Recent {
     this.#floorMs = floorMs
   }
 
-  /** Null when it is not known. */
+  /** Null if it is unknown. */
   next(time: number): number | null {
     const slot = time & (RECENT_MS - 1)
     if (this.#times[slot] === time) return this.#next[slot] ?? null
@@ -139,14 +138,14 @@ class Recent {
   assign(time: number, ordinal: number): void {
     const slot = time & (RECENT_MS - 1)
     const before = this.#times[slot] ?? Number.NaN
-    // Of two milliseconds with one place the newer keeps it, and the older is looked for from now on.
+    // If two milliseconds share a slot, the newer one keeps it and the older one is read from the table.
     if (before > time || before < time) this.#raiseFloor(Math.min(before, time))
     if (before > time) return
     this.#times[slot] = time
     this.#next[slot] = ordinal + 1
   }
 
-  /** A trade of this millisecond is gone. */
+  /** Drops a millisecond after one of its trades was removed. */
   invalidate(time: number): void {
     const slot = time & (RECENT_MS - 1)
     if (this.#times[slot] === time) this.#times[slot] = Number.NaN

@@ -1,6 +1,5 @@
-// The tables of wallets: what is known of each, the ledger in packed blocks, the running tally, whose wallet an
-// owner's address leads to, and the markets that wallets touched. Bytes of blocks and tallies carry a
-// checksum and are opaque here. Retention never looks here: ledgers are kept for ever.
+// Wallets: their facts, ledgers in packed blocks, P&L states, owner addresses and traded markets. Blocks and P&L states
+// carry a checksum and are opaque here. Retention never deletes them.
 
 import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
 import type {
@@ -29,7 +28,7 @@ import { TABLES } from './tables.ts'
 
 const PACKED_SCHEMA = 1
 
-/** A copy: rows that wait for their commit must not change under the caller, nor be handed to a thread. */
+/** A copy: uncommitted rows must not change while the caller uses them, nor be passed to a thread. */
 const PACKED: PackedSchemas<Uint8Array<ArrayBuffer>> = { 1: (body) => new Uint8Array(body) }
 
 export class StoredWallets implements WalletTable {
@@ -100,7 +99,7 @@ export class StoredWallets implements WalletTable {
   }
 
   removeBlocks(proxy: WalletAddress, from: number): void {
-    // Blocks are numbered without holes; those that a crash left behind the last counted one go as well.
+    // Block numbers have no gaps; blocks that a crash left after the last counted one are removed too.
     for (let index = from; this.#blocks.has(blockKey(proxy, index)); index += 1) {
       this.#blocks.remove(blockKey(proxy, index))
     }

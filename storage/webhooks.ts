@@ -1,6 +1,5 @@
-// The table of webhooks, in order of their numbers; every change is on the platter before its promise
-// resolves. The last number given has a row of its own, written in the turn of the webhook that got it,
-// so that neither a removal nor a crash lets it be given again.
+// Webhooks in order of their numbers. A promise resolves when its change is durable. The last assigned number has its
+// own row, written in the same event-loop tick, so that neither a removal nor a crash causes its reuse.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { WebhookTable } from './contract/webhooks.ts'
@@ -11,7 +10,7 @@ import { KEY_END, KEY_START, numberKey, textKey } from './records/keys.ts'
 import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
-/** How long the disk may take before the caller is refused. */
+/** A write that takes longer rejects. */
 const TIMEOUT_MS = 5_000
 const LAST_NUMBER = textKey('last_webhook_number')
 const MARK_SCHEMA = 1
@@ -23,8 +22,8 @@ export class Webhooks implements WebhookTable {
   #last: number
 
   /**
-   * `usedUpTo`: the highest number that rows elsewhere bear. After a restore of older accounts the
-   * outbox may hold deliveries of webhooks that are no longer known; no new one may inherit them.
+   * `usedUpTo`: the highest webhook number in other tables. After a restore of older accounts the outbox may hold
+   * deliveries of unknown webhooks; a new webhook must not inherit them.
    */
   constructor(environment: Environment, usedUpTo: number) {
     this.#environment = environment
@@ -35,7 +34,7 @@ export class Webhooks implements WebhookTable {
     this.#last = Math.max(newest?.key.readUInt32BE(0) ?? 0, given ?? 0, usedUpTo)
   }
 
-  /** In order of making. */
+  /** In order of creation. */
   *all(): Iterable<Webhook> {
     for (const row of chunkedRows(this.#webhooks)) {
       const webhook = this.#webhooks.decode(row, webhookSchemas(row.key))
@@ -52,7 +51,7 @@ export class Webhooks implements WebhookTable {
     return stored
   }
 
-  /** Does nothing for one that was removed: a late change brings none back. */
+  /** Does nothing if the webhook was removed: a late change does not restore it. */
   put(webhook: Webhook): Promise<void> {
     if (this.#webhooks.has(numberKey(webhook.number))) this.#write(webhook)
     return this.#environment.committedWithin(TIMEOUT_MS)

@@ -1,6 +1,5 @@
-// The table of whale rows, in the order of time over all markets, with an index by market, one from
-// the id, and one from (run, offset) for resuming streams. A put writes all of them in one turn, so
-// that a crash keeps or forgets them together. Retention never looks here: whales are kept for ever.
+// Whales of all markets in order of time, with indexes by market, by id, and by (run, offset) for resuming streams. A
+// put writes all rows in one event-loop tick, so they are committed atomically. Retention never deletes whales.
 
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -43,7 +42,7 @@ export class Whales implements WhaleTable {
   readonly #hash: (nativeId: string) => readonly [number, number]
   #count: number
 
-  /** `hash` is a parameter so that a test can make ids collide. */
+  /** `hash` is a parameter so that a test can cause collisions. */
   constructor(environment: Environment, hash = hashNativeId) {
     this.#whales = environment.table(TABLES.whales)
     this.#ids = environment.table(TABLES.whaleIds)
@@ -58,7 +57,7 @@ export class Whales implements WhaleTable {
     if (keys === null) return null
     for (let start = 0; start + whaleKeyBytes <= keys.length; start += whaleKeyBytes) {
       const row = this.#read(keys.subarray(start, start + whaleKeyBytes))
-      // An id with a lone surrogate does not survive UTF-8; compared as it was stored.
+      // An id with a lone surrogate does not survive UTF-8, so it is compared in its stored form.
       const stored = row?.whale.nativeId
       if (stored === nativeId || stored === Buffer.from(nativeId).toString())
         return row?.whale ?? null
@@ -139,7 +138,7 @@ export class Whales implements WhaleTable {
     return this.#whales.getRecord(key, whaleSchemas(key))
   }
 
-  /** The row that a key of the index by market leads to. */
+  /** The row to which a key of the market index refers. */
   #rowOf(key: Buffer): { readonly key: Buffer; readonly value: Buffer } | null {
     const rowKey = Buffer.from(key.subarray(4))
     const value = this.#whales.get(rowKey)
@@ -166,7 +165,7 @@ export class Whales implements WhaleTable {
     return found
   }
 
-  /** One past the last ordinal of that millisecond; a look each, since whales are few. */
+  /** One past the last ordinal of that millisecond; each call reads the table, since whales are few. */
   #nextOrdinal(time: number): number {
     const [from, to] = [whaleKey(time, 0), whaleKey(time + 1, 0)]
     const last = this.#whales.first({ from, to, isReverse: true })

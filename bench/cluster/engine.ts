@@ -1,5 +1,5 @@
-// The engine of the cluster bench that has many markets, on a folder that was filled before, as a process of its own: it
-// leads, and makes and ends keys.
+// Engine process of the cluster bench with many markets, on a prepared data folder. It leads, and creates and revokes
+// keys.
 
 import { systemClock } from '../../engine/clock.ts'
 import { checkpointObject } from '../../engine/cluster/checkpoint.ts'
@@ -23,7 +23,7 @@ async function open({ nats, dataDir }: EngineCommand & { kind: 'open' }): Promis
   const parts = { clock, log: silentLog, metrics: new Metrics() }
   const cluster = await connectCluster(loadConfig(nats), parts)
   quiet = await startQuietEngine(await openStorage(dataDir), clock, { cluster })
-  // Written before the engine leads.
+  // Written before the engine becomes leader.
   const checkpoint = await cluster.getObject(checkpointObject)
   const { marketCount } = quiet.engine.catalog
   report({ kind: 'leading', marketCount, checkpointBytes: checkpoint?.length ?? 0 })

@@ -1,4 +1,4 @@
-// A gateway of the cluster bench, as a process of its own, whose processor time can be read.
+// Gateway process of the cluster bench, so that its processor time can be read.
 
 import { systemClock } from '../../engine/clock.ts'
 import { loadConfig } from '../../engine/config.ts'
@@ -17,7 +17,7 @@ let gateway: Gateway | null = null
 async function open(command: GatewayCommand & { kind: 'open' }): Promise<void> {
   const { nats, jwtSecret, name } = command
   const parts = { clock, log: silentLog, metrics: new Metrics() }
-  // The clock of frames is each process's own.
+  // Frame times come from each process's own clock.
   const cluster = await connectCluster(loadConfig(nats), { ...parts, clock: systemClock })
   gateway = createGateway(
     {

@@ -1,10 +1,9 @@
-// The cluster bench's commands to its gateways and its engine of many markets, and their reports, over the channel that
-// `fork` gives.
+// Commands and reports of the cluster bench's gateways and large engine, over the `fork` channel.
 
 export type GatewayCommand =
   | {
       readonly kind: 'open'
-      /** Variables of the environment. */
+      /** Environment variables. */
       readonly nats: Readonly<Record<string, string>>
       readonly jwtSecret: string
       readonly name: string
@@ -16,7 +15,7 @@ export type GatewayReport =
   | {
       readonly kind: 'looked'
       readonly processorMicros: number
-      /** Mirrors that were given up. */
+      /** Mirrors that failed. */
       readonly faultCount: number
     }
 
@@ -26,13 +25,13 @@ export type EngineCommand =
       readonly nats: Readonly<Record<string, string>>
       readonly dataDir: string
     }
-  /** Makes an account that has this quota, with a key. */
+  /** Creates an account with this quota, and a key. */
   | { readonly kind: 'account'; readonly requestsPerMinute: number }
-  /** Revokes the key of the account that was made last. */
+  /** Revokes the key of the newest account. */
   | { readonly kind: 'revoke' }
 
 export type EngineReport =
   | { readonly kind: 'leading'; readonly marketCount: number; readonly checkpointBytes: number }
   | { readonly kind: 'key'; readonly key: string }
-  /** As a request would have been answered. */
+  /** When a request would have been answered. */
   | { readonly kind: 'revoked' }

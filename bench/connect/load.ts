@@ -1,6 +1,6 @@
-// Some of the connect bench's clients, in a process of their own: bare sockets, each following the books and trades
-// of a few markets, that are cut, come back with the position they have, and know of each market what they have had.
-// A hole in a market's numbers, a state where missed messages were due, or a message too few at the end is a loss.
+// Client process of the connect bench: bare sockets that each follow the books and trades of a few markets, are
+// disconnected, and resume from their position. A gap in a market's numbers, a snapshot instead of missed messages, or
+// a missing message at the end is a loss.
 
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -17,10 +17,10 @@ import {
   type Published,
 } from './messages.ts'
 
-/** Handshakes under way at once: more would overflow the queue of a listening socket. */
+/** Concurrent handshakes: more would overflow the queue of a listening socket. */
 const UNDER_WAY_MAX = 200
 const MARKETS_PER_CLIENT = 4
-/** Between two tries where nobody listens. */
+/** Delay between connection attempts while nothing listens. */
 const TRY_AGAIN_MS = 100
 const COMPARE_MS_MAX = 20_000
 const COMPARE_POLL_MS = 20
@@ -38,7 +38,7 @@ interface Message {
   readonly replayed?: number
 }
 
-/** What a client has had of a market on a channel: everything after `from` up to `offset`. */
+/** What a client has received of a market on a channel: all messages after `from` up to `offset`. */
 interface Had {
   from: number | null
   offset: number
@@ -46,13 +46,13 @@ interface Had {
   count: number
 }
 
-/** One client, over any number of connections. */
+/** One client across its connections. */
 class Client {
   readonly #place: { readonly port: number; readonly apiKey: string }
   readonly #number: number
   readonly #markets: readonly string[]
   readonly #had: Record<Channel, Map<string, Had>>
-  /** Up to where it has everything, by channel. */
+  /** The offset up to which it has received everything, by channel. */
   readonly #position: Record<Channel, number | null> = { orderbook: null, trades: null }
   #epoch: string | null = null
   #socket: Socket | null = null
@@ -80,7 +80,10 @@ class Client {
     this.#had = { orderbook: nothing(), trades: nothing() }
   }
 
-  /** Connects, again until somebody listens, and subscribes, from its position if it has one; resolves when it is up to date. */
+  /**
+   * Connects, with retries until a server listens, and subscribes, from its position if it has one. Resolves when it
+   * is up to date.
+   */
   open(shared: Buffer): Promise<void> {
     return new Promise((resolve) => {
       this.#onReady = resolve
@@ -108,7 +111,7 @@ class Client {
     })
   }
 
-  /** As a broken network would: no word to the server, which finds out. */
+  /** Drops the connection without a close frame, like a broken network. */
   cut(): void {
     const socket = this.#socket
     this.#socket = null
@@ -158,12 +161,12 @@ class Client {
     this.snapshotCount += 1
   }
 
-  /** What came before may come again; what comes otherwise is the next. */
+  /** Ignores repeated messages; any other message must be the next one. */
   #count(channel: Channel, { market_id: id = '', offset = 0, seq = 0, epoch }: Message): void {
     const had = this.#had[channel].get(id)
     if (had === undefined) return this.#fail(`got a message of ${id}`)
     if (this.#epoch !== null && epoch !== this.#epoch) return this.#fail('met another epoch')
-    // Live ones overtake `synced` of their own channel only when they are newer.
+    // Live messages may arrive before the channel's `synced` only if they are newer.
     if (had.seq !== null && seq <= had.seq) return
     if (had.seq !== null && seq !== had.seq + 1) {
       return this.#fail(`${channel} of ${id}: ${seq} after ${had.seq}`)
@@ -174,7 +177,7 @@ class Client {
     if (this.#position[channel] !== null) this.#position[channel] = offset
   }
 
-  /** How many messages it has had, once these are all that were due; null while some are missing. */
+  /** Number of received messages if they are all that were due; null while some are missing. */
   complete(due: (channel: Channel, market: string, from: number) => number): number | null {
     let count = 0
     for (const channel of CHANNELS) {
@@ -197,7 +200,7 @@ let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
 const shared = Buffer.alloc(READ_BYTES)
 
-/** Every client's connection, some at a time, each timed. */
+/** Opens every client's connection, some at a time; each is timed. */
 async function openAll(): Promise<Histogram> {
   const times = newTimes()
   let next = 0
@@ -235,7 +238,7 @@ async function compare(published: Published): Promise<void> {
   }
 }
 
-/** How many ascending offsets are not above `from`. */
+/** Number of ascending offsets that are at most `from`. */
 function countUpTo(offsets: readonly number[], from: number): number {
   let [low, high] = [0, offsets.length]
   while (low < high) {

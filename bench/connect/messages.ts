@@ -1,12 +1,12 @@
-// The connect bench's commands to its child processes and their reports, over the channel that `fork` gives.
+// Commands and reports of the connect bench's child processes, over the `fork` channel.
 
 import type { EngineAddress } from '../quiet-engine.ts'
 
-/** The channels that every client follows. */
+/** Channels of each client. */
 export const CHANNELS = ['orderbook', 'trades'] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** The offsets that were published, ascending: by channel, then in the order of the markets. */
+/** The published offsets, ascending: by channel, then in the order of the markets. */
 export type Published = Readonly<Record<Channel, readonly (readonly number[])[]>>
 
 export type ServerCommand =
@@ -14,10 +14,10 @@ export type ServerCommand =
       readonly kind: 'open'
       readonly dataDir: string
       readonly marketCount: number
-      /** Of the server before it on this folder, where its clients wait; null where there was none. */
+      /** The previous server on this folder, to which its clients connect; null if there was none. */
       readonly known: EngineAddress | null
     }
-  /** Publishes a change of a book or a trade at each planned moment, until stopped. */
+  /** Publishes a book change or a trade at each planned moment until stopped. */
   | { readonly kind: 'publish'; readonly perSecond: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'look' }
@@ -35,27 +35,27 @@ export type ServerReport =
       readonly kind: 'looked'
       /** User and system time of the whole process since its start. */
       readonly processorMicros: number
-      /** Streams that are open. */
+      /** Open streams. */
       readonly streamCount: number
       readonly residentBytes: number
     }
 
 export type LoadCommand =
-  /** New clients; where nobody listens yet they try again until somebody does. */
+  /** Opens new clients, which retry until a server listens. */
   | {
       readonly kind: 'connect'
       readonly port: number
       readonly apiKey: string
       readonly marketIds: readonly string[]
       readonly clientCount: number
-      /** The number of the first, which says what each follows. */
+      /** The first client's number; it determines the markets of each client. */
       readonly firstClient: number
     }
   /** Resets every connection. */
   | { readonly kind: 'cut' }
-  /** Every client comes back with the position that it has. */
+  /** Reconnects every client from its position. */
   | { readonly kind: 'resume' }
-  /** Waits until every client has all that was published since it came. */
+  /** Waits until every client has all messages published since it connected. */
   | { readonly kind: 'compare'; readonly published: Published }
 
 export type LoadReport =
@@ -63,19 +63,19 @@ export type LoadReport =
   | {
       readonly kind: 'connected'
       readonly snapshotCount: number
-      /** Each client's nanoseconds from its first byte to its last `synced`; compressed, in Base64. */
+      /** Nanoseconds per client from the first byte to the last `synced`; compressed, in Base64. */
       readonly times: string
     }
   | {
       readonly kind: 'resumed'
-      /** Messages that were sent again, as the server counts them. */
+      /** Replayed messages, as the server counts them. */
       readonly replayedCount: number
       /** From the first byte of the new connection to its last `resumed`. */
       readonly times: string
     }
   | {
       readonly kind: 'compared'
-      /** Messages that had to come to all of these clients, and did. */
+      /** Messages due to all of these clients, which they received. */
       readonly messageCount: number
     }
   | { readonly kind: 'failed'; readonly why: string }

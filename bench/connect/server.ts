@@ -1,6 +1,5 @@
-// The server of the connect bench, as a process of its own: the whole engine over LMDB between two venues that say
-// nothing by themselves, and one change of a book or one trade at each planned moment. What was published is noted
-// from the publisher itself.
+// Server process of the connect bench: the whole engine over LMDB with two venues that send nothing, plus one book
+// change or trade at each planned moment. Published messages are recorded at the publisher.
 
 import { systemClock } from '../../engine/clock.ts'
 import { timeMs } from '../../engine/units.ts'
@@ -18,7 +17,7 @@ import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type EngineAddress, type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
-/** Every so many messages one is a trade. */
+/** One in this many messages is a trade. */
 const TRADE_EVERY = 5
 const LEVELS = 10
 
@@ -29,7 +28,7 @@ const now = () => {
   return { venueTimeMs: nowMs, receivedAtMs: nowMs }
 }
 
-/** An engine with its markets' books, which publishes updates of one market after the other. */
+/** An engine with its markets' books, which publishes updates of the markets in rotation. */
 class ConnectServer {
   readonly #quiet: QuietEngine
   readonly #published: Record<'orderbook' | 'trades', number[][]>
@@ -80,7 +79,7 @@ class ConnectServer {
     return this.#quiet.apiKey
   }
 
-  /** Streams that the engine holds open. */
+  /** Open streams of the engine. */
   async streamCount(): Promise<number> {
     const { registry } = this.#quiet.metrics
     const text = await registry.getSingleMetricAsString('stream_connections')
@@ -95,7 +94,7 @@ class ConnectServer {
     })
   }
 
-  /** Each message at its planned moment, those whose moment has passed in one go. */
+  /** Publishes each message at its planned moment; overdue ones at once. */
   publish(perSecond: number): void {
     this.#isPublishing = true
     const startedMs = systemClock.monotonicMs()

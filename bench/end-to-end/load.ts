@@ -1,6 +1,6 @@
-// The subscribers of one side of the end-to-end bench, in a process of its own: bare sockets that count what comes.
-// Each message is timed at one of the ten, the next one at the next, by the place that its frame bears in its time, so
-// that the planned moment is known to the microsecond. The first subscriber of ours keeps its books.
+// Subscriber process of one side of the end-to-end bench: bare sockets that count messages. Each message is timed at
+// one of the ten subscribers in rotation. Its time field contains the frame's index, which gives the planned moment to
+// the microsecond. Our first subscriber rebuilds the books.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -13,12 +13,12 @@ import { frameIndex, type LoadCommand, type LoadReport, type SendPlan } from './
 
 const CHANNELS = ['orderbook', 'trades'] as const
 const READ_BYTES = 262_144
-/** Nothing came for so long: nothing is on its way. */
+/** No message is in transit after this much silence. */
 const QUIET_MS = 200
 const POLL_MS = 25
 /** The first part of each run is not recorded. */
 const WARM_UP_SHARE = 0.2
-/** Where the time stands in an update of ours, and in the frames of the venues. */
+/** Prefixes of the time in our updates and in the venues' frames. */
 const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
 const TIME_DIGITS = 13
 
@@ -31,13 +31,13 @@ let deliveryCount = 0
 let resyncCount = 0
 let lastMs = 0
 let microsBefore = 0
-/** Of what is kept of a run. */
+/** Bytes retained of a run. */
 const CACHED_BYTES = 4 * 2 ** 20
 const LINE_END = 0x0a
 
 /**
- * What the first subscriber of ours got in a run, a line each, in bytes that are used again by the next: kept as texts, it is
- * what every collection of the young copies, and this process stands still meanwhile, beside ours and not beside the relay.
+ * Messages of our first subscriber in a run, one per line, in a reused buffer. As strings they would be copied by each
+ * young-generation collection, and the pauses would slow our side but not the relay's.
  */
 class PendingFrame {
   readonly #pages: Buffer[] = []
@@ -57,7 +57,7 @@ class PendingFrame {
     this.#ends[page] = at + to - from + 1
   }
 
-  /** All lines; nothing is kept then. */
+  /** Returns and removes all lines. */
   take(): readonly string[] {
     const ends = this.#ends.splice(0)
     return ends.flatMap((end, page) => {
@@ -109,7 +109,7 @@ function open(
   })
 }
 
-/** Counts a delivery, and times it when it is this subscriber's turn. */
+/** Counts a delivery, and times it if it is this subscriber's turn. */
 function note(number: number, count: number, message: Buffer): void {
   deliveryCount += 1
   lastMs = sharedMs()
@@ -121,7 +121,7 @@ function note(number: number, count: number, message: Buffer): void {
   record(times, lastMs - startMs - ((index - from) * 1_000) / perSecond)
 }
 
-/** The place of the frame behind a message; null where it has no time of its own. */
+/** The index of the message's frame; null if the message has no time of its own. */
 function indexOf(message: Buffer): number | null {
   for (const mark of TIME_MARKS) {
     const at = message.indexOf(mark)
@@ -142,7 +142,7 @@ async function finish(): Promise<void> {
   report({ kind: 'finished', ...done })
 }
 
-/** Reads what the first subscriber got, off the clock. */
+/** Reads the first subscriber's messages, off the clock. */
 function follow(): void {
   for (const text of stored.take()) {
     const wrong = books.take(JSON.parse(text))

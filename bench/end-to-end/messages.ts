@@ -1,6 +1,6 @@
-// The end-to-end bench's commands to its child processes and their reports, over the channel that `fork` gives.
+// Commands and reports of the end-to-end bench's child processes, over the `fork` channel.
 
-/** What stands between venue and subscribers. */
+/** The servers between venue and subscribers. */
 export const SIDES = ['ours', 'relay'] as const
 export type SideName = (typeof SIDES)[number]
 
@@ -13,10 +13,10 @@ export interface SendPlan {
   readonly to: number
 }
 
-/** `side`: the name of the server that connected. */
+/** `side`: the name of the connected server. */
 export type VenueCommand =
   | { readonly kind: 'open'; readonly marketsPerVenue: number; readonly frameCount: number }
-  /** Every market's book as it begins, at once. */
+  /** Sends every market's initial book at once. */
   | { readonly kind: 'snapshots'; readonly side: string }
   | ({ readonly kind: 'send'; readonly side: string } & SendPlan)
   | { readonly kind: 'truth' }
@@ -32,7 +32,7 @@ export type ServerCommand =
       readonly venuePort: number
       readonly dataDir: string
       readonly marketsPerVenue: number
-      /** It writes the log of a cluster as these variables of the environment say; without any it is alone. */
+      /** Environment variables of the cluster log that it writes; without any it runs alone. */
       readonly nats?: Readonly<Record<string, string>>
     }
   | { readonly kind: 'look' }
@@ -42,9 +42,9 @@ export type ServerReport =
   | {
       readonly kind: 'looked'
       readonly processorMicros: number
-      /** Frames that came from the venue so far. */
+      /** Frames received from the venue so far. */
       readonly frameCount: number
-      /** What a cluster's engine wrote into the log. */
+      /** Batches that a cluster's engine wrote into the log. */
       readonly batchCount: number
       readonly batchBytes: number
     }
@@ -57,7 +57,7 @@ export type LoadCommand =
       readonly subscriberCount: number
     }
   | ({ readonly kind: 'expect' } & SendPlan)
-  /** Everything was sent: waits until nothing comes any more. */
+  /** All frames were sent: waits until no more messages arrive. */
   | { readonly kind: 'finish' }
   /** The books as the first subscriber rebuilt them. */
   | { readonly kind: 'books' }
@@ -69,26 +69,26 @@ export type LoadReport =
       readonly kind: 'finished'
       /** Over all subscribers. */
       readonly deliveryCount: number
-      /** From `expect` until nothing came any more. */
+      /** From `expect` until no more messages arrived. */
       readonly processorMicros: number
-      /** Times of one delivery in ten of frames that bear their number; compressed, in Base64. */
+      /** Times of one delivery in ten, of frames that contain their index; compressed, in Base64. */
       readonly times: string
-      /** Books sent anew because a subscriber fell behind. */
+      /** Books sent again because a subscriber fell behind. */
       readonly resyncCount: number
     }
   | { readonly kind: 'books'; readonly books: readonly string[] }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** The bench's frames bear their place in the load in their time, a millisecond each from here on. */
+/** The time of a frame is this plus its index in the load, in milliseconds. */
 const FRAME_ZERO_MS = Date.UTC(2026, 10, 20, 12, 0, 1)
 
-/** The place of the frame of this time; null for another's. */
+/** The index of the frame with this time; null if it is not a frame's time. */
 export function frameIndex(timeMs: number): number | null {
   const index = timeMs - FRAME_ZERO_MS
   return index >= 0 && Number.isInteger(index) ? index : null
 }
 
-/** The frame with its place for its time; frames whose time has no milliseconds stay as they are. */
+/** Replaces the frame's time by its index; frames whose time has no milliseconds are unchanged. */
 export function numbered(text: string, index: number): string {
   const timeMs = FRAME_ZERO_MS + index
   return text

@@ -1,6 +1,6 @@
-// What stands between venue and subscribers in the end-to-end bench, as a process of its own; the command line names it. The relay: one socket in, a bare
-// uWebSockets.js publish out, nothing read. Any other name: the whole engine over LMDB, alone or as a cluster's, its frames from a socket as the
-// connectors keep them (SocketFeed), then the connectors' parse and map.
+// Server process of the end-to-end bench; the command line names it. `relay`: one socket in, a bare uWebSockets.js
+// publish out, without parsing. Any other name: the whole engine over LMDB, alone or in a cluster, with frames from a
+// connector socket (SocketFeed), then the connectors' parse and map.
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'
@@ -32,10 +32,10 @@ type Opening = ServerCommand & { kind: 'open' }
 async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
-  // The same world at its beginning: what it lists, and which outcome belongs to which market.
+  // The initial state of the same world: its listings and outcomes.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
-  // The clock of frames is each process's own.
+  // Frame times come from each process's own clock.
   const parts = { clock: systemClock, log: silentLog, metrics }
   const cluster = nats === undefined ? null : await connectCluster(loadConfig(nats), parts)
   const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })
@@ -61,7 +61,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   return { port: engine.port, apiKey }
 }
 
-/** The stream of a frame, by its beginning, where the venues have three sockets. */
+/** The stream of a frame, recognised by its prefix; the venues have three sockets. */
 function streamOf(text: string): IngestFrame['stream'] {
   if (text.startsWith('{"type":')) return 'b'
   return text.startsWith('{"connection_id"') ? 'activity' : 'a'

@@ -1,6 +1,5 @@
-// The venue of the end-to-end bench, as a process of its own: the simulated world's frames, made beforehand, each sent
-// at its planned moment over the one socket of the measured side, also when that is late. Sends to ours and to the
-// relay in the same way.
+// Venue process of the end-to-end bench: sends prepared frames of the simulated world at their planned moments, even if
+// late, over the measured side's one socket. Both sides are treated equally.
 
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sharedMs } from '../fan-out/messages.ts'
@@ -36,7 +35,7 @@ function socketOf(side: string): WebSocket {
   return socket
 }
 
-/** By timers of a millisecond: what is due goes in one turn. */
+/** Uses 1 ms timers: all due frames go in one event-loop tick. */
 function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): void {
   let next = from
   const step = (): void => {
@@ -50,7 +49,7 @@ function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): vo
   step()
 }
 
-/** Books by unified id, once every frame was sent. */
+/** Books by unified id, after the last frame. */
 function truth(): readonly string[] {
   return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>
     bookLine(`venue_${venue}_${nativeId}`, book),

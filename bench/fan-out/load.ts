@@ -1,7 +1,6 @@
-// The subscribers of the fan-out bench, all of one contestant in one process: bare sockets that read
-// WebSocket frames themselves, so that thousands of them cost little. Each delivery's time counts from
-// the moment its message was planned for. Every delivery is counted and its kind looked at; of one in
-// a hundred, and of each subscriber's last, the contents are compared.
+// Subscriber process of the fan-out bench, for one contestant: bare sockets that parse WebSocket frames themselves, so
+// that thousands of them cost little. A delivery's time starts at its message's planned moment. Each delivery is
+// counted and its type checked. The contents of one in a hundred, and of each subscriber's last, are compared.
 
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -20,7 +19,7 @@ import {
 const CONNECTS_AT_ONCE = 100
 const COMPARED_EVERY = 100
 const READ_BYTES = 262_144
-/** Where the name of a message's type begins, in each encoding: `{"type":"` and map, key, head. */
+/** Offset of a message's type, in each encoding: after `{"type":"`, or after map, key and string header. */
 const TYPE_AT = { json: 9, msgpack: 7 } as const
 
 type Expectation = Plan & { readonly publishedCount: number }
@@ -39,7 +38,7 @@ class Run {
   readonly #total: number
   deliveryCount = 0
   comparedCount = 0
-  /** Of batches: the frames that were compared, by the delivery with which they begin; all subscribers get the same. */
+  /** Compared batch frames, by the index of their first delivery; all subscribers receive the same frames. */
   readonly frames = new Map<number, Compared[]>()
 
   constructor(expected: Expectation) {
@@ -47,7 +46,7 @@ class Run {
     this.#total = expected.turnCount * expected.perTurn * subscribers.length
   }
 
-  /** Notes a subscriber's `index`-th delivery of this run. */
+  /** Records a subscriber's `index`-th delivery of this run. */
   take(index: number, atMs: number): void {
     const { startMs, perTurn: perRound, intervalMs } = this.expected
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
@@ -59,7 +58,7 @@ class Run {
   }
 }
 
-/** A frame of several messages, of which so many are updates. */
+/** A frame of several messages, with its number of updates. */
 interface Compared {
   readonly bytes: Buffer
   readonly count: number
@@ -71,7 +70,7 @@ class Subscriber {
   readonly #frame: Buffer
   readonly #onReady: () => void
   readonly #socket: Socket
-  /** When the bytes that are read now came. */
+  /** When the bytes being read arrived. */
   #atMs = 0
   #run: Run | null = null
   #count = 0
@@ -104,7 +103,7 @@ class Subscriber {
     this.#socket.write(textFrame(JSON.stringify(command)))
   }
 
-  /** Two letters distinguish `update` and `synced` from the rest. */
+  /** Two letters distinguish `update` and `synced` from other types. */
   #message(bytes: Buffer, from: number, to: number): void {
     if (this.#setup.isBatched) return this.#batch(bytes.subarray(from, to))
     const position = from + TYPE_AT[this.#setup.encoding]
@@ -114,7 +113,7 @@ class Subscriber {
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
 
-  /** A frame of several messages: taken apart once, and compared byte by byte for all other subscribers. */
+  /** A frame of several messages: parsed once, and compared byte by byte for all other subscribers. */
   #batch(payload: Buffer): void {
     if (run === null) {
       if (
@@ -167,7 +166,7 @@ class Subscriber {
     run.take(index, this.#atMs)
   }
 
-  /** Our messages by their counters, a constant one byte by byte. */
+  /** Compares our messages by their counters, a constant one byte by byte. */
   #compare(payload: Buffer, offset: number): void {
     const { contestant, encoding } = this.#setup
     if (contestant !== 'ours') {
@@ -197,7 +196,7 @@ function typeOf(message: unknown): unknown {
   return Reflect.get(Object(message), 'type')
 }
 
-/** Connects in small waves, so that no queue of handshakes overflows. */
+/** Connects in small groups, so that the handshake queue does not overflow. */
 async function connectAll(setup: Setup): Promise<void> {
   subscribers = []
   while (subscribers.length < setup.subscriberCount) {

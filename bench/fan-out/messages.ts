@@ -1,13 +1,12 @@
-// The fan-out bench's commands to its child processes and their reports, over the channel that `fork`
-// gives.
+// Commands and reports of the fan-out bench's child processes, over the `fork` channel.
 
-/** The publishers: our face, a bare uWebSockets.js app, or the package `ws`. */
+/** The publishers: our API server, a bare uWebSockets.js app, or the package `ws`. */
 export const CONTESTANTS = ['ours', 'bare', 'ws'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 
 export type Encoding = 'json' | 'msgpack'
 
-/** An open-loop plan: turn `n` is due at `startMs + n * intervalMs` whatever happened before. */
+/** An open-loop plan: tick `n` is due at `startMs + n * intervalMs` whatever happened before. */
 export interface Plan {
   /** By {@link sharedMs}. */
   readonly startMs: number
@@ -20,9 +19,9 @@ export type ServerCommand =
   | {
       readonly kind: 'open'
       readonly encoding: Encoding
-      /** The constant message, in Base64; our face makes its own. */
+      /** The constant message, in Base64; our API server encodes its own. */
       readonly frame: string | null
-      /** A turn's messages in one frame. */
+      /** All messages of a tick are one frame. */
       readonly isBatched: boolean
     }
   | { readonly kind: 'look' }
@@ -32,7 +31,7 @@ export type ServerReport =
   | {
       readonly kind: 'listening'
       readonly port: number
-      /** A message of ordinary size, in Base64. */
+      /** A message of typical size, in Base64. */
       readonly frame: string
       readonly marketIds: readonly string[]
     }
@@ -63,7 +62,7 @@ export type LoadReport =
   | {
       readonly kind: 'done'
       readonly deliveryCount: number
-      /** Deliveries that were read and compared, the others were counted. */
+      /** Deliveries whose contents were compared; the others were only counted. */
       readonly comparedCount: number
       /** From the plan's start to the last delivery. */
       readonly tookMs: number
@@ -72,7 +71,7 @@ export type LoadReport =
     }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** Milliseconds by a clock that all processes of a machine share. */
+/** Milliseconds of a clock that all processes of a machine share. */
 export function sharedMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -1,6 +1,6 @@
-// One publisher of the fan-out bench, as a process of its own, so that its processor time is its own.
-// Which one it is stands on the command line: our whole face over a fake engine, a bare
-// uWebSockets.js app, or the package `ws`; the latter two publish one constant message.
+// Publisher process of the fan-out bench, so that its processor time is separate. The command line selects it: our
+// whole API server over a fake engine, a bare uWebSockets.js app, or the package `ws`. The latter two publish one
+// constant message.
 
 import { systemClock } from '../../engine/clock.ts'
 import type { BookUpdate } from '../../engine/events.ts'
@@ -23,7 +23,7 @@ import {
 } from './messages.ts'
 
 const MARKETS = 20
-/** Changed levels of one update, as often as in the recorded streams of venue a. */
+/** Changed levels of one update, distributed as in recorded streams of venue a. */
 const CHANGE_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
 const CHECKSUM = 2_774_021_532
 const HOST = '127.0.0.1'
@@ -34,7 +34,7 @@ interface Contestant {
   readonly marketIds: readonly string[]
   /** Messages published before the first subscriber. */
   readonly warmUpCount: number
-  /** The messages of one turn. */
+  /** Publishes the messages of one tick. */
   publish(count: number): void
 }
 
@@ -80,7 +80,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   }
   const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
-  // The warm-up, before the first subscriber: its messages have the sizes of the run.
+  // Warm-up before the first subscriber, with messages of the run's sizes.
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
@@ -91,7 +91,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   frames.sort((one, other) => distance(one) - distance(other))
   return {
     port: server.port,
-    // Of the mean size, so that all publish as many bytes: the median is a seventh shorter.
+    // Of mean size, so that all publish equally many bytes: the median is a seventh shorter.
     frame: frames[0] ?? Buffer.alloc(0),
     marketIds: markets.map(({ id }) => id),
     warmUpCount: count,
@@ -110,7 +110,7 @@ async function bare(encoding: Encoding, frame: Buffer, isBatched: boolean): Prom
       ? `[${Array.from({ length: count }, () => String(frame)).join(',')}]`
       : String(frame)
   }
-  /** By how many messages they have: joined before anything is measured. */
+  /** Frames by number of messages, joined before the measurement. */
   const frames = new Map<number, string | Uint8Array>()
   const port = await listen()
   const publish = (messages: number) => {
@@ -149,7 +149,7 @@ function open(name: string | undefined, command: ServerCommand & { kind: 'open' 
 let contestant: Contestant | null = null
 let publishedCount = 0
 
-/** Every planned turn in a turn of the loop of its own, also when it is late. */
+/** Publishes each planned tick in its own event-loop tick, even if late. */
 function publish(
   { startMs, turnCount: tickCount, perTurn: perRound, intervalMs }: Plan,
   publishSome: (count: number) => void,

@@ -1,6 +1,5 @@
-// The frames of the ingest bench, and the way of each into the engine; and what the engine must make of them,
-// worked out beforehand by the same owners over memory, frame by frame, as finished objects, which is what the
-// limit is handed.
+// Frames of the ingest bench and their path into the engine. The expected updates are computed beforehand by the same
+// actors in memory, frame by frame, as finished objects, which the limit receives.
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'
@@ -25,10 +24,10 @@ import { listingOf, type SimLoad, simLoad } from '../sim-load.ts'
 import { RECEIVED_AT, venuePath } from '../venue-path.ts'
 
 const SEED = 17
-/** Which share of the frames are trades. */
+/** Share of trades among the frames. */
 const TRADE_SHARE = 0.05
 
-/** A frame of one of the three streams: books of a, books and trades of b, trades of a. */
+/** A frame of one of three streams: books of a, books and trades of b, trades of a. */
 export interface IngestFrame {
   readonly stream: 'a' | 'b' | 'activity'
   readonly text: string
@@ -55,7 +54,7 @@ export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestL
     if (!text.includes('"event_type":"last_trade_price"')) continue
     const trade = ofA[seen]
     seen += 1
-    // Evenly spread over all of them.
+    // Spreads the trades evenly.
     if (trade === undefined || Math.floor((seen * takenOfA) / ofA.length) <= taken) continue
     taken += 1
     frames.push({ stream: 'activity', text: activityText(trade) })
@@ -65,16 +64,16 @@ export function ingestLoad(frameCount: number, marketsPerVenue: number): IngestL
 
 const isTradeOfB = (text: string): boolean => text.startsWith('{"type":"trade"')
 
-/** As the simulated venue's own stream sends it. */
+/** A trade as the simulated venue's own stream sends it. */
 function activityText(trade: SimTrade): string {
   const payload = JSON.stringify(tradeRow(trade, 0))
   return `{"connection_id":"bench","topic":"activity","type":"orders_matched","timestamp":${trade.atMs},"payload":${payload}}`
 }
 
-/** Takes a frame to its events by the connectors' own parse and map. */
+/** Turns a frame into events with the connectors' own parse and map. */
 type IngestPath = (frame: IngestFrame) => void
 
-/** The paths of a load's three streams. */
+/** Paths of a load's three streams. */
 export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): IngestPath {
   const books = { a: venuePath('a', world, emit), b: venuePath('b', world, emit) }
   const ledger = new TradeLedger({
@@ -91,12 +90,12 @@ export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): I
   }
 }
 
-/** Whether a subscriber to books, trades and prices gets it as one message that counts. */
+/** Whether a subscriber to books, trades and prices receives it as one counted message. */
 export function isCounted({ kind }: Update): boolean {
   return kind === 'book' || kind === 'trade' || kind === 'price'
 }
 
-/** The messages of each frame, as the objects that they say. */
+/** The messages of each frame, as finished objects. */
 export function messagesOf({ world, frames }: IngestLoad): readonly (readonly unknown[])[] {
   const metrics = new Metrics()
   const clock = new ManualClock(RECEIVED_AT)

@@ -1,6 +1,6 @@
-// The subscriber of the ingest bench, as a process of its own: a bare socket that reads WebSocket frames itself,
-// counts the messages, and says when there are so many. What it got is read only when asked for: books rebuilt
-// from it, as a user would, and whether a number was left out. The same for ours and for the bare publisher.
+// Subscriber process of the ingest bench: a bare socket that parses WebSocket frames itself, counts messages, and
+// reports when a given number has arrived. Contents are read only on request: it rebuilds the books and checks for
+// missing sequence numbers. Used for ours and for the bare publisher.
 
 import type { Socket } from 'node:net'
 import { type BookMessage, FollowedBooks } from '../followed-books.ts'
@@ -11,7 +11,10 @@ export type ReaderCommand =
   | {
       readonly kind: 'connect'
       readonly port: number
-      /** Ours is asked for books, trades and prices of everything; the bare one sends by itself. */
+      /**
+       * Subscribes ours to books, trades and prices of everything; null for the bare publisher, which sends without a
+       * subscription.
+       */
       readonly apiKey: string | null
     }
   | { readonly kind: 'await'; readonly total: number }
@@ -19,7 +22,7 @@ export type ReaderCommand =
 
 export type ReaderReport =
   | { readonly kind: 'connected' }
-  /** So many messages have come. */
+  /** This many messages have arrived. */
   | { readonly kind: 'there' }
   | {
       readonly kind: 'told'
@@ -31,7 +34,7 @@ export type ReaderReport =
   | { readonly kind: 'failed'; readonly why: string }
 
 const CHANNELS = ['orderbook', 'trades', 'prices'] as const
-/** What begins a message that counts; the rest is the protocol's own. */
+/** Prefixes of counted messages; the others are protocol messages. */
 const COUNTED = ['{"type":"update"', '{"type":"trade"', '{"type":"price"']
 const READ_BYTES = 262_144
 
@@ -86,7 +89,7 @@ interface Message extends BookMessage {
   readonly channel: string
 }
 
-/** Rebuilds the books; a number left out on any channel is a failure. */
+/** Rebuilds the books; a missing sequence number on any channel is a failure. */
 function tell(): void {
   const books = new FollowedBooks()
   const seqs = new Map<string, number>()
@@ -98,7 +101,7 @@ function tell(): void {
     const before = seqs.get(name)
     if (type !== 'snapshot' && before !== undefined && seq !== before + 1)
       return fail(`${name}: ${seq} after ${before}`)
-    // The first price may have come as a state, with the number that it has.
+    // The first price may be a snapshot, with its current number.
     seqs.set(name, seq)
     if (type === 'trade') tradeCount += 1
     const wrong = channel === 'orderbook' ? books.take(message) : null

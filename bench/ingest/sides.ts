@@ -1,6 +1,6 @@
-// The two that compete in the ingest bench, each with a subscriber in a process of its own: the whole engine, and
-// the limit, which only reads the frames' JSON, writes the updates' JSON and publishes it through a bare
-// uWebSockets.js app. Both run on the bench's own thread.
+// The two sides of the ingest bench, each with a subscriber process: the whole engine, and the limit. The limit only
+// parses the frames' JSON, writes the updates' JSON and publishes it through a bare uWebSockets.js app. Both run on the
+// bench's thread.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 import type { Engine } from '../../engine/engine.ts'
@@ -15,17 +15,17 @@ import { clockOfFrames } from '../venue-path.ts'
 import { type IngestLoad, ingestPath, isCounted } from './load.ts'
 import type { ReaderCommand, ReaderReport } from './reader.ts'
 
-/** One of the two: takes frames, and knows how many messages it has sent. */
+/** A side that processes frames and counts the messages it has sent. */
 export interface Side {
   readonly reader: Child<ReaderCommand, ReaderReport>
   readonly sentCount: number
-  /** Takes frames by their place in the load, in this turn. */
+  /** Processes frames by index, in this event-loop tick. */
   take(from: number, to: number): void
-  /** Whatever was put aside is done. */
+  /** Resolves when all deferred work is done. */
   settle(): Promise<void>
 }
 
-/** The engine, and its subscriber. */
+/** The engine and its subscriber. */
 export class Ours implements Side {
   readonly reader: Child<ReaderCommand, ReaderReport> = new Child('ingest/reader.ts')
   readonly #load: IngestLoad
@@ -51,7 +51,7 @@ export class Ours implements Side {
     })
   }
 
-  /** Every market has its book before the subscriber comes. */
+  /** Resolves when every market has its book, before the subscriber connects. */
   static async open(load: IngestLoad, storage: Storage): Promise<Ours> {
     const quiet = await startQuietEngine(storage, clockOfFrames())
     const ours = new Ours(load, storage, quiet)
@@ -79,7 +79,7 @@ export class Ours implements Side {
     return this.#storage.committed()
   }
 
-  /** Each book as a line, once engine, subscriber and world agree on all of them. */
+  /** Each book as a line, once engine, subscriber and world are equal. */
   async checked(): Promise<readonly string[]> {
     const published = await this.reader.ask({ kind: 'tell' }, 'told')
     const { tradeCount, world } = this.#load
@@ -112,7 +112,7 @@ export class Ours implements Side {
   }
 }
 
-/** What every server in our place has to do, and nothing else. */
+/** The minimum work of any server for this task. */
 export class Limit implements Side {
   readonly reader: Child<ReaderCommand, ReaderReport> = new Child('ingest/reader.ts')
   readonly #load: IngestLoad

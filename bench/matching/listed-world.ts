@@ -1,5 +1,5 @@
-// The simulated world in the catalogue's own terms: every market as an actor over its listing on disk, with its event,
-// as the venues' readers of listings make them. For the matcher as the service runs it.
+// The simulated world as catalogue entries: each market is an actor over its listing on disk, with its event, as the
+// connectors parse listings. For the matcher as in production.
 
 import { MarketActor } from '../../actors/market/market.ts'
 import type { MarketView } from '../../actors/views.ts'
@@ -28,7 +28,7 @@ interface ListedWorld {
   readonly eventOf: (market: MarketView) => EventListing | null
 }
 
-/** The world of the same seed that `matchingWorld` shows, listed. */
+/** The listings of `matchingWorld` with the same seed. */
 export function listedWorld(
   set: { readonly seed: number; readonly marketsPerVenue: number },
   { storage, publisher }: { readonly storage: Storage; readonly publisher: Publisher },

@@ -1,6 +1,5 @@
-// The matcher as the service runs it, over listed markets and with its thread, for the loop's delay beside it: while
-// everything is filed for the first time, and while a full match of all markets is under way. A gate before the thread
-// lets the loop run without that work in between.
+// The matcher as in production, over listed markets and with its thread, to measure event-loop delay: during the first
+// indexing and during a full match of all markets. A gate before the thread pauses that work for comparison.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { MatchOverrides } from '../../actors/matches/match-overrides.ts'
@@ -16,11 +15,11 @@ import { type BenchSetting, check, figureRow, type Row, timesRow, withLmdb } fro
 import { LoopLoad, newDelays, timeBeside } from '../loop-delay.ts'
 import { listedWorld } from './listed-world.ts'
 
-/** Longer than filing lasts at a large world; the load for it is as long. */
+/** Longer than indexing takes in a large world; the load lasts equally long. */
 const FILING_MS_MAX = 120_000
 const SAMPLE_EVERY_MS = 20
 
-/** Rows of the loop's delay, and how far the matcher came; what it found is checked. */
+/** Rows of the event-loop delay and of the matcher's progress; checks its matches. */
 export async function timeMatcher(
   world: { readonly seed: number; readonly marketsPerVenue: number },
   planted: MatchingWorld['planted'],
@@ -68,7 +67,7 @@ export async function timeMatcher(
   })
 }
 
-/** Every market crosses over; ends when the match of all begins. */
+/** Indexes every market; ends when the full match starts. */
 async function timeFiling(
   matcher: Matcher,
   gate: Gate,
@@ -77,7 +76,7 @@ async function timeFiling(
   const startedMs = systemClock.monotonicMs()
   const delays = newDelays()
   matcher.start()
-  // On a machine that is busy with other things it may last longer than there is load for: then it is waited for.
+  // On a busy machine indexing may outlast the load: then it is awaited.
   for (let loadMs = SAMPLE_EVERY_MS; gate.foundCount === 0 && matcher.isBusy; ) {
     if (loadMs > filingMsMax) await pause(SAMPLE_EVERY_MS)
     else await load.run(delays, SAMPLE_EVERY_MS)
@@ -113,7 +112,7 @@ class Gate implements MatchPort {
   #opened: Promise<void> = Promise.resolve()
   #open: () => void = () => undefined
   #running: Promise<unknown> = Promise.resolve()
-  /** Markets whose partners were looked for. */
+  /** Markets whose matches were searched for. */
   foundCount = 0
 
   constructor(port: MatchPort) {
@@ -133,7 +132,7 @@ class Gate implements MatchPort {
     this.#open()
   }
 
-  /** Resolves when the thread has come to rest. */
+  /** Resolves when the thread is idle. */
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false

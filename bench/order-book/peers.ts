@@ -1,16 +1,16 @@
-// Order books on what others reach for: a Map searched through at each look, and the package `sorted-btree`,
-// asked for its first and last key. Both are written as fast as they allow in as many lines, and say of a change what
-// became of it, as ours does: a market publishes no change that was none. The tree also takes changes without a word.
+// Alternative order books: a Map searched on each read, and the package `sorted-btree`, which returns its first and
+// last key. Both are as fast as possible at equal length. They return the outcome of a change, as ours does: a market
+// publishes no change without effect. The tree also supports changes without an outcome.
 
 import BTreeModule from 'sorted-btree'
 import type { BookSide, Level, LevelChange } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
 import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../../engine/units.ts'
 
-/** The package is CommonJS with an `exports.default`, which Node hands on as the whole module. */
+/** The package is CommonJS with an `exports.default`, which Node imports as the whole module. */
 const BTree = BTreeModule.default
 
-/** What became of a change. */
+/** The outcome of a change. */
 type BestPrices = 'applied' | 'unchanged' | 'full'
 
 export class MapBook {
@@ -61,7 +61,7 @@ export class TreeBook {
     return 'applied'
   }
 
-  /** Spared the look at what was there. */
+  /** Skips the comparison with the previous size. */
   setBlindly({ side, price, size }: LevelChange): void {
     const half = side === 'bid' ? this.#bids : this.#asks
     if (size > 0) half.set(price, size)
@@ -83,7 +83,7 @@ export class TreeBook {
   }
 }
 
-/** Simpler than the package's own comparison, which also takes texts, and faster. */
+/** Simpler and faster than the package's own comparison, which also accepts strings. */
 const ascending = (one: number, other: number): number => one - other
 
 function levelOf(price: number, size: number): { price: PriceMicros; size: SizeMicros } {

@@ -1,5 +1,5 @@
-// The history of one large wallet for the benches: it is in forty markets at a time and leaves each after some twenty
-// fills, most of them by redemption. Seeded.
+// Seeded history of one large wallet: it is in forty markets at a time and leaves each after some twenty fills, mostly
+// by redemption.
 
 import { nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import { type Random, seededRandom } from '../../engine/random.ts'
@@ -7,7 +7,7 @@ import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../engine/wallet.ts'
 
 const SEED = 9
-/** When the first fill was. */
+/** Time of the first fill. */
 export const START_MS = Date.UTC(2025, 10, 1)
 const MARKETS_AT_A_TIME = 40
 const FILLS_A_MARKET = 20
@@ -43,7 +43,7 @@ export function walletLoad(fillCount: number): WalletLoad {
   return { events, markets: all, fillCount, find: (id) => markets.get(id) ?? null }
 }
 
-/** The market resolves, and most often is redeemed. */
+/** The market resolves, and is usually redeemed. */
 function leave(
   random: Random,
   {

@@ -1,5 +1,5 @@
-// The owner of wallets over the disk, asked for one large wallet: cold, that is not in memory, and warm. Its venue is a
-// stub that answers at once, so that what is timed is ours.
+// The wallets actor over the disk, with requests for one large wallet: cold (not in memory) and warm. A stub venue
+// responds at once, so that only the engine is timed.
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Wallets } from '../../actors/wallets/wallets.ts'
@@ -37,19 +37,19 @@ import type { WalletLoad } from './load.ts'
 
 const LARGE = addressOf(1)
 const SMALL = addressOf(2)
-/** The venue's own pages, and what it says is settled. */
+/** Page size of the real venue, and its settlement delay. */
 const PAGE_EVENTS = 500
 const SETTLED_MS = 60_000
-/** Longer than the values of positions are kept. */
+/** Longer than position values are cached. */
 const REST_MS = 1_100
 
-/** What is opened cold, and how long no request follows each. */
+/** Cases of cold opening, and the pause after each request. */
 const COLD_OPENS = [
   ['while one wallet a second is opened cold', 1_000],
   ['while one after the other is opened cold', 0],
 ] as const
 
-/** Rows of cold and warm answers, and of the loop while wallets are opened cold. */
+/** Rows of cold and warm responses, and of the loop delay while wallets are opened cold. */
 export async function timeWalletsActor(
   load: WalletLoad,
   thread: WalletPort,
@@ -60,12 +60,12 @@ export async function timeWalletsActor(
     const rows = [figureRow('read from the venue at once, to disk', await world.fill())]
     rows.push(...(await timeCold(world, setting)))
     rows.push(...(await timeWarm(world, setting)))
-    // Each request comes in a turn of the loop of its own.
+    // Each request has its own event-loop tick.
     for (const [what, restMs] of COLD_OPENS) {
       const beside = new LoopLoad(storage, setting)
       const opening = {
         run: async (signal: AbortSignal) => {
-          // In the middle of each rest, so that a run of three seconds sees three of one a second, and not four.
+          // Centred in each pause, so that a run of three seconds sees three requests at one a second, not four.
           await pause(setting.isSmall ? 0 : restMs / 2)
           for (; !signal.aborted; await pause(setting.isSmall ? 10 : restMs)) {
             await world.coldAnswer()
@@ -131,7 +131,7 @@ async function timeWarm(
   ]
 }
 
-/** The owner, its stub of a venue and a catalogue that knows the markets that still trade. */
+/** The actor, its stub venue, and a catalogue of the markets that still trade. */
 class WalletsActorWorld {
   readonly #load: WalletLoad
   readonly #storage: Storage
@@ -153,7 +153,7 @@ class WalletsActorWorld {
       },
       close: async () => undefined,
     }
-    // Where the history ends, its last fill not yet settled.
+    // At the end of the history, with the last fill not yet settled.
     this.#nowMs = timeMs((load.events.at(-1)?.timeMs ?? 0) + SETTLED_MS / 2)
     this.#clock = { ...systemClock, nowMs: () => this.#nowMs }
     this.#venue = new StubVenue(load, this.#nowMs)
@@ -173,7 +173,7 @@ class WalletsActorWorld {
       view: (id) => this.#open.get(id) ?? null,
       market: () => null,
       marketsOfEvent: () => [],
-      // So each wallet that is opened evicts the one before.
+      // Each opened wallet evicts the previous one.
       warmBytesMax: 1,
     })
     wallets.start()
@@ -195,7 +195,7 @@ class WalletsActorWorld {
     return facts === null ? [] : [listed(facts)]
   }
 
-  /** Reads both wallets for the first time; says how long that took. */
+  /** Syncs both wallets for the first time; returns the duration as text. */
   async fill(): Promise<string> {
     const startedMs = systemClock.monotonicMs()
     await this.#view(SMALL)
@@ -210,7 +210,7 @@ class WalletsActorWorld {
     return `${this.#load.events.length} events in ${(tookMs / 1_000).toFixed(1)} s`
   }
 
-  /** Pushes the large wallet out of memory, then times its answer. */
+  /** Evicts the large wallet from memory, then times its response. */
   async coldAnswer(): Promise<number> {
     await this.#view(SMALL)
     return this.answer()
@@ -221,7 +221,7 @@ class WalletsActorWorld {
     this.#wallets = this.#opened()
   }
 
-  /** As after damage to it. */
+  /** Deletes the stored P&L state, as after damage. */
   async forgetAccount(): Promise<void> {
     await this.#view(SMALL)
     const { wallets } = this.#storage
@@ -230,7 +230,7 @@ class WalletsActorWorld {
     await this.#storage.committed()
   }
 
-  /** How long the large wallet takes with figures and a year of days. */
+  /** Response time of the large wallet with figures and a year of days. */
   async answer(): Promise<number> {
     const startedMs = systemClock.monotonicMs()
     const view = await this.#view(LARGE)
@@ -242,7 +242,7 @@ class WalletsActorWorld {
     return tookMs
   }
 
-  /** The stream brings a fill, and the next reading has it too. */
+  /** The stream delivers a fill, which the next sync also contains. */
   liveFill(round: number): void {
     const last = this.#load.events.at(-1)
     if (last === undefined || this.#load.fillCount === 0) return
@@ -266,11 +266,11 @@ class WalletsActorWorld {
 
 type VenueCatalog = Parameters<Wallets['attach']>[0]['catalog']
 
-/** Answers at once, in the real venue's pages. */
+/** Responds at once, with the real venue's page sizes. */
 class StubVenue implements VenueWallets {
   readonly #load: WalletLoad
   readonly #nowMs: TimeMs
-  /** Fills of the large wallet since the load was made. */
+  /** Fills of the large wallet since the load was created. */
   readonly fills: WalletEvent[] = []
   readonly #held = new Map<WalletAddress, readonly VenuePosition[]>()
 
@@ -288,13 +288,13 @@ class StubVenue implements VenueWallets {
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
   ): Promise<HistoryCoverage> {
     const all = this.#eventsOf(requested.address)
-    // Looked for from the end, which is where it mostly is.
+    // Searched from the end, where it usually is.
     const before = all.findLastIndex((event) => event.timeMs < requested.fromMs)
     for (let from = before + 1; from < all.length; ) {
       let to = Math.min(from + PAGE_EVENTS, all.length)
-      // Seconds come whole.
+      // All events of a second come in one page.
       while (to < all.length && all[to]?.timeMs === all[to - 1]?.timeMs) to += 1
-      // What a network brings comes in another turn.
+      // A network response arrives in a later event-loop tick.
       await nextTurn()
       await onEvents(all.slice(from, to))
       from = to
@@ -308,7 +308,7 @@ class StubVenue implements VenueWallets {
     }
   }
 
-  /** What a naive reading of the same events holds. */
+  /** Positions that a naive computation over the same events gives. */
   async positions(address: WalletAddress): Promise<readonly VenuePosition[]> {
     await nextTurn()
     const held = this.#held.get(address) ?? heldOf(this.#eventsOf(address), this.#load)

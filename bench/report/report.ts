@@ -1,13 +1,12 @@
-// What a run of benches says, as Markdown for people and as one JSON document for programs: under which
-// conditions, what each bench asked, what it found, which aims were met. A bench that failed says why and
-// shows no number.
+// The result of a bench run as Markdown and as one JSON document: conditions, questions, figures and targets. A failed
+// bench reports its error and no figures.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'
 import { type Aimed, type Bench, type BenchResult, figureText, nanosText } from '../harness.ts'
 
-/** Where, when and on what a run took place. */
+/** Machine, time and subject of a run. */
 interface Conditions {
   readonly machine: string
   readonly cores: number
@@ -17,13 +16,13 @@ interface Conditions {
   readonly commit: string
   /** ISO 8601, UTC. */
   readonly date: string
-  /** Of the last minute, when the run began. */
+  /** Load average of the last minute, at the start of the run. */
   readonly loadAverage: number
-  /** What else is to be known, as sentences. */
+  /** Further remarks, as sentences. */
   readonly remarks: readonly string[]
 }
 
-/** What came of one bench. */
+/** Result of one bench. */
 export type Outcome = {
   readonly bench: Pick<Bench, 'name' | 'question' | 'excludes'>
   readonly tookMs: number
@@ -32,7 +31,7 @@ export type Outcome = {
   | { readonly kind: 'failed'; readonly why: string }
 )
 
-/** The conditions of a run that begins now on this machine. */
+/** The conditions of a run that starts now on this machine. */
 export function conditionsNow(remarks: readonly string[]): Conditions {
   const [first] = cpus()
   const [loadAverage = 0] = loadavg()
@@ -75,7 +74,7 @@ export function conditionsText(conditions: Conditions): string {
 
 const PERCENTILES = [50, 90, 99, 99.9] as const
 
-/** A bench's outcome as Markdown, which is readable on a terminal too. */
+/** A bench's result as Markdown, which is also readable on a terminal. */
 export function outcomeText({ bench, tookMs, ...came }: Outcome): string {
   const lines = [
     `## ${bench.name}`,
@@ -113,7 +112,7 @@ interface AimedFigure extends Aimed {
   readonly what: string
 }
 
-/** Every figure with an aim, in the order of the benches. */
+/** Every figure with a target, in the order of the benches. */
 function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
   return outcomes.flatMap((outcome) => {
     const rows = outcome.kind === 'done' ? outcome.result.rows : []
@@ -124,7 +123,7 @@ function aimsOf(outcomes: readonly Outcome[]): AimedFigure[] {
   })
 }
 
-/** All aims on one table; '' when there were none. */
+/** One table of all targets; '' if there were none. */
 export function aimsText(outcomes: readonly Outcome[]): string {
   const aims = aimsOf(outcomes)
   if (aims.length === 0) return ''
@@ -141,7 +140,7 @@ export function aimsText(outcomes: readonly Outcome[]): string {
   return [...head, ...rows, ''].join('\n')
 }
 
-/** A whole run as a page. */
+/** A whole run as a Markdown page. */
 export function resultsText(conditions: Conditions, outcomes: readonly Outcome[]): string {
   const title = `# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`
   return [title, aimsText(outcomes), ...outcomes.map(outcomeText)].filter(Boolean).join('\n')

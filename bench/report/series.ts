@@ -1,10 +1,10 @@
-// Runs benches one after the other. One that fails is named, and the others still run.
+// Runs benches in sequence. If one fails, it is reported and the others still run.
 
 import { systemClock } from '../../engine/clock.ts'
 import type { Bench, BenchSetting } from '../harness.ts'
 import type { Outcome } from './report.ts'
 
-/** The outcome of each bench, in order; `onOutcome` is called with each at once, `say` with lines about what is going on. */
+/** The result of each bench, in order. `onOutcome` receives each at once, `say` receives progress lines. */
 export async function runSeries(
   benches: readonly Bench[],
   setting: BenchSetting,

@@ -1,4 +1,4 @@
-// The types of what bench/rest/load.ts uses of the package autocannon, which brings none.
+// Types for the part of autocannon that bench/rest/load.ts uses; the package has none.
 
 declare module 'autocannon' {
   export interface Options {
@@ -6,10 +6,10 @@ declare module 'autocannon' {
     readonly connections: number
     /** Seconds. */
     readonly duration: number
-    /** How often it looks whether it is over, in milliseconds. */
+    /** Interval of the check for the end, in milliseconds. */
     readonly sampleInt: number
     readonly headers: Readonly<Record<string, string>>
-    /** Sent in turn by each connection. */
+    /** Sent in rotation by each connection. */
     readonly requests: readonly Request[]
   }
 

@@ -1,6 +1,6 @@
-// The three servers of the rest bench and their client, each a process of its own: the whole service over simulated
-// venues that go on sending, and the two others with answers taken from it. Knows what is asked of each, and what
-// each has used of the processor.
+// The three servers of the rest bench and their client, each a separate process: the whole service over simulated
+// venues that keep sending, and two others with responses copied from it. Chooses the requests and measures each
+// server's processor time.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -20,27 +20,27 @@ import type {
 } from './messages.ts'
 
 const MESSAGES_PER_SECOND = 200
-/** Of the run that leaves trades behind, and how long it lasts. */
+/** Message rate and duration of the run that stores trades. */
 const STORED_PER_SECOND = 3_000
 const STORED_MS = 10_000
 const CONNECTIONS = 64
 const MICROS = 1_000_000
 /** Rows of a page. */
 const PAGE = 20
-/** Of uWebSockets.js, Node and the protocol itself: each server writes its own. */
+/** Headers of uWebSockets.js, Node and the protocol: each server writes its own. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
-/** A route with what is asked of it. */
+/** A route with its requests. */
 export interface RequestedRoute extends ServedRoute {
   readonly name: string
-  /** `hot`: a market's present record, which fastify serves too. `list`: of markets. `past`: a market's newest page. */
+  /** `hot`: a market's current record, which fastify serves too. `list`: of markets. `past`: a market's newest page. */
   readonly kind: 'hot' | 'list' | 'past'
   readonly requests: readonly RequestedPath[]
-  /** Mean length of an answer. */
+  /** Mean length of a response. */
   readonly bytes: number
 }
 
-/** What a server needed for a load. */
+/** A server's cost of a load. */
 export interface Usage {
   readonly answerCount: number
   readonly comparedCount: number
@@ -50,9 +50,9 @@ export interface Usage {
 
 export interface FieldSize {
   readonly marketsPerVenue: number
-  /** Markets that are asked for. */
+  /** Number of requested markets. */
   readonly askedCount: number
-  /** Of each kind the last route only. */
+  /** Tests only the last route of each kind. */
   readonly isShort: boolean
 }
 
@@ -63,7 +63,7 @@ interface Row {
 interface Page {
   readonly markets: readonly Row[]
 }
-/** Rows of a market's past; whether a candle is closed depends on when it is asked for. */
+/** Rows of a market's history; whether a candle is closed depends on the time of the request. */
 interface PastPage {
   readonly trades?: readonly object[]
   readonly candles?: readonly { readonly closed: boolean }[]
@@ -115,7 +115,7 @@ export class RestField {
     }
   }
 
-  /** Asks one server for one route as fast as it answers. */
+  /** Sends requests for one route to one server as fast as it responds. */
   async press(contestant: Contestant, route: RequestedRoute, seconds: number): Promise<Usage> {
     const requests = this.#requests(contestant, [route])
     const command = { ...this.#asking(contestant), seconds, requests }
@@ -124,7 +124,7 @@ export class RestField {
     )
   }
 
-  /** Asks one server for routes in turn at a rate, and says how late the answers were. */
+  /** Sends requests for several routes in rotation to one server at a rate; returns the response times. */
   async plan(
     contestant: Contestant,
     routes: readonly RequestedRoute[],
@@ -136,7 +136,7 @@ export class RestField {
     return decodeFromCompressedBase64(times)
   }
 
-  /** What `work` cost a server's processor, with all that the server does beside. */
+  /** A server's processor time during `work`, with everything else that it does. */
   async idle(contestant: Contestant, work: () => Promise<void>): Promise<Usage> {
     return this.#used(contestant, async () => {
       await work()
@@ -167,7 +167,7 @@ export class RestField {
     return { ...position, connections: CONNECTIONS }
   }
 
-  /** Interleaved, so that of several routes each has its turn. */
+  /** Interleaved, so that several routes alternate. */
   #requests(contestant: Contestant, routes: readonly RequestedRoute[]): readonly RequestedPath[] {
     const countMax = Math.max(...routes.map(({ requests }) => requests.length))
     return Array.from({ length: countMax }, (_, index) =>
@@ -180,9 +180,8 @@ export class RestField {
   }
 
   /**
-   * Stops the world and compares what ours answers then: books with the simulator's own, prices and rows of lists
-   * with the record of the market, pages of the past with longer ones. Returns what was compared, as lines; throws with
-   * the first difference.
+   * Pauses the world and compares our responses: books with the simulator's, prices and list rows with the market's
+   * record, pages of history with longer ones. Returns what was compared, as lines; throws at the first difference.
    */
   async judge(): Promise<readonly string[]> {
     await this.#service.pauseWorld()
@@ -225,7 +224,7 @@ export class RestField {
     return `${path} ${markets.map(({ id }) => id).join(' ')}`
   }
 
-  /** A page is the newest part of one that nobody asked for before. */
+  /** A page must equal the newest part of a longer one that was never requested before. */
   async #judgePast(path: string): Promise<string> {
     const longer = path.replace(/limit=\d+/, `limit=${2 * PAGE}`)
     const [own, other] = [await this.#pastRows(path), await this.#pastRows(longer)]
@@ -256,14 +255,14 @@ async function startedService(
   return service
 }
 
-/** An earlier run of the service leaves full pages of trades. */
+/** An earlier run of the service stores full pages of trades. */
 async function storeTrades(dataDir: string, size: FieldSize): Promise<void> {
   const service = await startedService(dataDir, size, STORED_PER_SECOND)
   await pause(STORED_MS)
   await service.stop()
 }
 
-/** The routes with paths to ask and the answers that ours gives now, and the headers of such an answer. */
+/** The routes with their request paths and our current responses, and the headers of one response. */
 async function routesOf(
   service: LiveService,
   { askedCount: requestCount, isShort }: FieldSize,
@@ -346,7 +345,7 @@ async function listRoute(
 
 const patternOf = (name: string): string => `/v1${name.replace('{id}', ':market_id')}`
 
-/** The answer nearest to the mean size, so that all send as many bytes. */
+/** The response nearest to the mean size, so that all send equally many bytes. */
 function ordinary(bodies: readonly string[]): { constant: string; bytes: number } {
   const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0) / bodies.length
   const distance = (body: string): number => Math.abs(Buffer.byteLength(body) - bytes)

@@ -1,6 +1,6 @@
-// The client of the rest bench, as a process of its own: presses with autocannon, as many requests as its connections
-// get answered, or asks at planned moments. Every answer must be 200; of some the text is looked at. It runs into its
-// own limit before a fast server does, and so the servers are compared by processor time a request.
+// Client process of the rest bench. Runs autocannon in a closed loop, or sends requests at planned moments. Each
+// response must be 200; some are compared with the expected text. The client saturates before a fast server does, so
+// servers are compared by processor time per request.
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -8,7 +8,7 @@ import { Reports, takeCommands } from '../in-child.ts'
 import type { LoadCommand, LoadReport, RequestedPath } from './messages.ts'
 import { timesOfPlan } from './planned.ts'
 
-/** Of so many paths in turn the answer is looked at. */
+/** One path in this many has its response compared. */
 const COMPARED_EVERY = 5
 const POLL_MS = 20
 const TRIES_MAX = 50
@@ -31,7 +31,7 @@ async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadRepo
     return index % COMPARED_EVERY === 0 ? { path, onResponse: compare(request) } : { path }
   })
   let answerCount = 0
-  // A short load on a busy machine may end before the first answers: then it goes on.
+  // A short load on a busy machine may end before the first responses; then it is repeated.
   for (let tries = 0; answerCount < connections && tries < TRIES_MAX; tries += 1) {
     const result = await autocannon({
       url: origin,

@@ -1,15 +1,15 @@
-// The rest bench's commands to its child processes and their reports, over the channel that `fork` gives.
+// Commands and reports of the rest bench's child processes, over the `fork` channel.
 
 /** The servers: the whole service, a bare uWebSockets.js app, or the package fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 
-/** A route as the other two serve it; `:market_id` where a market is named. */
+/** A route as the other two serve it, with `:market_id` in place of the market. */
 export interface ServedRoute {
   readonly pattern: string
-  /** Of ordinary size among the answers of ours: the limit's answer to every request of the route. */
+  /** One of our responses, of typical size: the limit's response to every request of the route. */
   readonly constant: string
-  /** Finished answers by market, for fastify; empty for a list, which it does not serve. */
+  /** Prepared responses by market, for fastify; empty for a list, which it does not serve. */
   readonly byMarket: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,7 @@ export type ServerCommand =
   | {
       readonly kind: 'open'
       readonly apiKey: string
-      /** Those of ours. */
+      /** Headers of our responses. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       readonly routes: readonly ServedRoute[]
     }
@@ -31,7 +31,7 @@ export type ServerReport =
       readonly processorMicros: number
     }
 
-/** A request and a text that its answer must contain. */
+/** A request and a text that its response must contain. */
 export interface RequestedPath {
   readonly path: string
   readonly says: string
@@ -45,12 +45,12 @@ interface RequestPlan {
 }
 
 export type LoadCommand =
-  /** As many as go: each connection asks again as soon as it was answered. */
+  /** Closed loop: each connection sends the next request after each response. */
   | (RequestPlan & {
       readonly kind: 'press'
       readonly requests: readonly RequestedPath[]
     })
-  /** At planned moments. */
+  /** Open loop: at planned moments. */
   | (RequestPlan & {
       readonly kind: 'plan'
       readonly perSecond: number
@@ -60,9 +60,9 @@ export type LoadCommand =
 export type LoadReport =
   | {
       readonly kind: 'pressed'
-      /** All answered with 200. */
+      /** All had status 200. */
       readonly answerCount: number
-      /** Answers that were read and compared, the others were counted. */
+      /** Responses that were compared; the others were only counted. */
       readonly comparedCount: number
     }
   | {

@@ -1,6 +1,6 @@
-// Requests at planned moments over kept connections, cheap enough to press a server near its end: request n is due n / rate
-// after the start and goes over the next connection that is free; its time counts from then to the last byte of its
-// answer, so that a server that stalls is charged for all that came due meanwhile, and so is this process for being late.
+// Open-loop requests over keep-alive connections, cheap enough to saturate a server nearly: request n is due n / rate
+// after the start and uses the next free connection. Its time runs from then to the last byte of the response, so
+// delays of a stalled server and of this process are included.
 
 import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'
@@ -8,7 +8,7 @@ import { systemClock } from '../../engine/clock.ts'
 import { newTimes, record } from '../latency-recorder.ts'
 import type { RequestedPath } from './messages.ts'
 
-/** Beyond it an answer has not come. */
+/** Response timeout. */
 const ANSWER_MS_MAX = 10_000
 const HEAD_END = Buffer.from('\r\n\r\n')
 
@@ -18,11 +18,13 @@ interface Plan {
   readonly connections: number
   readonly perSecond: number
   readonly seconds: number
-  /** Asked in turn, again and again. */
+  /** Sent in rotation. */
   readonly requests: readonly RequestedPath[]
 }
 
-/** Milliseconds of every answer from its planned moment. Rejects unless each is 200 and comes within ten seconds. */
+/**
+ * Milliseconds of every response from its planned moment. Rejects unless each is 200 and arrives within ten seconds.
+ */
 export async function timesOfPlan(plan: Plan): Promise<Histogram> {
   const { hostname, port } = new URL(plan.origin)
   const requested = plan.requests.map(({ path }) =>
@@ -54,7 +56,7 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
     const startMs = systemClock.monotonicMs()
     const plannedMs = (request: number): number => startMs + (1_000 * request) / plan.perSecond
     const endMs = plannedMs(count) + ANSWER_MS_MAX
-    // A turn of the loop at a time and no timer, whose millisecond would be longer than an answer.
+    // Yields one event-loop tick at a time: a 1 ms timer would be longer than a response.
     for (let sent = 0; times.totalCount < count; ) {
       if (fault !== null) throw fault
       const nowMs = systemClock.monotonicMs()
@@ -78,7 +80,7 @@ interface Answered {
   onFault(why: string): void
 }
 
-/** One connection, which has at most one request under way. */
+/** One connection with at most one request in progress. */
 class Connection {
   readonly opened: Promise<void>
   readonly #socket: Socket

@@ -1,8 +1,8 @@
-// One of the two others of the rest bench, as a process of its own, so that its processor time is its own. Which one
-// stands on the command line. `limit`: a bare uWebSockets.js app that reads one request header, writes our headers and
-// one constant body a route. `fastify`: the hot routes on fastify, with what a user of it would write: a hook that
-// looks the key up, counts the request and sets the headers, a look-up of the market. Its answers are finished texts,
-// which spares it the serializing that ours does.
+// Process of one of the two other servers of the rest bench, so that its processor time is separate. The command line
+// selects it. `limit`: a bare uWebSockets.js app that reads one request header and writes our headers and one constant
+// body per route. `fastify`: the hot routes on fastify with typical code: a hook that looks the key up, counts the
+// request and sets the headers, and a market lookup. Its responses are prepared texts, which saves the serialization
+// that ours does.
 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openBareApp } from '../bare-app.ts'

@@ -1,6 +1,5 @@
-// A data folder as a first start leaves it: every market and event of a simulated world, read by the connectors' own
-// readers of listings from what the venues would send, with their texts and native rows. Nothing has happened to any of
-// them: no trade, no book, no checkpoint.
+// Creates a data folder as a first start leaves it: all markets and events of a simulated world, parsed by the
+// connectors from the venues' responses, with their texts and native rows, but without trades, books or checkpoints.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
@@ -18,15 +17,15 @@ import { SimulatedWorld } from '../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
 import { check, openStorage } from '../harness.ts'
 
-/** The world's present, and the engine's that is started on the folder. */
+/** Current time of the world, and of the engine that starts on the folder. */
 export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
 const SEED = 21
-/** Markets a venue of one invented world; a larger catalogue has several, each with ids of its own. */
+/** Markets per venue of one simulated world; a larger catalogue has several, each with its own ids. */
 const WORLD_MARKETS_MAX = 50_000
-/** Rows put before they are waited for. */
+/** Rows put between waits for a commit. */
 const COMMIT_EVERY = 2_000
 
-/** Fills the folder with so many markets, half of each venue, all of one status; resolves on the platter. */
+/** Fills the folder with this many markets of one status, half of each venue; resolves when durable. */
 export async function fillFolder(
   dataDir: string,
   { marketCount, status }: { readonly marketCount: number; readonly status: MarketStatus },
@@ -64,7 +63,7 @@ function* listedEvents(marketsPerVenue: number): Iterable<ListedEvent> {
   }
 }
 
-/** Worlds of two seeds ask some of the same questions, under the same ids. */
+/** Makes ids unique, since worlds of different seeds share some questions and ids. */
 function renamed({ event, markets }: ListedEvent, number: number): ListedEvent {
   const eventId = nativeEventId(`${event.nativeId}-w${number}`)
   const hex = number.toString(16).padStart(4, '0')

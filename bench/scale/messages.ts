@@ -1,11 +1,11 @@
-// The scale bench's commands to its server and the server's reports, over the channel that `fork` gives.
+// Commands and reports of the scale bench's server, over the `fork` channel.
 
 export type ScaleCommand =
   | { readonly kind: 'open'; readonly dataDir: string }
   | { readonly kind: 'look' }
-  /** The same after the garbage of the main thread was collected. */
+  /** Reports again after a garbage collection of the main thread. */
   | { readonly kind: 'settle' }
-  /** Gives so many events to owners all over the catalogue, to so many different ones (null: to any). */
+  /** Sends this many events to actors across the catalogue, to at most this many different ones (null: to any). */
   | { readonly kind: 'route'; readonly count: number; readonly ownersMax: number | null }
 
 export type ScaleReport =
@@ -13,15 +13,15 @@ export type ScaleReport =
       readonly kind: 'serving'
       readonly port: number
       readonly apiKey: string
-      /** From the process's start to listening, the loading of its programs included. */
+      /** From the process's start until it listens, including module loading. */
       readonly startMs: number
       readonly marketCount: number
-      /** Ids and questions of some of them, evenly spread. */
+      /** Ids and questions of some markets, evenly spread. */
       readonly some: readonly { readonly id: string; readonly question: string }[]
     }
   | {
       readonly kind: 'looked'
-      /** Memory of the whole process that is no page of a file. */
+      /** Memory of the whole process, except file pages. */
       readonly anonymousBytes: number
       /** In use in the main thread's heap, and outside of it. */
       readonly heapBytes: number

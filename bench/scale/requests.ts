@@ -1,4 +1,4 @@
-// Requests of the scale bench: one after the other on one kept connection, each timed, every answer looked at.
+// Requests of the scale bench: in sequence on one keep-alive connection, each timed, every response checked.
 
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +14,7 @@ interface SearchLocation {
   readonly some: readonly { readonly id: string; readonly question: string }[]
 }
 
-/** What is asked for: a page of a list, a page of what words find, one market. */
+/** Kinds of requests: a page of a list, a page of search results, one market. */
 export const QUESTIONS = ['list', 'search', 'one market'] as const
 export type Question = (typeof QUESTIONS)[number]
 
@@ -26,7 +26,7 @@ const LISTS = [
   '?limit=20&offset=100',
 ]
 
-/** Asks so often, and says how long each answer took from the first byte sent to the last received. */
+/** Sends this many requests; returns the time of each, from the first byte sent to the last received. */
 export async function ask(
   position: SearchLocation,
   question: Question,
@@ -55,7 +55,7 @@ export async function ask(
 const SEARCHABLE_MS_MAX = 120_000
 const SEARCH_AGAIN_MS = 50
 
-/** Milliseconds until a search is answered, which is once every text is in the index; before it is refused. */
+/** Milliseconds until a search succeeds; it is rejected until every text is indexed. */
 export async function untilSearchable(position: SearchLocation): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const path = pathOf(position, 'search', 0, seededRandom('scale first search'))
@@ -91,7 +91,7 @@ function pathOf(
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
 
-/** A market asked for is that one; a question's words find something, since they are one's own. */
+/** A requested market must be the right one; a question's own words must find something. */
 function checkAnswer(question: Question, path: string, text: string): void {
   if (question === 'one market') {
     const { id }: { id: string } = JSON.parse(text)

@@ -1,5 +1,5 @@
-// The server of the scale bench, as a process of its own: the whole engine on a data folder that was filled before,
-// between two venues that list nothing and send nothing. It reports the memory that it holds, which only Linux shows.
+// Server process of the scale bench: the whole engine on a prepared data folder, with two venues that list and send
+// nothing. Reports its memory, which only Linux provides.
 
 import { readFileSync } from 'node:fs'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
@@ -22,13 +22,13 @@ const { report } = new Reports<ScaleReport>()
 let quiet: QuietEngine | null = null
 
 async function open(dataDir: string): Promise<QuietEngine> {
-  // The folder's world stands still at its moment, and goes on from there.
+  // The clock starts at the folder's time.
   const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
   const clock = { ...systemClock, nowMs }
   const storage = await openStorage(dataDir, clock)
   const opened = await startQuietEngine(storage, clock)
   const { engine, apiKey } = opened
-  // Counted from the process's start, as this clock is.
+  // This clock starts with the process.
   const startMs = systemClock.monotonicMs()
   const { marketCount } = engine.catalog
   const step = Math.max(1, Math.floor(marketCount / SOME))
@@ -43,9 +43,9 @@ async function open(dataDir: string): Promise<QuietEngine> {
 }
 
 /**
- * Changes of books without a snapshot, which their owners leave out: what is timed is the way to them. A batch's events are
- * made right before it, as those of a frame that was just read: 200,000 that were made ahead lie in the holes of a large
- * heap, are waited for themselves, and have the whole of it collected meanwhile.
+ * Sends book changes without a snapshot, which the actors ignore: only routing is timed. A batch's events are created
+ * just before it, like those of a new frame. If 200,000 events were created in advance, cache misses and collections
+ * of the large heap would be measured too.
  */
 function route(
   { engine, emit }: QuietEngine,
@@ -66,7 +66,7 @@ function route(
     return {
       kind: 'bookChange',
       venue,
-      // A text of its own, as in what a venue sends.
+      // A separate string, as in a venue's message.
       outcome: outcomeId(Buffer.from(outcome).toString('latin1')),
       venueTimeMs: SCALE_NOW,
       receivedAtMs: SCALE_NOW,

@@ -1,5 +1,5 @@
-// Markets and questions for the bench of the search: the markets are those of the simulated world's
-// calendar, the questions are composed from how often its words occur, so that the worst are bad.
+// Markets and questions for the search bench. The markets are those of the simulated world's calendar. The questions
+// use its word frequencies, so that the worst cases are realistic.
 
 import type { MarketText } from '../../actors/catalog/search.ts'
 import { seededRandom } from '../../engine/random.ts'
@@ -30,14 +30,14 @@ export function marketTexts(seed: number, marketsPerVenue: number): MarketText[]
   return texts
 }
 
-/** The words that a market is found by, once each. */
+/** The distinct words by which a market can be found. */
 export function vocabularyOfMarket({ summary, eventTitle }: MarketText): Set<string> {
   const { question, category, outcomes, tags } = summary
   const labels = outcomes.map(({ label }) => label)
   return new Set(wordsOf([question, eventTitle, category, ...labels, ...tags].join(' ')))
 }
 
-/** One to three words out of one market's question, the last one sometimes half typed. */
+/** One to three words of one market's question, sometimes with the last one incomplete. */
 export function typicalQuestions(texts: readonly MarketText[], count: number): string[] {
   const random = seededRandom('bench questions')
   return Array.from({ length: count }, () => {
@@ -48,7 +48,7 @@ export function typicalQuestions(texts: readonly MarketText[], count: number): s
   })
 }
 
-/** Questions of the longest kind, whose words and beginnings nearly every market has. */
+/** Questions of maximum length, whose words and prefixes occur in nearly every market. */
 export function worstQuestions(texts: readonly MarketText[]): string[] {
   const terms = new Map<string, number>()
   const beginnings = new Map<string, number>()

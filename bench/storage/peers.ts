@@ -1,7 +1,7 @@
-// What the flush of trades is compared with: the rows that our tables write for them, put into a bare LMDB with
-// the options of ours, and into LevelDB through the package `classic-level`. Both get keys and values ready made
-// and neither reads, encodes or looks for doubles, which makes the bare one a limit. The same rows before they share
-// rows of LMDB are what a program without packing puts. Reads are compared with LMDB as lmdb-js comes: a trade a row, in MessagePack.
+// Alternatives for storing trades: a bare LMDB with our options and LevelDB through the package `classic-level`, both
+// with the rows that our tables write. Both receive finished keys and values and neither reads, encodes nor checks for
+// duplicates, so the bare LMDB is the limit. The unpacked rows are what a program without packing would write. Reads
+// are compared with LMDB in lmdb-js's default form: one trade per MessagePack row.
 
 import { ClassicLevel } from 'classic-level'
 import { type Database, open, type RootDatabase } from 'lmdb'
@@ -18,30 +18,30 @@ import { tradeKey, venueTradeKey } from '../../storage/records/keys.ts'
 import { TABLE_LAYOUTS, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
 
-/** A trade as its market's actor puts it. */
+/** A trade as its market actor puts it. */
 export interface TradeInput {
   readonly market: TradedMarket
   readonly trade: Omit<StoredTrade, 'ordinal'>
 }
 
-/** A row as it was handed to LMDB. */
+/** A row as passed to LMDB. */
 export interface WrittenRow {
   readonly table: string
   readonly key: Buffer
   readonly value: Buffer
 }
 
-/** A store that takes the rows of one commit at a time; resolves when they are on the platter. */
+/** A store that takes the rows of one commit at a time; resolves when they are durable. */
 export interface RowStore {
   write(rows: readonly WrittenRow[]): Promise<void>
-  /** Every row, as one line each, by table and key. */
+  /** Every row as one line, by table and key. */
   lines(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 const CLOSE_MS_MAX = 10_000
 
-/** The rows that our tables write for some trades, by commit of `perCommit` trades; in a folder of their own. */
+/** Rows that our tables write for some trades, by commit of `perCommit` trades; in a temporary folder. */
 export async function recordedRows(
   folder: string,
   inputs: readonly TradeInput[],
@@ -72,7 +72,7 @@ const PACKED: ReadonlySet<string> = new Set(
   [TABLES.trades, TABLES.tradeOffsets, TABLES.venueTrades].map(({ name }) => name),
 )
 
-/** The same rows, each a row of LMDB of its own, in the commit that first has it. */
+/** The same rows unpacked, each in the commit that first contains it. */
 export function unpackedRows(
   commits: readonly (readonly WrittenRow[])[],
 ): readonly (readonly WrittenRow[])[] {
@@ -91,7 +91,7 @@ export function unpackedRows(
   )
 }
 
-/** The root, with a listener of every row that is put. */
+/** The root, with a callback for every row that is put. */
 function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) => void): Root {
   const databaseOf = (table: string, database: Database<Buffer, Buffer>) =>
     new Proxy(database, {
@@ -111,7 +111,7 @@ function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) =
       if (name === 'openDB') {
         return (table: string) => {
           const layout = TABLE_LAYOUTS.find((one) => one.name === table)
-          // The sentinel is a database beside the tables: what is put there is no row of theirs.
+          // The sentinel's database is not a table; its rows are not recorded.
           if (layout === undefined) return openTable(target, { name: table, isCompressed: false })
           return databaseOf(table, openTable(target, layout))
         }
@@ -122,7 +122,7 @@ function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) =
   })
 }
 
-/** LMDB without anything of ours around it: one batch a commit. */
+/** Bare LMDB: one batch per commit. */
 export class BareLmdb implements RowStore {
   readonly #root: RootDatabase<Buffer, Buffer>
   readonly #tables = new Map<string, Database<Buffer, Buffer>>()
@@ -154,7 +154,7 @@ export class BareLmdb implements RowStore {
   }
 }
 
-/** Trades by market and by venue in LMDB as lmdb-js comes: MessagePack with its shared structures, a row each. */
+/** Trades by market and by venue in LMDB with lmdb-js's defaults: MessagePack with shared structures, a row each. */
 export class BareTrades {
   readonly #root: RootDatabase<Buffer, Buffer>
   readonly #trades: Database<StoredTrade, Buffer>
@@ -217,10 +217,10 @@ function bareRange(low: Buffer, high: Buffer, { isReverse, limit }: BareQuery) {
   return { start: low, end: high, limit }
 }
 
-/** LevelDB, each commit one batch with its log written through to the platter. */
+/** LevelDB: each commit is one batch with a synchronous log write. */
 export class Level implements RowStore {
   readonly #level: ClassicLevel<Buffer, Buffer>
-  /** One batch after the other: a later one puts some rows again, and several at once have no order. */
+  /** Batches run in sequence, because a later one puts some rows again and concurrent ones have no order. */
   #written: Promise<void> = Promise.resolve()
 
   constructor(folder: string) {
@@ -252,7 +252,6 @@ export class Level implements RowStore {
   }
 }
 
-/** A row as text. */
 export function rowLine({ table, key, value }: WrittenRow): string {
   return `${table} ${Buffer.from(key).toString('hex')} ${Buffer.from(value).toString('hex')}`
 }

@@ -1,6 +1,6 @@
-// Clients of a deployment that all connect, subscribe to the books of its most active markets, are cut without a word,
-// and come back for what they missed: how long until all are in sync, twice, and whether anything was lost. That a
-// sequence goes on without a hole over the cut is what shows it.
+// Clients of a deployment that connect, subscribe to the books of its most active markets, are disconnected without a
+// close frame, and resume. Measures the time until all are in sync, twice, and checks for loss: each sequence must
+// continue without a gap.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'
@@ -19,7 +19,7 @@ import type { Target } from './target.ts'
 
 const AWAY_MS_MAX = 5_000
 
-/** Rejects with TargetError when a stream is refused or cut by the other side. */
+/** Rejects with TargetError if a stream is refused or ended by the other side. */
 export async function runTargetConnect(
   target: Target,
   { clientCount, seconds }: TargetRequest,
@@ -68,7 +68,7 @@ export async function runTargetConnect(
   }
 }
 
-/** Lets them receive for so long and cuts them; throws TargetError when one ended before. */
+/** Receives for this long, then disconnects; throws TargetError if a stream ended before. */
 async function listen(streams: readonly TargetStream[], forMs: number): Promise<void> {
   try {
     await pause(forMs)

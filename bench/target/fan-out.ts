@@ -1,7 +1,7 @@
-// Subscribers of a deployment, each to the books of its most active markets and to every trade: how many deliveries a
-// second reach them, and how old a message is then. Its age is known where the clock is the deployment's own: from
-// `received_ms`, whole milliseconds, so up to one too old. Else the time between two deliveries is given, which says how
-// evenly they come and not how late. An address of this machine means its clock: a tunnel to another would deceive.
+// Subscribers of a deployment, each to the books of its most active markets and to every trade: deliveries a second and
+// age of messages. The age needs the deployment's own clock (a local address). It starts at `received_ms`, in whole
+// milliseconds, so it may be up to 1 ms too high. Otherwise the time between deliveries is reported, which shows
+// regularity, not latency. A tunnel from a local address to another machine gives wrong ages.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
@@ -19,7 +19,7 @@ import {
 import { openStreams, Received, type StreamMessage, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 
-/** What all subscribers together noted. */
+/** Measurements of all subscribers together. */
 class Ages {
   readonly times: Histogram = newTimes()
   readonly #isShared: boolean
@@ -39,7 +39,7 @@ class Ages {
   }
 }
 
-/** Rejects with TargetError when a stream is refused or cut, or nothing came. */
+/** Rejects with TargetError if a stream is refused or ended, or nothing arrived. */
 export async function runTargetFanOut(
   target: Target,
   { clientCount, seconds }: TargetRequest,

@@ -1,12 +1,12 @@
-// Requests to a deployment at a planned rate: the three hot routes of one market, the list and the search in turn,
-// each timed from the planned moment. Any answer but 200 ends it.
+// Requests to a deployment at a planned rate: three hot routes of one market, the list and the search in rotation, each
+// timed from the planned moment. Any status other than 200 ends it.
 
 import { TargetError, type TargetRequest } from '../arguments.ts'
 import { type BenchResult, figureRow, hashOf, timesRow } from '../harness.ts'
 import { type PlannedRequest, refusalText, runPlanned } from '../open-loop.ts'
 import type { Target } from './target.ts'
 
-/** Rejects with TargetError when a request was not answered with 200. */
+/** Rejects with TargetError if a response is not 200. */
 export async function runTargetRest(
   { origin, apiKey, marketIds, words: terms }: Target,
   { perSecond, seconds }: TargetRequest,
@@ -29,7 +29,7 @@ export async function runTargetRest(
   return { rows: [...rows, late, load], state }
 }
 
-/** The routes in turn, so that each has a fifth of the rate. */
+/** The routes in rotation, so that each has a fifth of the rate. */
 function hotRequests(
   marketIds: readonly string[],
   terms: readonly string[],

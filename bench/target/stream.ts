@@ -1,5 +1,5 @@
-// One subscriber of a deployment: connects, subscribes, counts what comes and looks at its sequence numbers: a market
-// whose `seq` does not go up by one has lost something. What one connection had can be handed to the next, which
+// One subscriber of a deployment: connects, subscribes, counts messages and checks sequence numbers. A market whose
+// `seq` does not increase by one has lost a message. The state of one connection can be passed to the next, which
 // resumes there.
 
 import { WebSocket } from 'ws'
@@ -9,7 +9,7 @@ import type { Target } from './target.ts'
 
 const WAIT_MS_MAX = 30_000
 
-/** What is looked at of any message of the stream. */
+/** The fields that are checked in any message of the stream. */
 export interface StreamMessage {
   readonly type: string
   readonly id?: number
@@ -26,31 +26,31 @@ export interface StreamMessage {
   readonly accepted?: readonly string[]
 }
 
-/** Up to where a client has everything of a channel. */
+/** The position up to which a client has everything of a channel. */
 interface Position {
   readonly epoch: string
   readonly offset: number
 }
 
-/** What a client has had, over all its connections. */
+/** State of a client across its connections. */
 export class Received {
   /** By channel and market. */
   readonly #seqs = new Map<string, Position>()
   readonly #positions = new Map<string, Position>()
   deliveryCount = 0
   repeatCount = 0
-  /** Announced: books that had to begin anew. */
+  /** Announced: books that had to restart from a snapshot. */
   resyncCount = 0
-  /** Announced: what could not be brought back. */
+  /** Announced: messages that could not be recovered. */
   gapCount = 0
-  /** Unannounced: what the protocol forbids. */
+  /** Unannounced: protocol violations. */
   readonly holes: string[] = []
 
   position(channel: string): Position | null {
     return this.#positions.get(channel) ?? null
   }
 
-  /** Whether it was a live or replayed message seen for the first time. */
+  /** Whether it is a live or replayed message received for the first time. */
   take(message: StreamMessage): boolean {
     const { type, channel = '', market_id: market = '', epoch, offset, seq } = message
     const key = `${channel} ${market}`
@@ -115,7 +115,7 @@ export class TargetStream {
     this.#socket = new WebSocket(url, { perMessageDeflate: false, handshakeTimeout: WAIT_MS_MAX })
   }
 
-  /** Rejects with TargetError when the deployment refuses the connection. */
+  /** Rejects with TargetError if the deployment refuses the connection. */
   static async open(
     target: Target,
     onMessage: (message: StreamMessage, atMs: number) => void,
@@ -174,7 +174,7 @@ export class TargetStream {
     })
   }
 
-  /** Throws TargetError when the connection ended by itself. */
+  /** Throws TargetError if the connection has ended unexpectedly. */
   assertOpen(): void {
     if (this.#broken !== null) throw this.#broken
   }
@@ -205,7 +205,7 @@ export class TargetStream {
     this.#socket.terminate()
   }
 
-  /** Without a good-bye, as a network would. */
+  /** Drops the connection without a close frame, like a network failure. */
   cut(): void {
     this.#isOver = true
     this.#socket.terminate()
@@ -217,7 +217,7 @@ export class TargetStream {
   }
 }
 
-/** So many streams, opened in small waves; on a refusal those already open are cut. */
+/** This many streams, opened in small groups; on a refusal the open ones are dropped. */
 export async function openStreams(
   count: number,
   open: (index: number) => Promise<TargetStream>,

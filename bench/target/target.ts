@@ -1,6 +1,6 @@
-// Load on a deployment that runs somewhere (`npm run bench -- --url URL --api-key KEY`): what it is, whether the key
-// bears the load, and the benches that can be aimed at it. What only its own machine knows, its processor time above
-// all, is not asked for, and so there are no ratios here.
+// Load on a running deployment (`npm run bench -- --url URL --api-key KEY`): its properties, the key's quota, and the
+// benches that can run against it. Figures that only its machine has, such as processor time, are not available, so
+// there are no ratios.
 
 import { networkInterfaces } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'
@@ -13,9 +13,9 @@ import { runTargetRest } from './rest.ts'
 
 export { TargetError }
 
-/** A deployment that answered. */
+/** A deployment that responded. */
 export interface Target {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly origin: string
   readonly apiKey: string
   /** Open markets, the most active first, at most a hundred. */
@@ -25,7 +25,7 @@ export interface Target {
   /** Requests that the key has left in this minute. */
   readonly requestsLeft: number
   readonly requestsPerMinute: number
-  /** The deployment runs on this machine, so that its times and ours are of one clock. */
+  /** The deployment runs on this machine, so its times and ours use one clock. */
   readonly isHere: boolean
 }
 
@@ -56,7 +56,7 @@ const TARGET_BENCHES: Readonly<Record<TargetName, TargetBench>> = {
   },
 }
 
-/** Runs the asked loads. Rejects with TargetError when the deployment cannot be reached or refuses. */
+/** Runs the requested loads. Rejects with TargetError if the deployment is unreachable or refuses. */
 export async function loadTarget(
   request: TargetRequest,
   logLine: (line: string) => void,
@@ -84,7 +84,7 @@ export async function loadTarget(
   return outcomes
 }
 
-/** A load that found something wrong is named. */
+/** Adds the load's name to an error. */
 async function named<Result>(name: TargetName, work: Promise<Result>): Promise<Result> {
   try {
     return await work
@@ -95,7 +95,7 @@ async function named<Result>(name: TargetName, work: Promise<Result>): Promise<R
   }
 }
 
-/** Within a minute at most; each connecting of a stream is a request too. */
+/** Requests within a minute, at most; each stream connection is a request too. */
 function requestsNeeded({ names, perSecond, seconds, clientCount }: TargetRequest): number {
   const needs = {
     rest: Math.ceil(perSecond * Math.min(seconds, 60)),
@@ -152,7 +152,7 @@ async function reach(origin: string, apiKey: string): Promise<Response> {
   }
 }
 
-/** Null when the answer is no list of markets. */
+/** Null if the response is not a list of markets. */
 async function marketsOf(response: Response): Promise<readonly ListedMarket[] | null> {
   try {
     const body: unknown = JSON.parse(await response.text())
@@ -167,7 +167,7 @@ async function marketsOf(response: Response): Promise<readonly ListedMarket[] | 
   }
 }
 
-/** One word a market, the longest of its question, as a user would search for it. */
+/** One word per market, the longest of its question, as a user would search for it. */
 export function describeTarget(
   markets: readonly Pick<ListedMarket, 'question'>[],
 ): readonly string[] {

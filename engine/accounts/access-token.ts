@@ -1,45 +1,45 @@
-// Login tokens: JWT, HS256, one day. jose writes and reads them; the signature is compared here, at
-// once and in the turn of the request, because uWebSockets.js may close a WebSocket that is upgraded
-// after an await (its cork() then reads freed state; uWebSockets pull request 1929). jose's own
-// verification is the judge in the tests.
+// Login tokens: JWT, HS256, valid for one day, created and parsed with jose. The signature is verified
+// here, synchronously, because uWebSockets.js may close a WebSocket that is upgraded after an await (its
+// cork() then reads freed state; uWebSockets pull request 1929). Tests use jose's own verification as the
+// reference.
 
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import type { Clock } from '../clock.ts'
 import { type TimeMs, timeMs, toSeconds } from '../units.ts'
 
-/** How long a token is good, seconds. */
+/** Lifetime of a token, seconds. */
 export const TOKEN_SECONDS = 86_400
 export const TOKEN_ISSUER = 'twinbook'
 export const TOKEN_AUDIENCE = 'twinbook-api'
 const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
-/** Longer texts are no token of ours, and are not hashed. */
+/** Longer texts cannot be valid tokens and are not hashed. */
 const TOKEN_CHARACTERS_MAX = 2_048
-/** Ids of tokens are UUIDs. */
+/** Token ids are UUIDs. */
 const ID_CHARACTERS_MAX = 128
 
-/** What a valid token says. */
+/** The claims of a valid token. */
 interface TokenClaims {
   /** The account that it was issued to. */
   readonly subject: string
   readonly tokenId: string
-  /** The generation of the account's tokens when it was issued; tokens from before there were generations have 0. */
+  /** The generation of the account's tokens when it was issued. 0 in tokens from before generations existed. */
   readonly generation: number
-  /** From then on the token is refused as expired. */
+  /** The token is rejected from this time on. */
   readonly expiresAtMs: TimeMs
 }
 
-/** Signs login tokens with one secret and verifies them with that and the one before it. */
+/** Signs login tokens with the current secret. Verifies them with the current and the previous one. */
 export class AccessTokens {
   readonly #secret: Uint8Array
-  /** The secrets that verify, the present one first. */
+  /** The secrets for verification, the current one first. */
   readonly #secrets: readonly Uint8Array[]
   readonly #clock: Clock
 
   /**
-   * `previous` is a secret that was replaced: its tokens stay good until they expire, and it signs
-   * none. Throws RangeError for a secret under 32 bytes.
+   * `previous` is a replaced secret: its tokens stay valid until they expire, and it signs none. Throws
+   * RangeError for a secret under 32 bytes.
    */
   constructor(parts: { secret: string; previous?: string | null; clock: Clock }) {
     const { secret, previous = null } = parts
@@ -48,7 +48,7 @@ export class AccessTokens {
     this.#clock = parts.clock
   }
 
-  /** A token for an account in its present generation, good for TOKEN_SECONDS from now. */
+  /** A token for an account in its current generation, valid for TOKEN_SECONDS from now. */
   issue(subject: string, generation = 0): Promise<string> {
     const issuedAt = toSeconds(this.#clock.nowMs())
     return new SignJWT({ gen: generation })
@@ -62,13 +62,13 @@ export class AccessTokens {
       .sign(this.#secret)
   }
 
-  /** What a token says; null for every token that is not ours or has expired. */
+  /** The claims of a token. Null for every token that was not issued here or has expired. */
   claimsOf(token: string): TokenClaims | null {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
-      // The algorithm is never taken from the header (RFC 8725 3.1), and
-      // what else a header may hold (kid, jwk, jku, x5u, crit) is none of ours.
+      // The algorithm is never taken from the header (RFC 8725 3.1). Other header fields (kid, jwk, jku,
+      // x5u, crit) are ignored.
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null
       return this.#claimsIn(decodeJwt(token))

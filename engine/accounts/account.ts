@@ -1,12 +1,12 @@
-// The rules of accounts: what a plan allows, what an API key looks like, the fixed quota window, how
-// long a guesser waits. Pure; the state is the actor's (actors/accounts/accounts.ts).
+// Account rules: tier limits, API key format, the fixed quota window, delays after failed log-ins. Pure.
+// The state is in actors/accounts/accounts.ts.
 
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export type Tier = 'free' | 'pro' | 'enterprise'
 
-/** Requests a minute and sockets at once; enterprise unless the operator sets less. */
+/** Requests a minute and concurrent sockets. An account has enterprise unless the operator sets less. */
 export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMax: number }>> = {
   free: { requestsPerMinute: 60, socketsMax: 2 },
   pro: { requestsPerMinute: 600, socketsMax: 20 },
@@ -15,7 +15,7 @@ export const TIERS: Readonly<Record<Tier, { requestsPerMinute: number; socketsMa
 
 export const TIER_NAMES: readonly Tier[] = ['free', 'pro', 'enterprise']
 
-/** The limits of an account: its own where the operator set them, else those of its tier. */
+/** The limits of an account: the operator's override, else those of its tier. */
 export function limitsOf(account: {
   readonly tier: Tier
   readonly requestsPerMinute: number | null
@@ -28,14 +28,11 @@ export function limitsOf(account: {
   }
 }
 
-/**
- * What a key allows: `read` asks for data, `webhooks` makes and changes webhooks. Every key reads, so that
- * a key with `webhooks` has both.
- */
+/** The scopes of a key: `read` fetches data, `webhooks` creates and changes webhooks. Every key has `read`. */
 export const KEY_SCOPES = ['read', 'webhooks'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** The scopes of a key that asks for these, each once and in their order; `read` is always among them. */
+/** The scopes of a key with these requested ones, without duplicates and in order. `read` is always included. */
 export function scopesOf(requested: readonly KeyScope[]): readonly KeyScope[] {
   return KEY_SCOPES.filter((scope) => scope === 'read' || requested.includes(scope))
 }
@@ -64,31 +61,34 @@ export function makeKey(): string {
   return `${KEY_PREFIX}${random}${base62(crc32(random), KEY_CHECK)}`
 }
 
-/** Whether text can only be meant as a key: tokens begin otherwise. */
+/** Whether a text can only be an API key and not a token. Tokens begin differently. */
 export function isKeyLike(text: string): boolean {
   return text.startsWith(KEY_PREFIX)
 }
 
-/** Whether text is shaped like a key and its checksum fits: a mistyped key needs no look-up. */
+/** Whether a text has the format of a key and a valid checksum. A mistyped key needs no lookup. */
 export function isKeyShaped(text: string): boolean {
   if (!KEY_PATTERN.test(text)) return false
   const random = text.slice(KEY_PREFIX.length, -KEY_CHECK)
   return text.endsWith(base62(crc32(random), KEY_CHECK))
 }
 
-/** What is stored of a key: its SHA-256, lower-case hex. */
+/** The stored form of a key: its SHA-256, lower-case hex. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** The part of a key that may be shown. */
+/** The part of a key that may be displayed. */
 export function keyPrefix(key: string): string {
   return key.slice(0, KEY_PREFIX.length + 6)
 }
 
 export const WINDOW_MS = 60_000
 
-/** A fixed window (60 s unless given), of requests or bytes, that starts with the first; refused requests do not count. */
+/**
+ * A fixed window (default 60 s) of requests or bytes, which starts with the first. Rejected requests do not
+ * count.
+ */
 export class QuotaWindow {
   readonly #lengthMs: number
   #startedAtMs = Number.NEGATIVE_INFINITY
@@ -98,7 +98,7 @@ export class QuotaWindow {
     this.#lengthMs = lengthMs
   }
 
-  /** Takes `amount` at `nowMs` when anything is left of the limit; the last that takes may go beyond it. */
+  /** Takes `amount` at `nowMs` if anything is left of the limit. The last amount may exceed it. */
   take(nowMs: number, limit: number, amount = 1): boolean {
     this.#roll(nowMs)
     if (this.#used >= limit) return false
@@ -107,14 +107,13 @@ export class QuotaWindow {
     return true
   }
 
-  /** What is left at `nowMs`, and when the window ends (now and its length when none runs). */
+  /** The remaining quota at `nowMs`, and when the window ends (now plus its length when none runs). */
   peek(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
     this.#roll(nowMs)
     const startedAtMs = this.#used === 0 ? nowMs : this.#startedAtMs
     return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + this.#lengthMs }
   }
 
-  /** Whether the window is over and can be dropped. */
   isOver(nowMs: number): boolean {
     return nowMs - this.#startedAtMs >= this.#lengthMs
   }

@@ -1,9 +1,9 @@
-// The form in which e-mail addresses of accounts are compared and stored.
+// Normalization of e-mail addresses, for comparison and storage.
 
-/** Formatting characters, among them invisible ones and those that change the direction of text. */
+/** Formatting characters, including invisible ones and those that change the text direction. */
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|\u034f|\u115f|\u1160|\u3164|\uffa0/gu
 const ASCII_DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
-/** Only this process makes accounts there. */
+/** Reserved for accounts that this process creates. */
 const RESERVED_DOMAIN = 'localhost'
 
 /** Letters of other scripts that look like an ASCII letter, after normalization to lower case. */
@@ -19,7 +19,7 @@ export function normalizedEmail(email: string): string {
   return email.normalize('NFKC').replace(INVISIBLE, '').toLowerCase()
 }
 
-/** Why no account can be made with an address of valid form; null: one can. */
+/** Why an address of valid form cannot have an account. Null: it can. */
 export function emailRefusal(email: string): string | null {
   const domain = normalizedEmail(email).split('@').at(-1) ?? ''
   if (!ASCII_DOMAIN.test(domain)) {
@@ -28,7 +28,7 @@ export function emailRefusal(email: string): string | null {
   return domain === RESERVED_DOMAIN ? 'The domain localhost is reserved.' : null
 }
 
-/** What an address looks like: two addresses with one skeleton are hard to tell apart. ASCII addresses are their own. */
+/** A form that is equal for addresses that look alike. An ASCII address is its own skeleton. */
 export function emailSkeleton(email: string): string {
   const plain = normalizedEmail(email).normalize('NFKD').replace(/\p{M}/gu, '')
   return Array.from(plain, (letter) => CONFUSABLES[letter] ?? letter).join('')

@@ -1,4 +1,4 @@
-// The command's end of the admin socket: asks a running engine, and hands on its refusals as they are.
+// Client of the admin socket: sends a command to a running engine and passes on its errors.
 
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
@@ -6,17 +6,16 @@ import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
 import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
 import { readLines } from './read-lines.ts'
 
-/** Longer than the engine takes to give up a command itself. */
+/** Longer than the engine's own time limit of a command. */
 const ANSWER_MS_MAX = 15_000
 
-/** A connection to a running engine. */
 interface AdminClient {
-  /** The result of a command; rejects with the engine's EngineError, or UNAVAILABLE when it is gone. */
+  /** The result of a command. Rejects with the engine's EngineError, or UNAVAILABLE when the engine is gone. */
   send(command: string, request: AdminRequest): Promise<unknown>
   close(): void
 }
 
-/** Connects to the engine of a data folder; null when no engine listens there. */
+/** Connects to the engine of a data folder. Null when no engine listens there. */
 export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
   const location = openSocketLocation(dataDir)
   try {

@@ -1,6 +1,7 @@
-// How commands reach a running engine: a Unix socket in its data folder, mode 600: the user that
-// may read the databases may also send commands. A line of JSON each way, several a connection, one after another.
-// Parts register their commands by name (`account.list`, `match.…`, `wallet.…`).
+// Commands to a running engine over a Unix socket in its data folder, mode 600: a user who may read the
+// databases may also send commands. Each request and response is a line of JSON. A connection carries
+// several, one after another. Components register their commands by name (`account.list`, `match.…`,
+// `wallet.…`).
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -11,34 +12,34 @@ import { isRecord } from '../json-record.ts'
 import type { Log } from '../process/log.ts'
 import { readLines } from './read-lines.ts'
 
-/** The arguments of a command, as they came: each handler checks its own. */
+/** The unvalidated arguments of a command. Each handler checks its own. */
 export type AdminRequest = Readonly<Record<string, unknown>>
-/** Does a command; the result (or what its promise resolves with) is answered as JSON. */
+/** Executes a command. The result (or what its promise resolves with) is returned as JSON. */
 type AdminHandler = (request: AdminRequest) => unknown
 export type AdminHandlers = Readonly<Record<string, AdminHandler>>
 
-/** Bytes of a request and of an answer, with the newline; longer ones are refused. */
+/** Bytes of a request and of a response, with the newline. Longer ones are rejected. */
 export const requestBytesMax = 65_536
 export const answerBytesMax = 4_194_304
-/** A connection without a whole request for this long is closed. */
+/** A connection without a complete request for this long is closed. */
 const IDLE_MS_MAX = 10_000
-/** A command without a result for this long is answered TIMED_OUT; it may still be carried out. */
+/** A command without a result for this long is answered with TIMED_OUT. It may still complete. */
 const HANDLER_MS_MAX = 5_000
-/** Beyond it a connection is closed at once. */
+/** Beyond it a new connection is closed at once. */
 const CONNECTIONS_MAX = 16
 const SOCKET_NAME = 'engine.sock'
-/** What fits into `sun_path` beside its last zero byte. Node cuts a longer path without a word. */
+/** The size of `sun_path` without its terminating zero byte. Node silently truncates a longer path. */
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
-/** Where the socket of a data folder is reached; `close` when it is no longer used. */
+/** The path at which a data folder's socket can be reached. Call `close` when it is no longer used. */
 interface SocketLocation {
   readonly path: string
   close(): void
 }
 
 /**
- * The place of a folder's socket. A path longer than the system takes is reached through the open
- * folder (Linux). Throws EngineError UNAVAILABLE where that cannot be done.
+ * The location of a folder's socket. A path longer than the system's limit is reached through the open
+ * folder (Linux). Throws EngineError UNAVAILABLE where that is impossible.
  */
 export function openSocketLocation(dataDir: string): SocketLocation {
   const folder = resolve(dataDir)
@@ -54,7 +55,7 @@ export function openSocketLocation(dataDir: string): SocketLocation {
   return { path: `/proc/self/fd/${handle}/${SOCKET_NAME}`, close: () => closeSync(handle) }
 }
 
-/** The engine's end. The process that starts it holds the data folder's lock. */
+/** The server of the admin socket. The process that starts it holds the data folder's lock. */
 export class AdminSocket {
   readonly #dataDir: string
   readonly #clock: Clock
@@ -70,7 +71,7 @@ export class AdminSocket {
     this.#log = parts.log
   }
 
-  /** Adds commands; throws when a name is taken. */
+  /** Adds commands. Throws when a name is taken. */
   register(handlers: AdminHandlers): void {
     for (const [name, handler] of Object.entries(handlers)) {
       if (this.#handlers.has(name)) throw new Error(`the admin command ${name} is registered twice`)
@@ -78,7 +79,7 @@ export class AdminSocket {
     }
   }
 
-  /** Listens. An engine that cannot have a socket runs on without one, and says why. */
+  /** Listens. If the socket cannot be created, logs the reason and the engine runs without it. */
   async start(): Promise<void> {
     let location: SocketLocation | null = null
     try {
@@ -91,13 +92,13 @@ export class AdminSocket {
     }
   }
 
-  /** Answers what is under way, closes and removes the socket. */
+  /** Answers pending requests, then closes and removes the socket. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const listening = this.#listening
     this.#listening = null
     if (listening === null) return
-    // Closing removes the file as well, and needs the place for that.
+    // Closing removes the file as well, and needs the location for that.
     const closed = new Promise<void>((done) => listening.server.close(() => done()))
     for (const connection of this.#connections) connection.finish()
     await closed
@@ -113,7 +114,7 @@ export class AdminSocket {
         server.on('error', (error) => this.#log.error({ err: error }, 'the admin socket failed'))
         done(server)
       })
-      // Bound within this call: there is no moment at which another user could connect.
+      // The umask is set within this call, so there is no moment at which another user could connect.
       const umask = process.umask(0o177)
       try {
         server.listen(path)
@@ -135,7 +136,7 @@ export class AdminSocket {
     connection.run().finally(() => this.#connections.delete(connection))
   }
 
-  /** The line that answers a line; never rejects. */
+  /** The response line to a request line. Never rejects. */
   async #answer(line: string): Promise<string> {
     try {
       const { command, request } = parseRequest(line)
@@ -144,7 +145,7 @@ export class AdminSocket {
         const commands = [...this.#handlers.keys()].sort().join(', ')
         throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
       }
-      // Without its arguments, which may hold a secret.
+      // Logged without its arguments, which may contain a secret.
       this.#log.info({ command }, 'admin command')
       return this.#encode(await this.#withTimeout(async () => handler(request)))
     } catch (error) {
@@ -166,7 +167,7 @@ export class AdminSocket {
       const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; look whether it came about`
       throw new EngineError('TIMED_OUT', detail)
     })
-    // An early end rejects as well, and then no caller waits for it.
+    // If the command ends first, the timeout still rejects and nothing awaits it.
     timeout.catch(() => undefined)
     try {
       return await Promise.race([action(), timeout])
@@ -176,7 +177,7 @@ export class AdminSocket {
   }
 }
 
-/** One client: its requests, one after another. */
+/** One client. Its requests run one after another. */
 class Connection {
   readonly #socket: Socket
   readonly #clock: Clock
@@ -190,7 +191,7 @@ class Connection {
     this.#answer = parts.answer
   }
 
-  /** Resolves when the connection is over; never rejects. */
+  /** Resolves when the connection is closed. Never rejects. */
   async run(): Promise<void> {
     const disconnect = () => this.#socket.destroy()
     let stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
@@ -211,13 +212,13 @@ class Connection {
     this.#end()
   }
 
-  /** Ends it once the request under way is answered. */
+  /** Closes the connection once the pending request is answered. */
   finish(): void {
     this.#isEnding = true
     if (!this.#isBusy) this.#socket.destroy()
   }
 
-  /** Lets the last answer leave; a peer that does not take it is cut. */
+  /** Flushes the last response. Destroys the connection if the peer does not read it. */
   #end(): void {
     if (this.#socket.destroyed) return
     const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
@@ -231,7 +232,7 @@ function parseRequest(line: string): { command: string; request: AdminRequest } 
   try {
     value = JSON.parse(line)
   } catch {
-    // Answered below, like everything else that is no request.
+    // Answered below, like every other invalid request.
   }
   if (isRecord(value)) {
     const { command, request = {} } = value
@@ -245,7 +246,7 @@ function refusal({ code, detail }: EngineError): string {
   return JSON.stringify({ ok: false, code, detail })
 }
 
-/** Removes the socket that a crash left behind, and nothing that is no socket. */
+/** Removes the socket that a crash left behind. Leaves other files alone. */
 function removeStale(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return

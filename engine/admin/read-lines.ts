@@ -1,13 +1,13 @@
-// Lines of text off a socket, each of bounded length: what both ends of the admin socket read by.
+// Reads lines of bounded length from a socket, for both ends of the admin socket.
 
 import { EngineError } from '../errors.ts'
 
 const NEWLINE = 10
 
 /**
- * The lines of a stream of bytes as they come, without their newlines; what follows the last newline is
- * no line. Throws EngineError BODY_TOO_LARGE when a line has more than `bytesMax` bytes, and what the
- * stream throws. The stream is left open.
+ * The lines of a byte stream without their newlines. Text after the last newline is ignored. Throws
+ * EngineError BODY_TOO_LARGE when a line has more than `bytesMax` bytes, and any error of the stream. The
+ * stream stays open.
  */
 export async function* readLines(
   source: { iterator(options: { destroyOnReturn: boolean }): AsyncIterableIterator<unknown> },

@@ -1,8 +1,8 @@
-// What buying one contract of each of several outcomes earns, when exactly so many of them must win: the best asks of
-// every leg are taken level by level, as long as the next contract earns anything after the fees; of the amounts that
-// every venue accepts the one that earns most is bought. Pure integers.
-// A pair of venues that ask the same is two legs of which one wins; the outcomes of an exclusive event are n legs of
-// which one wins, their other sides n legs of which n − 1 win.
+// The profit from buying one contract of each of several outcomes of which a fixed number must win. The
+// best asks of every leg are taken level by level, while the next contract earns more than its fees. Of the
+// sizes that every venue accepts, the most profitable is bought. Integers only. A match of two venues is
+// two legs with one winner. The outcomes of an exclusive event are n legs with one winner, and their other
+// sides are n legs with n − 1 winners.
 
 import type { Level } from '../events.ts'
 import { exceedsFees, type FeeModel, type Fill, feeOfOrder } from '../market/fees.ts'
@@ -19,49 +19,54 @@ import {
 } from '../units.ts'
 import { CONTRACT_STEP, downToStep, type OrderRule, upToStep } from './order-rule.ts'
 
-/** What an opportunity earns at least: one cent. */
+/** Minimum profit of an opportunity: one cent. */
 export const PROFIT_MIN = usdMicros(10_000)
 
-/** One outcome that is bought as a taker. */
+/** One outcome to buy as a taker. */
 export interface Leg {
-  /** What it is offered for, cheapest first; read as far as it is bought. */
+  /** Its offers, cheapest first. Read only as far as they are bought. */
   readonly asks: Iterable<Level>
   readonly fees: FeeModel
   readonly order: OrderRule
 }
 
 export interface Basket {
-  /** Of every leg; whole steps of CONTRACT_STEP. */
+  /** Contracts of every leg, a multiple of CONTRACT_STEP. */
   readonly contracts: SizeMicros
-  /** The least that every venue accepts at these offers. */
+  /** The smallest size that every venue accepts at these offers. */
   readonly minContracts: SizeMicros
   readonly legs: readonly BoughtLeg[]
-  /** The levels that are taken, from the best. */
+  /** The levels that are taken, best first. */
   readonly steps: readonly BasketStep[]
-  /** What the legs that win pay. */
+  /** Total payout of the winning legs. */
   readonly payout: UsdMicros
-  /** Payout less cost and fees; negative only where a size was asked for. */
+  /** Payout less cost and fees. Negative only if a size was requested. */
   readonly profit: UsdMicros
-  /** Of every leg the price at which buying ended: no change of a dearer offer changes what is bought. */
+  /** Per leg, the price at which buying ended. A change of a more expensive offer does not affect the basket. */
   readonly worstPrices: readonly PriceMicros[]
 }
 
 /**
- * Why nothing is bought. `no_depth`: a book offers nothing, or less than was asked for. `fee_unknown`: a venue does not
- * say what it takes. `no_profit`: the first contract earns nothing, or all of them earn less than PROFIT_MIN after
- * rounding. `below_minimum`: a venue accepts no order of the amount that was asked for, or of one that earns PROFIT_MIN.
+ * Why nothing is bought.
+ * - `no_depth`: a book has no offers, or fewer than requested.
+ * - `fee_unknown`: a venue does not state its fee.
+ * - `no_profit`: the first contract earns nothing, or all of them earn less than PROFIT_MIN after rounding.
+ * - `below_minimum`: a venue accepts no order of the requested size, or of a size that earns PROFIT_MIN.
  */
 export type NoBasket = 'no_depth' | 'fee_unknown' | 'no_profit' | 'below_minimum'
 
 export interface BasketOrder {
   readonly legs: readonly Leg[]
-  /** So many of the legs win, whatever happens. */
+  /** The number of legs that win in every case. */
   readonly winners: number
-  /** So many contracts, whether they earn or not; null: as long as the next one earns. */
+  /** The requested size, whether it earns or not. Null: buy as long as the next contract earns. */
   readonly contracts: SizeMicros | null
 }
 
-/** What an outcome of a market is offered for: its asks, or its bids seen from the other outcome; cheapest first. */
+/**
+ * The offers of a market's outcome, cheapest first: its asks, or for the second outcome the complements of
+ * its bids.
+ */
 export function asksOf(
   { bids, asks }: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },
   outcome: 'first' | 'second',
@@ -71,8 +76,8 @@ export function asksOf(
 }
 
 /**
- * Buys from the best levels. A level's size counts in whole hundredths. Whether the next contract earns is decided by its
- * exact fees, so that the size does not depend on where rounding falls; the profit is after rounding.
+ * Buys from the best levels. A level's size counts in whole hundredths. Exact fees decide whether the next
+ * contract earns, so the size does not depend on rounding. The profit is after rounding.
  */
 export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Basket | NoBasket {
   if (legs.some(({ fees }) => fees.taker === null || fees.rounding === null)) return 'fee_unknown'
@@ -88,7 +93,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   const earning = walk.bought
   if (earning < CONTRACT_STEP) return walk.isExhausted ? 'no_depth' : 'no_profit'
   const minContracts = walk.minimum()
-  // Beyond `earning` each contract loses: only the amounts next to it can earn most.
+  // Each contract beyond `earning` loses, so only the adjacent accepted sizes can be the most profitable.
   const amounts = [walk.downToStep(earning), Math.max(walk.upToStep(earning), minContracts)]
   let best: Basket | null = null
   for (const amount of new Set(amounts)) {
@@ -103,7 +108,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   return earning < minContracts ? 'below_minimum' : 'no_profit'
 }
 
-/** The least amount that every venue accepts at these offers; it may be more than they are. */
+/** The smallest size that every venue accepts at these offers. It may exceed the offered size. */
 export function minimumOf(legs: readonly Leg[]): SizeMicros {
   return new Walk(legs).minimum()
 }
@@ -132,7 +137,7 @@ function settle(
   }
 }
 
-/** The steps up to so many contracts. */
+/** The steps of the first `contracts` contracts. */
 function firstOf(steps: readonly BasketStep[], contracts: SizeMicros): readonly BasketStep[] {
   const first: BasketStep[] = []
   let left: number = contracts
@@ -144,7 +149,7 @@ function firstOf(steps: readonly BasketStep[], contracts: SizeMicros): readonly 
   return first
 }
 
-/** One leg's fills: neighbouring steps at one price are one. */
+/** One leg's fills. Adjacent steps at one price are merged. */
 function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   const fills: { price: PriceMicros; size: SizeMicros }[] = []
   for (const { contracts, prices } of steps) {
@@ -156,7 +161,10 @@ function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   return fills
 }
 
-/** Rounded up: prices finer than a hundredth of a cent times hundredths of a contract are no whole micro-dollars. */
+/**
+ * Rounded up: a price finer than a hundredth of a cent times hundredths of a contract is not a whole
+ * micro-dollar.
+ */
 function costOf(fills: readonly Fill[]): UsdMicros {
   let cost = 0n
   for (const { price, size } of fills) cost += BigInt(price) * BigInt(size)
@@ -164,7 +172,7 @@ function costOf(fills: readonly Fill[]): UsdMicros {
   return usdMicros(Number((cost + scale - 1n) / scale))
 }
 
-/** The books of a basket while their offers are taken, the same amount of each. */
+/** Takes the offers of a basket's books, the same size of each. */
 class Walk {
   readonly #legs: readonly Leg[]
   readonly #rules: readonly OrderRule[]
@@ -178,7 +186,7 @@ class Walk {
     this.#books = legs.map(({ asks }) => new BookCursor(asks))
   }
 
-  /** Whether a book offers nothing more. */
+  /** Whether a book has no more offers. */
   get isExhausted(): boolean {
     return this.#books.some(({ left }) => left <= 0)
   }
@@ -191,12 +199,12 @@ class Walk {
     return upToStep(size, this.#rules)
   }
 
-  /** Up to so many contracts in all, as far as the books go. */
+  /** Takes offers until `total` contracts are bought or a book is exhausted. */
   take(total: number): void {
     while (this.bought < total && this.#takeStep(total - this.bought));
   }
 
-  /** As long as the next contract earns after its exact fees. */
+  /** Takes offers while the next contract earns more than its exact fees. */
   takeWhileEarning(payoutOfOne: number): void {
     const curves = this.#legs.map(({ fees }) => fees.taker)
     for (;;) {
@@ -207,14 +215,20 @@ class Walk {
     }
   }
 
-  /** The least amount that every leg's rule accepts, taking further offers where those taken cost too little. */
+  /**
+   * The smallest size that every leg's rule accepts. Takes further offers if those taken cost less than a
+   * rule's minimum.
+   */
   minimum(): SizeMicros {
     const least = Math.max(...this.#rules.map(({ sizeMin }) => sizeMin))
     const costing = this.#legs.map((_, index) => this.#leastCosting(index))
     return this.upToStep(Math.max(least, ...costing))
   }
 
-  /** How many contracts of a leg cost what its venue asks for at least; more than are offered, if these cost less. */
+  /**
+   * Contracts of a leg that reach its venue's minimum cost. May exceed the offered size if all offers cost
+   * less.
+   */
   #leastCosting(leg: number): number {
     const costMin = (this.#rules[leg]?.costMin ?? 0) * MICROS
     let [cost, contracts] = [0, 0]
@@ -230,12 +244,12 @@ class Walk {
     return contracts
   }
 
-  /** Of every leg the price at which taking ended. */
+  /** Per leg, the price at which taking ended. */
   worstPrices(): readonly PriceMicros[] {
     return this.#books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
   }
 
-  /** At most so many contracts at the present prices; false: a book offers nothing more. */
+  /** Takes up to this many contracts at the current prices. False: a book has no more offers. */
   #takeStep(contractsMax: number): boolean {
     if (this.isExhausted) return false
     const contracts = Math.min(contractsMax, ...this.#books.map(({ left }) => left))
@@ -247,10 +261,10 @@ class Walk {
   }
 }
 
-/** One leg's book while it is taken. */
+/** Iterates over one leg's offers. */
 class BookCursor {
   readonly #asks: Iterator<Level>
-  /** At the present level; 0 only behind the last one. */
+  /** Contracts left at the current level. 0 only after the last level. */
   left = 0
   price: PriceMicros = PRICE_ONE
 

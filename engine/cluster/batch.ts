@@ -1,14 +1,14 @@
-// The form of a batch: a header, then its items, each one MessagePack array. Bytes from the log are not believed: whatever is
-// not exactly of this form is refused.
+// Format of a batch: a header, then its items, each one MessagePack array. Bytes from the log are
+// untrusted: any deviation from this format is rejected.
 
 import { Packr } from 'msgpackr'
 import { MsgpackWriter } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
-/** Of batches and checkpoints. Readers refuse any other: upgrade gateways before the engine. */
+/** Version of batches and checkpoints. Readers reject any other, so upgrade gateways before the engine. */
 const FORMAT = 1
 
-/** Offsets of one channel among the items. */
+/** The range of a channel's offsets among the items. */
 export interface OffsetRange {
   readonly channel: string
   readonly first: number
@@ -18,15 +18,15 @@ export interface OffsetRange {
 export interface BatchHeader {
   /** The run that stamped the items. */
   readonly epoch: string
-  /** Of the engine that leads; rises with each one. */
+  /** The leader's term, which increases with each leader. */
   readonly term: number
-  /** Counts the batches of a shard within an epoch from 1. A number left out is a loss. */
+  /** Numbers the batches of a shard within an epoch, from 1. A gap is a loss. */
   readonly batch: number
   readonly offsets: readonly OffsetRange[]
   readonly count: number
 }
 
-/** An item is a list whose first member is a number: its kind. */
+/** An item is an array whose first element is a number: its kind. */
 export type RawItem = readonly unknown[]
 
 export interface Batch extends BatchHeader {
@@ -37,7 +37,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType:
 const writer = new MsgpackWriter()
 const HEADER_FIELDS = 6
 
-/** The bytes of a batch whose items are encoded already, one behind the other. */
+/** The bytes of a batch. `items` are encoded already, concatenated. */
 export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array {
   writer.begin()
   writer.array(HEADER_FIELDS)
@@ -53,19 +53,19 @@ export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array 
   }
   writer.integer(header.count)
   const head = writer.end()
-  // Of the pool: the memory of a small array of its own costs more than what is written into it.
+  // Allocated from the pool: a small array of its own costs more memory than its content.
   const bytes = Buffer.allocUnsafe(head.length + items.length)
   bytes.set(head)
   bytes.set(items, head.length)
   return bytes
 }
 
-/** The batch in these bytes; null unless they are exactly one. */
+/** The batch in these bytes. Null unless they are exactly one. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
   return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, readHeader)
 }
 
-/** A header and as many items behind it as it says; null for anything else. */
+/** A header and as many items as it states. Null for anything else. */
 export function decodeItems<Header extends { readonly count: number }>(
   bytes: Uint8Array,
   headerOf: (value: unknown) => Header | null,
@@ -78,7 +78,7 @@ export function decodeItems<Header extends { readonly count: number }>(
   return items.every(isItem) ? { ...header, items } : null
 }
 
-/** Every value in these bytes, one behind the other; null when they are no MessagePack. */
+/** All concatenated values in these bytes. Null when they are not MessagePack. */
 export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   if (bytes.length === 0) return null
   try {
@@ -89,7 +89,7 @@ export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   }
 }
 
-/** Whether a value that was read has the form of an item. */
+/** Whether a decoded value has the form of an item. */
 export function isItem(value: unknown): value is RawItem {
   return Array.isArray(value) && typeof value[0] === 'number'
 }
@@ -115,7 +115,7 @@ function readOffsets(value: unknown): readonly OffsetRange[] | null {
   return offsets
 }
 
-/** A whole number from 0. */
+/** An integer from 0. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -1,6 +1,6 @@
-// The form of a checkpoint: all that gateways serve hot, as it stood at named sequences of all shards, in the items of the log.
-// A reader takes the items, then the shards behind those sequences; what of them the items contain already it knows by `seq`
-// and by the versions of rows.
+// Format of a checkpoint: all in-memory data that gateways serve, as of given sequences of all shards, in
+// the items of the log. A reader takes the items, then the shards after those sequences. It recognises
+// duplicates by `seq` and by the versions of rows.
 
 import { crc32 } from 'node:zlib'
 import { VENUE_KEYS, type VenueKey } from '../ids.ts'
@@ -11,37 +11,37 @@ import { SHARDS, type ShardName } from './cluster-log.ts'
 
 const FORMAT = 1
 const HEADER_FIELDS = 12
-/** The CRC-32 of all before it, behind the items. */
+/** The CRC-32 of all preceding bytes, after the items. */
 const CHECKSUM_BYTES = 4
 
-/** The name of the object that holds the newest one. */
+/** The name of the object that contains the newest one. */
 export const checkpointObject = 'checkpoint'
 
-/** How far a checkpoint goes in one shard. */
+/** How much of one shard a checkpoint contains. */
 export interface ShardPosition {
   readonly shard: ShardName
-  /** Of the newest batch that it surely contains; 0: of none. */
+  /** Sequence of the newest batch that it certainly contains. 0: none. */
   readonly sequence: number
   /** The number of that batch within the epoch. */
   readonly batch: number
 }
 
-/** A run of the engine, by which streams resume. */
+/** A run of the engine, with which streams resume. */
 export interface EngineRun {
   readonly number: number
   readonly epoch: string
   readonly startedAtMs: TimeMs
-  /** Null: not known, or going on. */
+  /** Null: unknown, or the run is in progress. */
   readonly endOffset: number | null
 }
 
-/** Trades that the engine announced as lost, for streams that resume from before it did. */
+/** Trades that the engine announced as lost, for streams that resume from before the announcement. */
 export interface AnnouncedLoss {
   readonly run: number
-  /** Of the newest trade then. */
+  /** Offset of the newest trade at that time. */
   readonly offset: number
   readonly venue: VenueKey
-  /** Null: of any market of the venue. */
+  /** Null: any market of the venue. */
   readonly market: number | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -52,18 +52,18 @@ export interface CheckpointHeader {
   readonly epoch: string
   readonly term: number
   readonly takenAtMs: TimeMs
-  /** The kept runs, oldest first, the present one last. */
+  /** The retained runs, oldest first, the current one last. */
   readonly runs: readonly EngineRun[]
   readonly recordsSinceMs: TimeMs
-  /** What users call each venue. */
+  /** The public name of each venue. */
   readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
   readonly shards: readonly ShardPosition[]
-  /** The newest offset of each channel when it was begun. */
+  /** The newest offset of each channel when the checkpoint was begun. */
   readonly offsets: Readonly<Record<string, number>>
-  /** The newest version of a row when it was begun. */
+  /** The newest version of a row when the checkpoint was begun. */
   readonly version: number
   readonly count: number
-  /** Of the kept runs. */
+  /** Losses of the retained runs. */
   readonly losses: readonly AnnouncedLoss[]
 }
 
@@ -71,7 +71,7 @@ export interface Checkpoint extends CheckpointHeader {
   readonly items: readonly RawItem[]
 }
 
-/** The bytes of a checkpoint, whose items are encoded already, one behind the other. */
+/** The bytes of a checkpoint. `items` are encoded already, concatenated. */
 export function encodeCheckpoint(header: CheckpointHeader, items: readonly Uint8Array[]): Buffer {
   const parts = [headOf(header), ...items]
   let sum = 0
@@ -97,7 +97,7 @@ function headOf(header: CheckpointHeader): Uint8Array {
   return encoded((writer) => writeValue(writer, [...headFields, ...rest]))
 }
 
-/** The checkpoint in these bytes; null unless they are exactly one, undamaged. */
+/** The checkpoint in these bytes. Null unless they are exactly one, undamaged. */
 export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = buffer.length - CHECKSUM_BYTES
@@ -146,7 +146,7 @@ function readRuns(value: unknown): readonly EngineRun[] | null {
 
 const LOSS_FIELDS = 7
 
-/** An older engine writes null for none. */
+/** An older engine writes null for an empty list. */
 function readLosses(value: unknown): readonly AnnouncedLoss[] | null {
   if (value === null) return []
   if (!Array.isArray(value) || value.length % LOSS_FIELDS !== 0) return null

@@ -1,15 +1,16 @@
-// Between the venues and the engine that leads: after a pause of the process, in which another engine may have taken the lease,
-// events wait until the lease was checked. A deposed engine would store trades that no reader of the log ever gets.
+// A gate between the venues and the leader. After a pause of the process, in which another engine may have
+// taken the lease, events wait until the lease is checked. A deposed engine would store trades that no
+// reader of the log ever receives.
 
-/** Events that wait at most; beyond, they are handed on unchecked. */
+/** Maximum number of waiting events. Beyond it, they are passed on unchecked. */
 export const waitingEventsMax = 262_144
 
 interface GateParts {
-  /** Null while the lease is certain; else resolves with whether it is still held. */
+  /** Null while the lease is certain. Otherwise resolves with whether it is still held. */
   readonly confirm: () => Promise<boolean> | null
 }
 
-/** Hands on `take`'s events in order, or discards them once the lease is known to be lost. */
+/** Passes events to `take` in order, or discards them once the lease is known to be lost. */
 export function gated<Event>(
   { confirm }: GateParts,
   take: (event: Event) => void,

@@ -1,6 +1,7 @@
-// Reads all shards of the log behind a checkpoint and hands on every batch once, in order: repeats, batches of a deposed
-// engine and of earlier epochs are left out and counted; what is missing is asked of the engine, which keeps its newest batches.
-// What it has no longer, what is unreadable or of a later epoch is a fault, after which nothing more is handed on.
+// Reads all shards of the log after a checkpoint and passes on every batch once, in order. Skips and counts
+// repeats, and batches of a deposed engine or of earlier epochs. Requests missing batches from the engine,
+// which retains its newest ones. A batch that is not available, unreadable or of a later epoch is a fault,
+// which ends the follower.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -15,23 +16,23 @@ import {
   type ShardName,
 } from './cluster-log.ts'
 
-/** Why a reader cannot go on from where it stands. */
+/** Why a follower cannot continue. */
 export type FollowFault =
-  /** A number was left out, or the log has what never came. */
+  /** A number is missing, or the log has batches that never arrived. */
   | 'batch_missing'
   /** Another run of the engine, or another engine, leads. */
   | 'new_epoch'
-  /** A batch that this version cannot read: gateways are upgraded before the engine. */
+  /** A batch that this version cannot parse: gateways are upgraded before the engine. */
   | 'unreadable_batch'
-  /** Batches of another leader with a lower term arrive, and none of the leader that is followed. */
+  /** Batches of another leader with a lower term arrive, and none of the followed leader. */
   | 'leader_lost'
 
-/** Why a batch was left out. */
+/** Why a batch was skipped. */
 type Skipped = 'repeat' | 'deposed'
 
-/** The mirror's side of a reader: it takes what was read. */
+/** Receives what a follower reads. Implemented by the mirror. */
 export interface FollowSink {
-  /** The items of a batch, in order of its shard. A promise: the shard's next batch waits for it. */
+  /** The items of a batch, in the order of its shard. The shard's next batch waits for a returned promise. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void>
   /** The items of a batch that the checkpoint contains, or of an earlier epoch. */
   recall(epoch: string, items: readonly RawItem[]): void
@@ -39,42 +40,42 @@ export interface FollowSink {
   onFault(fault: FollowFault): void
 }
 
-/** A batch may come so long after one that follows it. */
+/** A batch may arrive this long after one that follows it. */
 const REORDER_MS = 500
 const HELD_MAX = 64
-/** While the engine is asked for what is missing. */
+/** Maximum number of held batches while missing ones are requested from the engine. */
 const HELD_BEYOND_MAX = 8_192
-/** How often the log is asked for its newest batches, to find that the last ones never came. */
+/** How often the log's newest sequences are polled, to detect that the last batches never arrived. */
 const HEAD_POLL_MS = 1_000
-/** The log may have a batch for so long before it must have come. */
+/** The log may have a batch this long before it must have arrived. */
 const HEAD_LATE_MS = 4_000
-/** Without a batch of the leader for so long, batches of a lower term mean that it is gone. */
+/** Without a batch of the leader for this long, batches of a lower term mean that it is gone. */
 const LEADER_LOST_MS = 2_000
-/** How often a start looks whether it is over. */
+/** How often a start checks whether it is complete. */
 const READY_POLL_MS = 5
 /** Batches from before the checkpoint that are read again, for streams that resume. */
 const RECALLED_BATCHES = 4_096
-/** What the log has not given back by then is gone: streams that need it are told so. */
+/** Batches that the log has not returned by then are treated as gone. Streams that need them receive a gap. */
 const RECALL_MS_MAX = 1_500
 
 interface ShardState {
   readonly shard: ShardName
-  /** Of the checkpoint. */
+  /** The checkpoint's sequence. */
   readonly from: number
-  /** Of the newest batch that the checkpoint contains, or that came. */
+  /** Sequence of the newest batch that the checkpoint contains, or that arrived. */
   sequence: number
-  /** Of the newest batch that came at all. */
+  /** Sequence of the newest batch that arrived at all. */
   delivered: number
-  /** The number of the newest batch that was taken. */
+  /** Number of the newest batch that was taken. */
   batch: number
-  /** Batches that came before one that they follow. */
+  /** Batches that arrived before one that they follow. */
   readonly held: Map<number, Batch>
   heldSinceMs: number | null
-  /** The engine is asked for what is missing. */
+  /** Missing batches are being requested from the engine. */
   isFilling: boolean
-  /** That of the log when it was last asked. */
+  /** The log's newest sequence at the last poll. */
   head: number
-  /** Since when the log has more than came up to a sequence. */
+  /** The sequence beyond which the log has more batches than arrived, and since when. */
   ahead: { readonly sequence: number; readonly sinceMs: number } | null
   behind: number
 }
@@ -92,7 +93,7 @@ export class Follower {
   #isOver = false
   #receivedAtMs: number
   #polledAtMs = 0
-  /** When a batch of a lower term came last, on the monotonic clock. */
+  /** When a batch of a lower term last arrived, monotonic. */
   #deposedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: {
@@ -115,7 +116,7 @@ export class Follower {
         sequence: 0,
         batch: 0,
       }
-    // One that the checkpoint does not name is read from its first batch.
+    // A shard that the checkpoint does not contain is read from its first batch.
     this.#shards = marketShards.map((name) => {
       const { shard, sequence: from, batch } = positionOf(name)
       const times = { heldSinceMs: null, isFilling: false, ahead: null }
@@ -133,12 +134,12 @@ export class Follower {
     })
   }
 
-  /** When a batch came last, on the monotonic clock. */
+  /** When a batch last arrived, monotonic. */
   get receivedAtMs(): number {
     return this.#receivedAtMs
   }
 
-  /** Batches that the log has and this reader has not, as far as both know. */
+  /** Batches that the log has and this follower does not, as far as known. */
   get behind(): number {
     let count = 0
     for (const { behind, head, sequence } of this.#shards) {
@@ -147,18 +148,21 @@ export class Follower {
     return count
   }
 
-  /** Reads on until it is stopped. Resolves when it has passed what the log had at the start; false: it has ended before. */
+  /**
+   * Starts reading, until stopped. Resolves with true when the log's content as of the start has been read,
+   * with false if it ended before.
+   */
   async start(): Promise<boolean> {
     const heads = await Promise.all(this.#shards.map(({ shard }) => this.#log.head(shard)))
     if (this.#isOver) return false
     for (const [index, state] of this.#shards.entries()) {
       state.head = heads[index] ?? 0
-      // A log that lost its newest batches begins behind the checkpoint: the engine says so, or goes on from there.
+      // A log that lost its newest batches ends before the checkpoint. A new checkpoint is needed.
       if (state.head < state.from) {
         this.#fail('batch_missing')
         return false
       }
-      // Books are resumed from memory alone.
+      // Only trades: books are resumed from memory alone.
       const recalled = state.shard === 'trades' ? RECALLED_BATCHES : 0
       const first = Math.max(1, state.from + 1 - recalled)
       state.delivered = first - 1
@@ -188,7 +192,7 @@ export class Follower {
     await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()))
   }
 
-  /** The log has something at this sequence that is no batch of ours. */
+  /** Skips a sequence at which the log has no batch of this cluster. */
   #pass(state: ShardState, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
     state.behind = behind
     state.delivered = Math.max(state.delivered, sequence)
@@ -201,7 +205,8 @@ export class Follower {
     state.delivered = Math.max(state.delivered, sequence)
     const batch = decodeBatch(bytes)
     const isOld = sequence <= state.from
-    // A log that lost its data counts sequences from 1 again, so a batch is recognised by its epoch and number.
+    // A log that lost its data restarts its sequences at 1, so a batch is recognised by its epoch and
+    // number.
     const isNew =
       batch !== null &&
       batch.term >= this.#term &&
@@ -251,7 +256,7 @@ export class Follower {
     return Promise.resolve(taken).then(() => this.#handHeld(state))
   }
 
-  /** Asks the engine for the batches before those that are held, one after the other. */
+  /** Requests the batches before the held ones from the engine, one after the other. */
   async #fill(state: ShardState): Promise<void> {
     if (state.isFilling) return
     state.isFilling = true
@@ -261,9 +266,9 @@ export class Follower {
         .request('batch', Buffer.from(idOfBatch(this.#epoch, state.shard, number)))
         .catch(() => null)
       const batch = bytes === null ? null : decodeBatch(bytes)
-      // It has come after all.
+      // It has arrived in the meantime.
       if (state.batch >= number) continue
-      // Asked again by the next look.
+      // The next check requests it again.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
       this.#metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').inc()
@@ -272,7 +277,7 @@ export class Follower {
     state.isFilling = false
   }
 
-  /** Looks for batches that should have come. */
+  /** Checks for batches that should have arrived. */
   async #check(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     const isLeaderLost = nowMs - this.#receivedAtMs > LEADER_LOST_MS
@@ -293,7 +298,7 @@ export class Follower {
     try {
       state.head = await this.#log.head(state.shard)
     } catch {
-      // Not known now: asked again in a second.
+      // Unknown for now. The next poll follows in a second.
       state.ahead = null
       return
     }

@@ -1,11 +1,10 @@
-// What gateways ask the engine and are told by it, as bytes: requests of HTTP that a mirror cannot answer, batches that did not
-// come, and revocations.
-// Bytes from the log are not believed.
+// Encoding of messages between gateways and the engine: HTTP requests that a mirror cannot answer, missing
+// batches, and revocations. Bytes from the log are untrusted.
 
 import { Packr } from 'msgpackr'
 import { isRecord } from '../json-record.ts'
 
-/** A request as a client sent it, without its connection. */
+/** A client's request, without its connection. */
 export interface GatewayRequest {
   readonly method: string
   /** With its query. */
@@ -21,7 +20,7 @@ export interface GatewayResponse {
   readonly body: Uint8Array
 }
 
-/** What has ended, and must end everywhere: a key, a login token, all tokens of an account, an account. */
+/** What has ended, and must end on every process: a key, a login token, all tokens of an account, an account. */
 export type Revocation = {
   readonly of: 'key' | 'token' | 'tokens' | 'account'
   readonly id: string
@@ -47,7 +46,7 @@ export function decodeGatewayRequest(bytes: Uint8Array): GatewayRequest | null {
   return headers === null || !(body instanceof Uint8Array) ? null : { method, path, headers, body }
 }
 
-/** Null unless the bytes are an answer. */
+/** Null unless the bytes are a response. */
 export function decodeGatewayResponse(bytes: Uint8Array): GatewayResponse | null {
   const value = unpack(bytes)
   if (!isRecord(value)) return null
@@ -66,7 +65,7 @@ export function decodeRevocation(bytes: Uint8Array): Revocation | null {
   return of === undefined ? null : { of, id: value.id }
 }
 
-/** Answers a batch by its id; throws for one that is not kept. */
+/** Answers with a batch by its id. Throws for one that is not retained. */
 export function answerBatches(batchOf: (id: string) => Uint8Array | null) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const bytes = batchOf(Buffer.from(body).toString())

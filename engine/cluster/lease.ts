@@ -1,5 +1,6 @@
-// Which engine leads: one record in a bucket, taken and renewed by compare-and-set, with a term that rises with each leader.
-// While the log cannot be reached nobody can take it, and its holder goes on; a holder that finds it taken has been deposed.
+// Leader election: one record in a bucket, taken and renewed by compare-and-set, with a term that increases
+// with each leader. While the log is unreachable nobody can take it, and its holder continues. A holder
+// that finds it taken is deposed.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
@@ -10,28 +11,28 @@ import { type Bucket, type BucketEntry, LogError } from './cluster-log.ts'
 
 /** How often it is renewed. */
 export const leaseRenewMs = 1_000
-/** How long an unchanged one must be watched before another may take it. */
+/** How long it must be observed unchanged before another engine may take it. */
 export const leaseLostMs = 5_000
 const POLL_MS_MIN = 25
-/** After a pause of the holder's process of this length another engine may have the lease. */
+/** After the holder's process paused for this long, another engine may have the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
 /**
- * Between two looks; of a longer time only so much counts, since the holder may have slept too. A watch that began anew instead
- * would never end on a machine that is busy enough.
+ * Upper bound of the time counted between two polls. After a longer gap the holder may have been paused
+ * too. Restarting the observation instead would never end on a busy machine.
  */
 const POLL_GAP_MS_MAX = 1_500
 const KEY = 'leader'
 const OVER = Promise.resolve(false)
 
 export interface LeaseHolder {
-  /** Of the engine's process. */
+  /** Name of the engine's process. */
   readonly holder: string
   readonly term: number
 }
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** Null for a record that cannot be read: nobody holds it. */
+/** Null for an unreadable record, which means that nobody holds the lease. */
 export function readLease(entry: BucketEntry | null): LeaseHolder | null {
   if (entry === null || entry.value === null) return null
   try {
@@ -45,23 +46,26 @@ export function readLease(entry: BucketEntry | null): LeaseHolder | null {
 
 interface LeaseParts {
   readonly bucket: Bucket
-  /** Named by nobody else. */
+  /** A unique name. */
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
-  /** The log has lost the record, and with it perhaps everything else. Called each time. */
+  /** The log has lost the record, and perhaps everything else. Called each time. */
   readonly onRecordLost?: () => void
 }
 
 /**
- * The term that follows `term`: at least the Unix time in seconds. A log that lost its data reports no earlier term, and a term
- * that is used twice would make followers discard the batches of the new leader.
+ * The term that follows `term`: at least the Unix time in seconds. A log that lost its data reports no
+ * earlier term, and a reused term would make followers discard the batches of the new leader.
  */
 function nextTerm(term: number, clock: Clock): number {
   return Math.max(term + 1, Math.floor(clock.nowMs() / 1_000))
 }
 
-/** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
+/**
+ * Waits until the lease is free, or its holder has not renewed it for `leaseLostMs`. Resolves with null
+ * when aborted.
+ */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
   let [seen, watchedMs, polledMs, term, hasFailed, wasHeld] = [-1, 0, 0, 0, false, false]
@@ -72,14 +76,14 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
       const gapMs = nowMs - polledMs
-      // While the log could not be read its holder could not renew it either.
+      // While the log was unreachable, the holder could not renew it either.
       const wasUnreachable = hasFailed && gapMs > POLL_GAP_MS_MAX
       watchedMs =
         seen !== revision || wasUnreachable ? 0 : watchedMs + Math.min(gapMs, POLL_GAP_MS_MAX)
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
       ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
-      // A log that lost the record has a leader that writes it again, unless that leader is gone too.
+      // If the log lost the record, the leader writes it again, unless that leader is gone too.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)
@@ -91,14 +95,14 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       if (!(error instanceof LogError)) throw error
       hasFailed = true
     }
-    // No later than it may be taken.
+    // Polls no later than the moment at which the lease may be taken.
     const lostInMs = polledMs + leaseLostMs - watchedMs - clock.monotonicMs()
     await pause(clock, Math.max(POLL_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
   return null
 }
 
-/** A lease that was taken; call `keep` at once. */
+/** A lease that was taken. Call `startRenewing` at once. */
 export class Lease {
   readonly term: number
   readonly #parts: LeaseParts
@@ -106,7 +110,7 @@ export class Lease {
   #stopTimer: StopTimer = () => undefined
   #isBusy = false
   #isOver = false
-  /** When this process last ran, on the monotonic clock. */
+  /** When this process last ran, monotonic. */
   #awakeAtMs: number
   #confirming: Promise<boolean> | null = null
 
@@ -117,12 +121,11 @@ export class Lease {
     this.#awakeAtMs = parts.clock.monotonicMs()
   }
 
-  /** Who holds it. */
   get holder(): string {
     return this.#parts.holder
   }
 
-  /** Renews it every second; calls back once when another engine has it. */
+  /** Renews it every second. Calls `onDeposed` once when another engine has it. */
   startRenewing(onDeposed: () => void): void {
     this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => {
       this.confirm()
@@ -132,8 +135,9 @@ export class Lease {
   }
 
   /**
-   * Null while this process runs without pauses. After a pause in which another engine may have taken the lease: resolves with
-   * whether it is still held, true also while the log cannot be reached. Once it was lost or released: resolves with false.
+   * Null while this process runs without pauses. After a pause in which another engine may have taken the
+   * lease: resolves with whether it is still held, and with true while the log is unreachable. After it was
+   * lost or released: resolves with false.
    */
   confirm(): Promise<boolean> | null {
     if (this.#isOver) return OVER
@@ -149,7 +153,7 @@ export class Lease {
     return this.#confirming
   }
 
-  /** Whether it is held at this moment, as the bucket says; rejects with LogError `down`. */
+  /** Whether it is held now, according to the bucket. Rejects with LogError `down`. */
   async isHeld(): Promise<boolean> {
     let entry = await this.#parts.bucket.get(KEY)
     if ((entry === null || entry.value === null) && !this.#isOver) {
@@ -157,13 +161,16 @@ export class Lease {
       entry = await this.#parts.bucket.get(KEY)
     }
     if (this.#isOver) return false
-    // Refused as older than a renewal of this engine that was answered before this read was.
+    // Refused as older than a renewal by this engine that completed before this read did.
     if (entry?.value === null && entry.revision < this.#revision) return true
     const held = readLease(entry)
     return held?.holder === this.#parts.holder && held.term === this.term
   }
 
-  /** Writes the record that the log has lost (revision 0), or that no engine wrote, unless another engine was first. */
+  /**
+   * Writes the record that the log has lost (revision 0), or that no engine wrote, unless another engine
+   * was first.
+   */
   async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
     try {
@@ -175,17 +182,17 @@ export class Lease {
     }
   }
 
-  /** Gives it up, so that the next one need not wait. */
+  /** Releases it, so that the next leader need not wait. */
   async release(): Promise<void> {
     this.#isOver = true
     this.#stopTimer()
     try {
       if (!(await this.#isOurs())) return
-      // With the term, which must go on rising, and no holder who renews it.
+      // Retains the term, which must keep increasing, without a holder that renews it.
       const { bucket } = this.#parts
       await bucket.replace(KEY, packr.pack({ holder: '', term: this.term }), this.#revision)
     } catch {
-      // It is free after some seconds without being renewed.
+      // It becomes free after some seconds without a renewal.
     }
   }
 
@@ -204,7 +211,7 @@ export class Lease {
     }
   }
 
-  /** An unheard renewal of ours changed it, or another engine did. */
+  /** A renewal whose response was lost changed the record, or another engine did. */
   async #checkChanged(onDeposed: () => void): Promise<void> {
     try {
       if ((await this.#isOurs()) || this.#isOver) return

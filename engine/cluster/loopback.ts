@@ -1,4 +1,5 @@
-// Asks the engine's own face on loopback what a gateway could not answer: keys, quotas and refusals are those of one place.
+// Forwards requests that a gateway cannot answer to the engine's own server on loopback, so that keys,
+// quotas and errors are handled in one process.
 
 import { Agent, request } from 'node:http'
 import { answersMax, requestMsMax } from './cluster-log.ts'
@@ -9,9 +10,9 @@ import {
   type GatewayResponse,
 } from './gateway-messages.ts'
 
-/** Bytes of an answer; a larger one is refused. */
+/** Bytes of a response. A larger one is rejected. */
 const ANSWER_BYTES_MAX = 7 * 1_024 * 1_024
-/** Of one connection, which a request through a gateway does not have to itself. */
+/** Hop-by-hop headers: they apply to one connection, and a forwarded request has no connection of its own. */
 const HOP_HEADERS = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer'],
   ...['proxy-authorization', 'proxy-authenticate', 'host', 'content-length', 'expect'],
@@ -21,12 +22,12 @@ export class Loopback {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: answersMax })
   readonly #port: number
 
-  /** `port`: of the face on 127.0.0.1. */
+  /** `port`: of the server on 127.0.0.1. */
   constructor(port: number) {
     this.#port = port
   }
 
-  /** The answer to a request of a gateway's, as bytes of asked.ts; rejects with an Error when there is none in time. */
+  /** The response to a gateway's request, as bytes of gateway-messages.ts. Rejects with an Error on timeout. */
   async answer(bytes: Uint8Array): Promise<Uint8Array> {
     const forwarded = decodeGatewayRequest(bytes)
     if (forwarded === null) throw new Error('this is no request')

@@ -1,5 +1,5 @@
-// Who else is in the cluster: each process tells all others every second how it stands, and hears them. Nothing is kept in the
-// log; what is told was written by another process and is not believed beyond its form.
+// Membership of the cluster: each process announces its state to all others every second. Nothing is stored
+// in the log. Announcements come from other processes, so only their format is validated.
 
 import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -10,26 +10,26 @@ import type { ClusterLog, LogSubscription } from './cluster-log.ts'
 const ROLES = ['engine', 'standby', 'gateway'] as const
 export type MemberRole = (typeof ROLES)[number]
 
-/** How a process stands in the cluster, by its own word. */
+/** State of a process in the cluster, as it reports it. */
 export interface Member {
   readonly role: MemberRole
   readonly name: string
-  /** Of the lease that it holds; null: it holds none. */
+  /** Term of the lease that it holds. Null: none. */
   readonly term: number | null
-  /** Batches of the log that are not read yet; of the engine that leads those that are not safe in the log yet. */
+  /** Batches of the log that it has not read. For the leader: batches that the log has not stored yet. */
   readonly lagBatches: number
-  /** From the engine's receipt of the newest update to its place there. */
+  /** Time from the engine's receipt of the newest update to its processing there. */
   readonly lagMs: number
 }
 
 /** A member as others see it. */
 export interface MemberStatus extends Member {
-  /** Since its last word. */
+  /** Time since its last announcement. */
   readonly lastSeenAgoMs: number
 }
 
 const HEARTBEAT_MS = 1_000
-/** Who is silent for longer has gone, or cannot be reached; the one that led last is still named. */
+/** A member without an announcement for this long is gone or unreachable. The last leader is still listed. */
 export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
@@ -70,7 +70,10 @@ export class Members {
     this.#stops = [clock.every(HEARTBEAT_MS, announce)]
   }
 
-  /** Those heard of late and this one, in the order of their names: engines, standbys, gateways. */
+  /**
+   * This process and the members with recent announcements, sorted by role (engines, standbys, gateways)
+   * and name.
+   */
   all(): readonly MemberStatus[] {
     const nowMs = this.#clock.monotonicMs()
     const self = this.#self()
@@ -84,7 +87,7 @@ export class Members {
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
-  /** Who holds the lease with the highest term that was heard of, however long ago. */
+  /** The holder of the lease with the highest term that was announced, however long ago. */
   get leader(): MemberStatus | null {
     const self = this.#self()
     if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {
@@ -103,7 +106,7 @@ export class Members {
   #receive(bytes: Uint8Array): void {
     const member = decodeMember(bytes)
     if (member === null) return
-    // Who has gone makes room.
+    // Evicts members that are gone.
     if (this.#seen.size >= membersMax) this.all()
     if (this.#seen.size >= membersMax && !this.#seen.has(member.name)) return
     const seen = { member, atMs: this.#clock.monotonicMs() }

@@ -11,9 +11,9 @@ interface BucketParts {
   readonly replicas: number
   readonly bytesMax: number
   readonly timeoutMs: number
-  /** Makes the bucket when it is not there; else that is a failure. */
+  /** Whether to create a missing bucket. Otherwise that is an error. */
   readonly creates: boolean
-  /** Calls back each time the connection is up again. */
+  /** Calls `action` each time the connection is up again. */
   readonly onUp: (action: () => void) => void
   readonly clock: Clock
   readonly log: Log
@@ -44,7 +44,7 @@ export async function openBucket(
   const kv = await create().catch((error) => {
     throw failed(error)
   })
-  /** `isRead`: a server that has no such bucket leaves a read of it unanswered. */
+  /** `isRead`: a server without the bucket does not respond to a read. */
   const withRecreation = async <Value>(
     action: () => Promise<Value>,
     isRead = false,
@@ -92,7 +92,7 @@ function entryOf({ key, value, revision, operation }: KvEntry): BucketEntry {
 
 type Watcher = Parameters<Bucket['watch']>[0]
 
-/** One watch after the other, the first of which says when all is there. */
+/** A sequence of watches. The first one reports the end of the snapshot. */
 class BucketWatch implements LogSubscription {
   readonly #kv: KV
   readonly #watcher: Watcher
@@ -156,7 +156,7 @@ class BucketWatch implements LogSubscription {
     return (await this.#kv.status()).values === 0
   }
 
-  /** The next watch, as soon as there can be one; null: it was stopped. */
+  /** Opens the next watch, with retries. Null: stopped. */
   async #nextEntries(): Promise<AsyncIterable<
     KvEntry & { isUpdate: boolean; delta?: number }
   > | null> {
@@ -169,7 +169,7 @@ class BucketWatch implements LogSubscription {
         this.#entries = entries
         return entries
       } catch {
-        // The next attempt tells.
+        // Retried below.
       }
     }
     return null

@@ -1,6 +1,7 @@
-// Appends to streams, with many appends under way: one inbox and one timer for all acknowledgements, where the client's own
-// `publish` makes a race of promises, a timer and two stacks for each. Of the batches of some milliseconds one asks for an
-// acknowledgement: each says which sequence and which batch it comes behind, so that the place of one is that of all before.
+// Appends to streams with many pending appends: one inbox and one timer for all acknowledgements. The
+// client's own `publish` needs a race of promises, a timer and two stacks for each. Only one batch every
+// few milliseconds requests an acknowledgement. Each batch states the sequence and the batch that it
+// follows, so one acknowledgement confirms all before.
 
 import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -8,18 +9,18 @@ import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
 import { type Append, LogError } from './cluster-log.ts'
 
-/** Between two batches of a subject that ask; an acknowledgement costs the engine about as much as a batch. */
+/** Shortest time between acknowledgement requests of a subject. One costs the engine about as much as a batch. */
 export const ackEveryMs = 5
-/** How often it is looked whether an acknowledgement is late. */
+/** How often pending acknowledgements are checked for a timeout. */
 const TIMEOUT_CHECK_MS = 250
 const NO_RESPONDERS = 503
-/** Of the server: another batch is the last one, or another sequence. */
+/** JetStream error codes: another batch is the last one, or another sequence. */
 const WRONG_LAST = [10_070, 10_071]
-/** Of the server: no room for the message, in the stream or on the disk. */
+/** JetStream error codes: no space for the message, in the stream or on the disk. */
 const STORAGE_FULL = [10_023, 10_047, 10_077, 10_122]
 
 interface Sent extends Append {
-  /** It was sent with a question; else the next one that asks answers for it. */
+  /** It was sent with an acknowledgement request. Otherwise the next one with a request confirms it. */
   readonly isAckRequested: boolean
 }
 
@@ -30,20 +31,20 @@ interface Waiting extends Sent {
   readonly reject: (error: LogError) => void
 }
 
-/** What of a subject is not acknowledged. */
+/** A subject's batches that are not acknowledged. */
 interface SubjectState {
   readonly subject: string
-  /** By their numbers, in order. */
+  /** By number, in order. */
   readonly waiting: Map<number, Waiting>
   newest: number
-  /** When a batch asked last. */
+  /** When a batch last requested an acknowledgement. */
   ackRequestedAtMs: number
   isCheckScheduled: boolean
 }
 
 type Acknowledgement = Pick<Msg, 'subject' | 'headers' | 'json'>
 
-/** What it needs of the client's connection. */
+/** The parts of the client's connection that are used. */
 export interface Connection {
   publish(
     subject: string,
@@ -63,7 +64,7 @@ export class NatsPublisher {
   readonly #inbox: string
   readonly #stopTimer: StopTimer
   readonly #subjects = new Map<string, SubjectState>()
-  /** By the number of the question. */
+  /** By the token of the request. */
   readonly #ackRequests = new Map<
     number,
     { readonly state: SubjectState; readonly number: number }
@@ -85,12 +86,12 @@ export class NatsPublisher {
     this.#stopTimer = clock.every(TIMEOUT_CHECK_MS, () => this.#giveUp(this.#clock.monotonicMs()))
   }
 
-  /** Resolves with the sequence; rejects with LogError, or whatever the client throws. */
+  /** Resolves with the sequence. Rejects with LogError, or the client's error. */
   publish(subject: string, append: Append): Promise<number> {
     return new Promise((resolve, reject) => {
       const { bytes, id, after, isAckedSeparately: isAlone } = append
       const state = this.#stateOf(subject)
-      // The place of this one will not tell that of the one before.
+      // The sequence of this one will not confirm that of the one before.
       if (state.waiting.get(state.newest)?.after !== after - 1) this.#requestAck(state)
       const nowMs = this.#clock.monotonicMs()
       const isAckRequested = isAlone === true || nowMs - state.ackRequestedAtMs >= ackEveryMs
@@ -103,7 +104,7 @@ export class NatsPublisher {
     })
   }
 
-  /** What is under way on a lost connection is not acknowledged any more. */
+  /** Rejects everything pending: a lost connection delivers no more acknowledgements. */
   giveUpAll(): void {
     this.#giveUp(Number.POSITIVE_INFINITY)
   }
@@ -123,10 +124,10 @@ export class NatsPublisher {
     return state
   }
 
-  /** With its number in the lane, and whether it asks to be acknowledged. */
+  /** `number` is the batch's number within the subject. */
   #send(state: SubjectState, number: number, { bytes, id, after, isAckRequested }: Sent): void {
     const before = state.waiting.get(number - 1)
-    // One that does not ask is in its place once this one is.
+    // A batch without an acknowledgement request is confirmed by this one.
     const behind = before === undefined || before.isAckRequested ? null : before.id
     const headers = this.#headers.of(id, after, behind)
     if (!isAckRequested) return this.#connection.publish(state.subject, bytes, { headers })
@@ -137,7 +138,7 @@ export class NatsPublisher {
     state.ackRequestedAtMs = this.#clock.monotonicMs()
   }
 
-  /** Whether the newest batch is followed by none that asks is seen a little later. */
+  /** Checks a little later whether the newest batch is followed by one with an acknowledgement request. */
   #scheduleCheck(state: SubjectState): void {
     if (state.isCheckScheduled) return
     state.isCheckScheduled = true
@@ -149,7 +150,7 @@ export class NatsPublisher {
     })
   }
 
-  /** The newest batch is sent once more, to be acknowledged: the log has it once, by its id. */
+  /** Sends the newest batch again with an acknowledgement request. The log stores it once, by its id. */
   #requestAck(state: SubjectState): void {
     const newest = state.waiting.get(state.newest)
     if (newest === undefined || newest.isAckRequested) return
@@ -157,7 +158,7 @@ export class NatsPublisher {
     try {
       this.#send(state, state.newest, newest)
     } catch {
-      // The connection was closed: what waits is given up.
+      // The connection was closed. Pending batches are rejected.
     }
   }
 
@@ -185,7 +186,7 @@ export class NatsPublisher {
     else this.#refuse(state, number, sequence)
   }
 
-  /** A batch has its place, and by it those that were sent right before it without a question. */
+  /** Confirms a batch, and those without an acknowledgement request that were sent right before it. */
   #settle(state: SubjectState, number: number, sequence: number): void {
     const acked = state.waiting.get(number)
     if (acked === undefined) return
@@ -200,7 +201,10 @@ export class NatsPublisher {
     }
   }
 
-  /** Whether those before it without a question are in the log is not known. */
+  /**
+   * Also rejects the ones before it without an acknowledgement request, because it is unknown whether the
+   * log has them.
+   */
   #refuse(state: SubjectState, number: number, why: LogError): void {
     for (let each = number; ; each -= 1) {
       const waiting = state.waiting.get(each)
@@ -211,11 +215,14 @@ export class NatsPublisher {
   }
 }
 
-/** Headers as their bytes at once: the client's own are spelled letter by letter, each time. */
+/** Headers encoded at once. The client's own encoding goes character by character, each time. */
 class AppendHeaders extends MsgHdrsImpl {
   #bytes = new Uint8Array()
 
-  /** For one message; `behind`: the id of the one that it must follow. None has a line's end in it. */
+  /**
+   * Sets the headers of one message. `behind`: the id of the message that it must follow. No argument may
+   * contain a line break.
+   */
   of(id: string, after: number, behind: string | null): this {
     const last = `Nats-Expected-Last-Sequence: ${after}\r\n`
     const follows = behind === null ? '' : `Nats-Expected-Last-Msg-Id: ${behind}\r\n`
@@ -228,7 +235,7 @@ class AppendHeaders extends MsgHdrsImpl {
   }
 }
 
-/** The sequence that a server acknowledged, or why it did not. */
+/** The acknowledged sequence, or the error. */
 function sequenceIn(message: Acknowledgement): number | LogError {
   if (message.headers?.code === NO_RESPONDERS) {
     return new LogError('unanswered', 'no stream takes batches of this shard')
@@ -241,12 +248,12 @@ function sequenceIn(message: Acknowledgement): number | LogError {
       if (isCount(seq)) return seq
     }
   } catch {
-    // It is no acknowledgement.
+    // Not an acknowledgement.
   }
   return new LogError('down', 'an acknowledgement cannot be read')
 }
 
-/** What a refusal of JetStream means to us, by its code. */
+/** Maps a JetStream error code to a LogError. */
 export function refusalOf(code: unknown, message: string, cause?: unknown): LogError {
   if (WRONG_LAST.some((candidate) => candidate === code))
     return new LogError('fenced', message, cause)

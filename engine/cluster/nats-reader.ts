@@ -1,6 +1,7 @@
-// Reads a shard's stream by an ordered consumer of the client's, from where it stands, again and again: after a lost
-// connection, after the consumer ended, when it stays silent while the stream has more, and when the stream has forgotten
-// its newest batches.
+// Reads a shard's stream with the client's ordered consumer. Restarts it at the current position:
+// - after a lost connection, and after the consumer ended;
+// - when nothing arrives although the stream has more;
+// - when the stream lost its newest batches.
 
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
@@ -19,7 +20,7 @@ interface ReaderParts {
   readonly reader: ShardReader
   /** The first and last sequence that the stream has now. */
   readonly ends: () => Promise<{ readonly first: number; readonly last: number }>
-  /** A consumer from this sequence on. */
+  /** Opens a consumer from this sequence on. */
   readonly open: (next: number) => Promise<Consumer>
 }
 
@@ -33,7 +34,7 @@ export class NatsReader implements LogSubscription {
   readonly #done: Promise<void>
   #next: number
   #messages: ConsumerMessages | null = null
-  /** Where it stood at the last look. */
+  /** The position at the last check. */
   #checkedNext = 0
   #isChecking = false
 
@@ -44,7 +45,7 @@ export class NatsReader implements LogSubscription {
     this.#stopChecks = parts.clock.every(STALL_CHECK_MS, () => void this.#checkStall())
   }
 
-  /** What was under way on the lost connection may never come. */
+  /** Restarts the consumer: messages in flight on a lost connection may never arrive. */
   restart(): void {
     this.#messages?.stop()
   }
@@ -88,16 +89,16 @@ export class NatsReader implements LogSubscription {
     } finally {
       this.#messages = null
       messages.stop()
-      // An ordered consumer that nobody asks goes by itself; sooner is kinder.
+      // The server removes an unused ordered consumer by itself. Deleting it frees resources sooner.
       void consumer.delete().catch(() => undefined)
     }
   }
 
-  /** Twice at one place while the stream goes on: its messages do not come. */
+  /** Restarts the consumer if the position has not moved between two checks while the stream has more. */
   async #checkStall(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    // As it was before the question: what comes meanwhile may be newer than the answer.
+    // Read before the request: messages that arrive meanwhile may be newer than its response.
     const next = this.#next
     try {
       const { first, last } = await this.#parts.ends()
@@ -108,7 +109,7 @@ export class NatsReader implements LogSubscription {
       } else if (last >= this.#next && this.#checkedNext === this.#next) this.restart()
       this.#checkedNext = this.#next
     } catch {
-      // Without a connection there is nothing to look at.
+      // Nothing to check without a connection.
     } finally {
       this.#isChecking = false
     }

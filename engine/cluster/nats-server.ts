@@ -1,5 +1,5 @@
-// Starts a nats-server of this machine with JetStream on loopback, for `npm run cluster` and tests with the real server. Where
-// a service is deployed, its operator runs NATS (engine/OPERATING.md).
+// Starts a local nats-server with JetStream on loopback, for `npm run cluster` and tests with the real
+// server. In a deployment, the operator runs NATS (engine/OPERATING.md).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -8,19 +8,19 @@ import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 
-/** Room for one answer of the engine. */
+/** Large enough for one response of the engine. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
 /**
- * What its streams may reserve together, which is far above what a trial stores. Unless it is said, the server grants three
- * quarters of the room that is free, and refuses the streams where that is less than their bounds.
+ * Limit of what its streams may reserve together, far above what a trial stores. By default the server
+ * grants three quarters of the free space, and rejects the streams where that is less than their bounds.
  */
 const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
 const POLL_MS = 25
 
 /**
- * Becomes nats-server, beside a shell that waits for the end of what this process holds open, and ends it then: however this
- * process ends, nothing is left behind.
+ * Runs nats-server beside a shell that waits until this process closes its end of a pipe, then stops the
+ * server. So nothing is left behind, however this process ends.
  */
 const WATCHED_COMMAND =
   'umask 077; exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
@@ -28,15 +28,15 @@ const WATCHED_COMMAND =
 export const GET_NATS =
   'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
 
-/** The users that a server knows, each with the permissions of a role. */
+/** The users of the server, each with the permissions of a role. */
 const USERS = readFileSync(new URL('../operating/nats-users.conf', import.meta.url), 'utf8')
 
-/** Made on the first start in a folder, and kept there. */
+/** Generated on the first start in a folder, and stored there. */
 export interface NatsSecrets {
-  /** Passwords of the users of that name. */
+  /** Passwords of the NATS users of these names. */
   readonly engine: string
   readonly gateway: string
-  /** For CLUSTER_KEY. */
+  /** Value of CLUSTER_KEY. */
   readonly clusterKey: string
 }
 
@@ -45,24 +45,24 @@ export interface RunningNats {
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
-  /** Ends it in order; resolves when it has ended. */
+  /** Stops it in order. Resolves when it has ended. */
   stop(): Promise<void>
 }
 
-/** Whether there is one on the PATH. */
+/** Whether nats-server is on the PATH. */
 export function hasNats(): boolean {
   return spawnSync('nats-server', ['--version']).status === 0
 }
 
-/** What a process of a role needs to use a server of {@link startNats}, as variables of the environment. */
+/** Environment variables for a process of a role that uses a server of {@link startNats}. */
 export function natsEnv(role: 'engine' | 'gateway', { url, secrets }: RunningNats) {
   const login = { NATS_USER: role, NATS_PASSWORD: secrets[role] }
   return { ROLE: role, NATS_URL: url, ...login, CLUSTER_KEY: secrets.clusterKey }
 }
 
 /**
- * `port` 0: one that the system chooses. `folder` keeps the streams, passwords and the cluster's key, for its owner alone.
- * Rejects with an Error when it does not start.
+ * `port` 0: the system chooses one. `folder` contains the streams, passwords and the cluster key, readable
+ * for its owner only. Rejects with an Error when the server does not start.
  */
 export async function startNats(folder: string, port: number, clock: Clock): Promise<RunningNats> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -129,7 +129,7 @@ function secretsIn(folder: string): NatsSecrets {
   return made
 }
 
-/** An older file of that name keeps its mode unless it is changed first. */
+/** An existing file keeps its mode unless that is changed first. */
 function writePrivate(path: string, text: string): void {
   if (existsSync(path)) chmodSync(path, 0o600)
   writeFileSync(path, text, { mode: 0o600 })
@@ -148,7 +148,7 @@ function readSecrets(text: string): NatsSecrets | null {
   }
 }
 
-/** The port in the file that the server writes once it listens; null: not yet. */
+/** The port in the file that the server writes once it listens. Null: not yet. */
 function portIn(file: string): number | null {
   if (!existsSync(file)) return null
   try {

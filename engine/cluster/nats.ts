@@ -1,7 +1,6 @@
-// The log on NATS with JetStream: a stream a shard, a key-value bucket a kind of records, an object store, plain requests and
-// announcements. Everything that the server can do is its client's; what is known to go wrong there is looked after here: a
-// reader that hears nothing while the shard has more begins anew, and so does one whose stream has forgotten its newest batches.
-// Loaded only where a role asks for it.
+// The log on NATS with JetStream: one stream per shard, one key-value bucket per kind of records, an object
+// store, plain requests and announcements. Restarts readers that receive nothing while the shard has more,
+// and readers whose stream lost its newest batches. Loaded only in roles that use it.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -54,18 +53,21 @@ import { NatsReader } from './nats-reader.ts'
 interface NatsParts {
   /** One or more servers, `nats://host:port` or `tls://host:port`, comma-separated. */
   readonly url: string
-  /** Files; null: none. */
+  /** Paths of files. Null: none. */
   readonly creds: string | null
   readonly ca: string | null
-  /** Null: the server asks for none, or `creds` has it. */
+  /** Null: the server requires none, or `creds` contains it. */
   readonly login: { readonly user: string; readonly password: string } | null
-  /** An engine makes streams, buckets and the object store; a gateway waits for them, as its user may not make any. */
+  /**
+   * An engine creates streams, buckets and the object store. A gateway waits for them, because its user may
+   * not create any.
+   */
   readonly side: 'engine' | 'gateway'
-  /** What the server's operator sees of this process. */
+  /** Connection name, visible to the server's operator. */
   readonly name: string
   readonly clock: Clock
   readonly log: Log
-  /** How long the server may take for one thing; {@link requestMsMax} unless given. */
+  /** Time limit of one operation. Default {@link requestMsMax}. */
   readonly timeoutMs?: number
 }
 
@@ -83,11 +85,14 @@ const FAILED = 'Tb-Failed'
 const RECONNECT_MS = 250
 const PING_MS = 2_000
 
-/** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
+/**
+ * Connects, and waits for the server without limit. Rejects with an Error for unreadable or rejected
+ * credentials.
+ */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   const { url, creds, ca, login, side, name, clock, log } = parts
   const { timeoutMs: timeout = requestMsMax } = parts
-  // A checkpoint has some twenty megabytes: the client's own JavaScript hashes them a tenth as fast.
+  // A checkpoint has some twenty megabytes, which the client's own JavaScript hashes ten times slower.
   setSha256Backend('native')
   const options = {
     servers: url.split(',').map((one) => one.trim()),
@@ -100,7 +105,7 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     reconnectTimeWait: RECONNECT_MS,
     pingInterval: PING_MS,
     maxPingOut: 2,
-    // Else two stacks are kept for each batch that waits for its acknowledgement.
+    // Otherwise two stacks are retained for each batch with a pending acknowledgement.
     noAsyncTraces: true,
     timeout,
   }
@@ -111,7 +116,7 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
       return new NatsLog(connection, await jetstreamManager(connection, { timeout }), parts)
     } catch (error) {
       await connection?.close()
-      // The client's own waiting does not end for refused credentials either.
+      // The client's own waiting does not end for rejected credentials either.
       if (!isAbsence(error)) throw error
       if (tries === 0) log.warn({ err: error }, 'waiting for NATS')
       await pause(clock, RECONNECT_MS)
@@ -119,10 +124,13 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   }
 }
 
-/** Answers come here. Each side has its own, which its user alone may listen to. */
+/** Subject prefix of responses. Each side has its own, to which only its user may subscribe. */
 const inboxOf = (side: NatsParts['side']): string => `_INBOX.${side}`
 
-/** Whether the server is not there or not ready: nothing listens, it cut the connection, or it has not answered in time. */
+/**
+ * Whether the server is missing or not ready: nothing listens, it closed the connection, or it did not
+ * respond in time.
+ */
 function isAbsence(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError
 }
@@ -135,7 +143,7 @@ class NatsLog implements ClusterLog {
   readonly #parts: NatsParts
   readonly #timeoutMs: number
   readonly #streams = new Map<ShardName, Promise<string>>()
-  /** Those whose stream was there when a batch was sent last. */
+  /** Shards whose stream existed when a batch was last sent. */
   readonly #ready = new Set<ShardName>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
@@ -177,7 +185,7 @@ class NatsLog implements ClusterLog {
     return this.#parts.side === 'engine'
   }
 
-  /** Makes the shard's stream, or takes the one that is there. */
+  /** Creates the shard's stream, or opens the existing one. */
   #stream(shard: ShardName): Promise<string> {
     const existing = this.#streams.get(shard)
     if (existing !== undefined) return existing
@@ -224,14 +232,14 @@ class NatsLog implements ClusterLog {
       const { state } = await this.#manager.streams.info(name)
       return { first: state.first_seq, last: state.last_seq }
     } catch (error) {
-      // Made anew the next time: a server that lost its disk has lost the stream too.
+      // Created again the next time: a server that lost its disk has lost the stream too.
       this.#invalidate(shard)
       throw failureOf(error)
     }
   }
 
   async publish(shard: ShardName, batch: Append): Promise<number> {
-    // While the connection is down its client would keep everything until it comes back.
+    // While the connection is down, the client would buffer everything until it returns.
     if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
     if (!this.#ready.has(shard)) await this.#stream(shard)
     this.#ready.add(shard)
@@ -240,7 +248,7 @@ class NatsLog implements ClusterLog {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.reason !== 'unanswered') throw failure
-      // The stream is not there: not yet, after a start of the server, or no longer.
+      // The stream does not exist: not yet, after a start of the server, or no longer.
       this.#invalidate(shard)
       throw new LogError('down', failure.message, error)
     }
@@ -306,7 +314,7 @@ class NatsLog implements ClusterLog {
     try {
       return await store.getBlob(name)
     } catch {
-      // A newer one took its place while it was read.
+      // A newer object replaced it while it was read.
       await pause(this.#parts.clock, RECONNECT_MS)
     }
     try {
@@ -386,13 +394,13 @@ class NatsLog implements ClusterLog {
   }
 }
 
-/** In one line, as a header can carry it. */
+/** On one line, because a header carries it. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200) || 'failed'
 }
 
-/** What an error of the client means to us. */
+/** Maps an error of the client to a LogError. */
 function failureOf(error: unknown): LogError {
   if (error instanceof LogError) return error
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error))

@@ -1,7 +1,7 @@
-// What only holders of the cluster's key can write and read: messages sealed with AES-256-GCM, and authentication codes behind
-// larger bytes. Both name what they are for (`context`), so that bytes of one subject or record are none of another.
-// Each process seals with a key of its own, derived from the cluster's key and a random salt, and counts its messages: no nonce
-// is used twice.
+// Authenticated encryption with the cluster's key: AES-256-GCM for messages, authentication codes for
+// larger data. Both include their purpose (`context`), so that bytes of one subject or record are not valid
+// for another. Each process seals with its own key, derived from the cluster's key and a random salt, and
+// numbers its messages. No nonce is used twice.
 
 import {
   createCipheriv,
@@ -17,7 +17,7 @@ import {
 
 const FORMAT = 1
 const SALT_BYTES = 16
-/** Of the number of a message and of its stamp. */
+/** Bytes of a message's number, and of its stamp. */
 const NUMBER_BYTES = 6
 const NUMBER_AT = 1 + SALT_BYTES
 const STAMP_AT = NUMBER_AT + NUMBER_BYTES
@@ -26,16 +26,16 @@ const TAG_BYTES = 16
 const NONCE_BYTES = 12
 /** Bytes of an authentication code: half of an HMAC-SHA-256 (RFC 4868). */
 const CODE_BYTES = 16
-/** Keys of other processes that are kept. */
+/** Cached keys of other processes. */
 const KEYS_MAX = 1_024
 
-/** A message that was opened. */
+/** A decrypted message. */
 export interface Opened {
-  /** Names the process that sealed it. */
+  /** Identifies the process that sealed it. */
   readonly sender: string
-  /** Counts its messages from 1. */
+  /** Numbers the sender's messages from 1. */
   readonly number: number
-  /** A whole number that its sender chose: a time or a version. */
+  /** An integer of the sender's choice: a time or a version. */
   readonly stamp: number
   readonly body: Buffer
 }
@@ -55,7 +55,7 @@ export class ClusterSeal {
     this.#key = this.#derive(this.#salt, 'twinbook message')
   }
 
-  /** The sealed bytes, and the name that {@link nameOf} gives them. `stamp`: a whole number from 0 to 2^48 - 1. */
+  /** The sealed bytes, and their name as by {@link nameOf}. `stamp`: an integer from 0 to 2^48 - 1. */
   seal(context: string, stamp: number, body: Uint8Array): { bytes: Buffer; name: string } {
     this.#count += 1
     const header = Buffer.allocUnsafe(HEADER_BYTES)
@@ -93,7 +93,7 @@ export class ClusterSeal {
     return { sender, number, stamp: header.readUIntBE(STAMP_AT, NUMBER_BYTES), body }
   }
 
-  /** Bytes with the code of them behind. */
+  /** The bytes, followed by their authentication code. */
   signed(context: string, bytes: Uint8Array): Buffer {
     return Buffer.concat([
       bytes,
@@ -101,7 +101,7 @@ export class ClusterSeal {
     ])
   }
 
-  /** The bytes before a code; null unless a holder of the key made it of them and this context. */
+  /** The bytes before the code. Null unless a holder of the key created it for them and this context. */
   checked(context: string, signed: Uint8Array): Uint8Array | null {
     const end = signed.length - CODE_BYTES
     if (end < 0) return null
@@ -110,12 +110,12 @@ export class ClusterSeal {
     return timingSafeEqual(code, signed.subarray(end)) ? bytes : null
   }
 
-  /** As {@link signed}, of bytes so large that `rest` is awaited after every part. */
+  /** Like {@link signed}, for large bytes: awaits `yieldToEventLoop` after every part. */
   async signedInParts(context: string, bytes: Uint8Array, yieldToEventLoop: () => Promise<void>) {
     return Buffer.concat([bytes, await this.#codeInParts(context, bytes, yieldToEventLoop)])
   }
 
-  /** As {@link checked}, of bytes so large that `rest` is awaited after every part. */
+  /** Like {@link checked}, for large bytes: awaits `yieldToEventLoop` after every part. */
   async checkedInParts(context: string, signed: Uint8Array, yieldToEventLoop: () => Promise<void>) {
     const end = signed.length - CODE_BYTES
     if (end < 0) return null
@@ -141,7 +141,7 @@ export class ClusterSeal {
     return createSecretKey(Buffer.from(hkdfSync('sha256', this.#secret, salt, use, 32)))
   }
 
-  /** Only of those who know the cluster's key. */
+  /** Caches keys only of senders that know the cluster's key. */
   #cacheKey(sender: string, key: KeyObject): void {
     if (this.#keys.has(sender)) return
     if (this.#keys.size >= KEYS_MAX) {
@@ -155,7 +155,7 @@ export class ClusterSeal {
 /** A millisecond or two of hashing. */
 const PART_BYTES = 512 * 1_024
 
-/** A name that no other sealed bytes have. */
+/** A unique name of sealed bytes. */
 export const nameOf = ({ sender, number }: Pick<Opened, 'sender' | 'number'>): string =>
   `${sender}.${number}`
 

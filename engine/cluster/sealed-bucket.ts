@@ -1,5 +1,5 @@
-// A bucket whose records are encrypted, each for its key, with a version that rises with every change: an older record that is
-// written again is refused, and so is a removal that no holder of CLUSTER_KEY made.
+// A bucket whose records are encrypted, each bound to its key, with a version that increases with every
+// change. Rejects a replayed older record, and a removal that no holder of CLUSTER_KEY made.
 
 import type { Clock } from '../clock.ts'
 import {
@@ -11,9 +11,12 @@ import {
 } from './cluster-log.ts'
 import type { ClusterSeal } from './seal.ts'
 
-/** What came over NATS and is not used. */
+/** Kinds of data from NATS that can be rejected. */
 export type RefusedKind = 'batch' | 'object' | 'record' | 'request' | 'answer' | 'announcement'
-/** `forged`: not made with this CLUSTER_KEY. `old`: a time that is too long ago or to come, or an older version. */
+/**
+ * `forged`: not made with this CLUSTER_KEY. `old`: a time too far in the past or future, or an older
+ * version. `repeat`: received before.
+ */
 export type RefusedWhy = 'forged' | 'old' | 'repeat'
 export type Refuse = (kind: RefusedKind, why: RefusedWhy) => void
 
@@ -31,9 +34,9 @@ const PRESENT = 1
 export class SealedBucket implements Bucket {
   readonly #inner: Bucket
   readonly #parts: SealedBucketParts
-  /** Of each record that was read or written; bounded by the records. */
+  /** The newest version of each record that was read or written. Bounded by the number of records. */
   readonly #newest = new Map<string, { readonly version: number; readonly isRemoved: boolean }>()
-  /** The newest that was given out. */
+  /** The newest version that was assigned. */
   #version = 0
 
   constructor(inner: Bucket, parts: SealedBucketParts) {
@@ -45,7 +48,7 @@ export class SealedBucket implements Bucket {
     const entry = await this.#inner.get(key)
     if (entry === null) return null
     const read = this.#read(entry)
-    // Not removed, but nothing that can be used: the revision says what a writer replaces.
+    // Not removed, but unusable. A writer needs the revision to replace it.
     if (read === null) return { ...entry, value: null }
     return read.value === null ? null : read
   }
@@ -61,7 +64,7 @@ export class SealedBucket implements Bucket {
       return await write(revision)
     } catch (error) {
       if (revision !== 0 || !(error instanceof LogError) || error.reason !== 'changed') throw error
-      // A removal is a record too.
+      // A removed record still exists in the inner bucket.
       const entry = await this.#inner.get(key)
       if (entry === null || this.#read(entry)?.value !== null) throw error
       return write(entry.revision)
@@ -90,7 +93,7 @@ export class SealedBucket implements Bucket {
   ): Promise<number> {
     const { seal, clock } = this.#parts
     const newestVersion = this.#newest.get(key)?.version ?? 0
-    // The clock of whoever wrote before may be ahead of this one's.
+    // The clock of the previous writer may be ahead of this one's.
     const version = Math.max(clock.nowMs(), this.#version + 1, newestVersion + 1)
     this.#version = version
     const isRemoved = value === null
@@ -100,7 +103,7 @@ export class SealedBucket implements Bucket {
     return revision
   }
 
-  /** Null: it is refused. */
+  /** Null: rejected. */
   #read({ key, value, revision }: BucketEntry): BucketEntry | null {
     const { seal, refuse } = this.#parts
     const newest = this.#newest.get(key)

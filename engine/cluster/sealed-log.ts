@@ -1,6 +1,7 @@
-// The log of a cluster as only holders of CLUSTER_KEY can use it: batches and objects carry an authentication code; records,
-// requests, answers and announcements are encrypted. What was not made with the key is left out and counted, and so are
-// requests and announcements that come again or late, and records that are older than what was known of them.
+// The log of a cluster, secured with CLUSTER_KEY. Batches and objects carry an authentication code.
+// Records, requests, responses and announcements are encrypted. Skips and counts data that was not made
+// with the key, repeated or late requests and announcements, and records that are older than the known
+// ones.
 
 import type { Clock } from '../clock.ts'
 import type { Log } from '../process/log.ts'
@@ -22,11 +23,11 @@ import {
 import { ClusterSeal, nameOf, type Opened } from './seal.ts'
 import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 
-/** A message may be so much older or newer than this machine's clock says. */
+/** Maximum difference between a message's time and this machine's clock. */
 export const sealedMessageAgeMsMax = 60_000
-/** A message of a sender may come behind so many later ones. */
+/** A sender's message may arrive after this many later ones. */
 const REORDERED_MAX = 1_024
-/** Senders whose last messages are remembered by one subscription. */
+/** Senders that one subscription tracks. */
 const SENDERS_MAX = 4_096
 const WARN_EVERY_MS = 60_000
 
@@ -41,7 +42,7 @@ export class SealedLog implements ClusterLog {
   readonly #inner: ClusterLog
   readonly #seal: ClusterSeal
   readonly #parts: SealedParts
-  /** On the monotonic clock. */
+  /** Monotonic. */
   readonly #startedMs: number
   readonly #buckets = new Map<BucketName, Promise<Bucket>>()
   readonly #warnedAtMs = new Map<RefusedKind, number>()
@@ -151,7 +152,10 @@ export class SealedLog implements ClusterLog {
     return new ReplayFilter(this.#parts.clock)
   }
 
-  /** Whether a message is authentic, of this minute, sent since this process began, and was not taken before. */
+  /**
+   * Whether a message is authentic, at most a minute old, sent since this process began, and not accepted
+   * before.
+   */
   #isAccepted(
     kind: RefusedKind,
     message: Opened | null,
@@ -163,7 +167,7 @@ export class SealedLog implements ClusterLog {
     }
     const { clock } = this.#parts
     const ageMs = clock.nowMs() - message.stamp
-    // What was taken before this process began is not known.
+    // What was accepted before this process began is unknown.
     const isEarlier = ageMs > Math.ceil(clock.monotonicMs() - this.#startedMs)
     if (isEarlier || Math.abs(ageMs) > sealedMessageAgeMsMax) {
       this.#refuse(kind, 'old')
@@ -191,7 +195,7 @@ export class SealedLog implements ClusterLog {
 
 const answerTo = (name: string): string => `answer.${name}`
 
-/** Which messages of each sender one subscription has taken. */
+/** Tracks which messages of each sender one subscription has accepted. */
 class ReplayFilter {
   readonly #clock: Clock
   readonly #senders = new Map<
@@ -203,7 +207,7 @@ class ReplayFilter {
     this.#clock = clock
   }
 
-  /** Whether a message was not taken before; it is now. */
+  /** Records a message. False if it was recorded before, or cannot be tracked. */
   take({ sender, number }: Opened): boolean {
     const nowMs = this.#clock.monotonicMs()
     let senderState = this.#senders.get(sender)
@@ -224,7 +228,7 @@ class ReplayFilter {
     return true
   }
 
-  /** Messages of senders who are silent for so long are refused by their age. */
+  /** Removes idle senders. Their earlier messages are rejected by age. */
   #evictIdle(nowMs: number): void {
     for (const [sender, { atMs }] of this.#senders) {
       if (nowMs - atMs > 2 * sealedMessageAgeMsMax) this.#senders.delete(sender)

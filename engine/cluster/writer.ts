@@ -1,7 +1,8 @@
-// Writes the log of the engine that leads: what is put within a turn of the loop, or within a millisecond of such turns,
-// becomes one batch a shard, acknowledgements are awaited in a window, and what is not acknowledged is sent again. The newest
-// batches are kept for readers that lack one. A writer that another one overtook writes nothing more.
-// Beyond the window's bytes a shard's waiting batches are given up: their numbers are left out, and the next batch says so.
+// Writes the leader's log. Items of one event-loop tick, or of ticks within a millisecond, become one batch
+// per shard. Acknowledgements are awaited in a window, and unacknowledged batches are sent again. The
+// newest batches are retained for readers that lack one. A fenced writer writes nothing more. When the
+// window's bytes are exceeded, a shard's waiting batches are dropped. Their numbers are skipped, and the
+// next batch announces it.
 
 import { type Clock, pause } from '../clock.ts'
 import { MsgpackWriter } from '../msgpack-writer.ts'
@@ -11,19 +12,22 @@ import { encodeBatch } from './batch.ts'
 import type { ShardPosition } from './checkpoint.ts'
 import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from './cluster-log.ts'
 
-/** Bytes of batches that are not acknowledged, over all shards. */
+/** Bytes of unacknowledged batches, over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
-/** Bytes of the newest batches, which readers may ask for that the log did not give them: the last half minute of a busy day. */
+/**
+ * Bytes of the newest batches, for readers that did not receive them from the log: the last half minute of
+ * a busy day.
+ */
 export const retainedBytesMax = 8 * 1_024 * 1_024
-/** Turns so soon after a batch wait for each other: what a batch costs is hardly of what is in it, but of its way. */
+/** Ticks within this time of a batch share the next one: a batch's cost hardly depends on its content. */
 export const gatherMs = 1
-/** Room for a batch's header. */
+/** Space for a batch's header. */
 const HEADER_BYTES_MAX = 1_024
 const RETRY_MS = 250
 /** Batches that are sent again before the first of them is acknowledged. */
 const RESEND_BATCHES = 64
 
-/** The place of an item in a channel's stream. */
+/** The position of an item in a channel's stream. */
 export interface ItemPosition {
   readonly channel: string
   readonly offset: number
@@ -37,13 +41,13 @@ interface WriterParts<Item> {
   readonly logger: Log
   readonly metrics: Metrics
   readonly encode: (to: MsgpackWriter, item: Item) => void
-  /** The item that says which batches are missing. */
+  /** The item that announces which batches are missing. */
   readonly missing: (fromBatch: number) => Item
-  /** Whether this engine still leads; rejects while that cannot be known. */
+  /** Whether this engine still leads. Rejects while that is unknown. */
   readonly isLeading: () => Promise<boolean>
-  /** Called once when it does not. */
+  /** Called once when it no longer leads. */
   readonly onDeposed: () => void
-  /** Bytes; {@link windowBytesMax} unless given. */
+  /** Bytes. Default {@link windowBytesMax}. */
   readonly windowBytes?: number
 }
 
@@ -80,7 +84,7 @@ export class LogWriter<Item> {
     metrics.gauge('cluster_unacked_bytes', unacked, () => this.#held)
   }
 
-  /** Puts an item behind those of its shard; it is sent at the end of this turn, or a millisecond after the last batches. */
+  /** Appends an item to its shard. It is sent at the end of this tick, or `gatherMs` after the last batches. */
   put(name: ShardName, item: Item, position: ItemPosition | null = null): void {
     if (this.#isOver) return
     const shard = this.shard(name)
@@ -93,12 +97,11 @@ export class LogWriter<Item> {
     else clock.after(gatherMs, () => this.flush())
   }
 
-  /** Asks where these shards stand, so that checkpoints name what is there before this run's first batch. */
+  /** Fetches the positions of these shards, so that checkpoints state what precedes this run's first batch. */
   async open(names: readonly ShardName[]): Promise<void> {
     await Promise.all(names.map((name) => this.shard(name).open()))
   }
 
-  /** Sends what was put. */
   flush(): void {
     this.#isPlanned = false
     this.#flushedAtMs = this.#parts.clock.monotonicMs()
@@ -106,7 +109,7 @@ export class LogWriter<Item> {
     this.#dirty.clear()
   }
 
-  /** A batch by its id in the log; null: it is older than those that are kept, or there was none. */
+  /** A batch by its id in the log. Null: it is no longer retained, or never existed. */
   batch(id: string): Uint8Array | null {
     return this.#retained.get(id) ?? null
   }
@@ -128,12 +131,12 @@ export class LogWriter<Item> {
     return count
   }
 
-  /** How far every shard is acknowledged. */
+  /** The acknowledged position of every shard. */
   positions(): readonly ShardPosition[] {
     return [...this.#shards.values()].map((shard) => shard.position)
   }
 
-  /** Resolves when nothing waits for an acknowledgement, or after a time. */
+  /** Resolves when all batches are acknowledged, or after `ms`. */
   async drain(ms: number): Promise<void> {
     this.flush()
     const { clock } = this.#parts
@@ -141,7 +144,7 @@ export class LogWriter<Item> {
     while (this.#held > 0 && !this.#isOver && clock.monotonicMs() < endsAtMs) await pause(clock, 10)
   }
 
-  /** Nothing is written from now on. */
+  /** Nothing is written after this. */
   stop(): void {
     this.#isOver = true
   }
@@ -170,7 +173,7 @@ export class LogWriter<Item> {
     return shard
   }
 
-  /** The shard that holds most gives up what waits. */
+  /** Drops the waiting batches of the shard with the most bytes. */
   #giveUp(): void {
     let most: ShardWriter<Item> | null = null
     for (const shard of this.#shards.values()) {
@@ -194,7 +197,7 @@ interface Waiting {
 interface ShardHooks {
   readonly isOver: () => boolean
   readonly onBatch: (batch: Waiting) => void
-  /** More bytes wait for an acknowledgement, or less. */
+  /** Called with the change of the bytes that wait for an acknowledgement. */
   readonly onHeld: (bytes: number) => void
   readonly onRefused: () => void
   readonly onDeposed: () => void
@@ -211,7 +214,7 @@ class ShardWriter<Item> {
   /** Sent or not, in order. */
   readonly #waiting = new Map<number, Waiting>()
   #missingFrom: number | null = null
-  /** The sequence that the next batch comes behind; null: the log has to be asked. */
+  /** The sequence that the next batch must follow. Null: unknown, so it must be fetched from the log. */
   #after: number | null = null
   #underWay = 0
   #isRecovering = false
@@ -225,7 +228,7 @@ class ShardWriter<Item> {
     this.#items.begin()
   }
 
-  /** Before anything is put. Rejects with LogError. */
+  /** Call before any item is put. Rejects with LogError. */
   async open(): Promise<void> {
     this.#after = await this.#parts.log.head(this.name)
     this.#acknowledged = { sequence: this.#after, batch: 0 }
@@ -248,7 +251,8 @@ class ShardWriter<Item> {
       const late = Uint8Array.from(this.#items.end().subarray(before))
       this.#close(before)
       if (added > clusterBatchBytesMax - HEADER_BYTES_MAX) {
-        // Nobody can read its market right from here on: the number of the next batch says that one is missing.
+        // Readers cannot process the item's market correctly from here on. Skipping a batch number signals
+        // the loss.
         this.#hooks.onRefused()
         this.#missingFrom ??= this.#batch + 1
         this.#batch += 1
@@ -276,7 +280,7 @@ class ShardWriter<Item> {
     if (this.#count > 0) this.#close(this.#items.length)
   }
 
-  /** Makes a batch of the first bytes that were encoded, and begins the next one. */
+  /** Creates a batch from the first `length` encoded bytes, and begins the next one. */
   #close(length: number): void {
     const items = this.#items.end().subarray(0, length)
     if (this.#count > 0) {
@@ -307,7 +311,7 @@ class ShardWriter<Item> {
       (sequence) => {
         this.#underWay -= 1
         this.#onAcknowledged(waiting.batch, sequence)
-        // The log has it, but not where it was thought to be.
+        // The log has stored it, but not at the expected sequence.
         if (sequence !== after + 1) void this.#recover()
       },
       () => {
@@ -338,7 +342,7 @@ class ShardWriter<Item> {
     if (batch > this.#acknowledged.batch) this.#acknowledged = { sequence, batch }
   }
 
-  /** Gives up what waits; returns how many batches. */
+  /** Drops the waiting batches. Returns their number. */
   giveUp(): number {
     const count = this.#waiting.size
     const [first] = this.#waiting.keys()
@@ -349,19 +353,23 @@ class ShardWriter<Item> {
     return count
   }
 
-  /** Asks the log where it stands and sends what waits, some at a time, until nothing does; then all goes on as before. */
+  /**
+   * Fetches the log's position and sends the waiting batches, some at a time, until none is left. Then
+   * normal sending resumes.
+   */
   async #recover(): Promise<void> {
     if (this.#isRecovering || this.#hooks.isOver()) return
     this.#isRecovering = true
     const { log, clock } = this.#parts
     while (!this.#hooks.isOver()) {
-      // Behind what is under way, so that nothing of it comes in between.
+      // Waits for pending batches, so that none of them is appended in between.
       if (this.#underWay > 0 || log.link === 'down') {
         await pause(clock, RETRY_MS)
         continue
       }
       try {
-        // First the head, then the lease: whoever leads from then on writes behind this head, and fences what follows.
+        // Reads the head before the lease: a later leader writes after this head, and so fences this
+        // writer's batches.
         this.#after = await log.head(this.name)
         if (!(await this.#parts.isLeading())) {
           this.#hooks.onDeposed()
@@ -376,13 +384,16 @@ class ShardWriter<Item> {
     this.#isRecovering = false
   }
 
-  /** Until one is not where it should be, since the next ones would not be either. Resolves with whether the log has any. */
+  /**
+   * Stops at the first batch at an unexpected sequence, because the following ones would fail too. Resolves
+   * with whether the log accepted any.
+   */
   async #sendAgain(): Promise<boolean> {
     const all = [...this.#waiting.values()]
     let hasSome = all.length === 0
     for (let from = 0; from < all.length; from += RESEND_BATCHES) {
       if (this.#hooks.isOver()) return hasSome
-      // What was given up meanwhile is left out.
+      // Skips batches that were dropped meanwhile.
       const some = all
         .slice(from, from + RESEND_BATCHES)
         .filter(({ batch }) => this.#waiting.has(batch))

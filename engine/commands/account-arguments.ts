@@ -1,12 +1,10 @@
-// The command line of `npm run account`: its arguments → a command of the admin socket, or a sentence that says what is
-// accepted.
+// Parses the arguments of `npm run account` into a command of the admin socket.
 
 import { TIER_NAMES, TIERS } from '../accounts/account.ts'
 import type { AdminRequest } from '../admin/admin-socket.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
 import { DELIVERIES_PER_SECOND_MAX } from '../webhooks/webhook-share.ts'
 
-/** `npm run account` as `--help` describes it. */
 export const ACCOUNT_COMMAND = {
   name: 'npm run account',
   about: 'Lists accounts, sets their tiers, disables, enables, logs out and deletes them.',
@@ -41,13 +39,12 @@ export const ACCOUNT_COMMAND = {
 
 type Given = Arguments<keyof typeof ACCOUNT_COMMAND.options>
 
-/** What was asked for. */
 interface AccountRequest {
   readonly command: string
   readonly request: AdminRequest
 }
 
-/** Throws UsageError when the arguments are not accepted. */
+/** Throws UsageError for invalid arguments. */
 export function readAccountRequest(given: Given): AccountRequest {
   const [action, email, tier, ...more] = given.positionals
   if (hasLimits(given) && action !== 'set-tier')

@@ -1,6 +1,7 @@
-// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables, logs out and deletes them.
-// Asks the engine that holds the data folder over its socket; without one it opens the folder itself.
-// Exit codes: 0 done, 1 refused or not possible now, 2 for a bad request or setting.
+// `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables, logs out and deletes
+// them. Sends the command over the socket of the engine that holds the data folder. Without an engine it
+// opens the folder itself. Exit codes: 0 done, 1 rejected or not possible now, 2 for an invalid request or
+// setting.
 
 import { existsSync } from 'node:fs'
 import { accountHandlers, type WebhooksOf } from '../../actors/accounts/account-commands.ts'
@@ -22,13 +23,13 @@ import type { WebhookNumber } from '../webhooks/webhook.ts'
 import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
 import { runCommand } from './run-command.ts'
 
-/** An engine that starts or stops holds the folder and has no socket: it is waited for so long. */
+/** How long to wait for an engine that starts or stops: it holds the folder and has no socket. */
 const WAIT_MS_MAX = 5_000
 const POLL_MS = 100
 
 type SendCommand = (command: string, request: AdminRequest) => Promise<unknown>
 
-/** Runs `action` on the engine that runs, or else on the data folder itself. */
+/** Runs `action` on the running engine, or else on the data folder itself. */
 async function withAccounts(
   dataDir: string,
   action: (send: SendCommand) => Promise<void>,
@@ -57,7 +58,7 @@ async function withFolder(
   dataDir: string,
   action: (send: SendCommand) => Promise<void>,
 ): Promise<void> {
-  // Opening would make one.
+  // Opening the storage would create it.
   if (!existsSync(environmentPath(dataDir, 'accounts'))) {
     const detail = `no engine ever ran in ${dataDir}; set DATA_DIR to the folder of one that did`
     throw new EngineError('UNAVAILABLE', detail)
@@ -76,11 +77,11 @@ async function withFolder(
   }
 }
 
-/** Without an engine no owner of webhooks runs: those of a deleted account go with it, in its turn. */
+/** Removes the webhooks of a deleted account, because no engine is running that would do it. */
 function removeWebhooks(storage: Storage, account: AccountId, reason: DeactivationReason): void {
   if (reason !== 'deleted') return
   for (const webhook of [...storage.webhooks.all()]) {
-    // Awaited with the account's own removal, which is behind it in the same transaction.
+    // Awaited with the account's own removal, which follows it in the same transaction.
     if (webhook.accountId === account) storage.webhooks.remove(webhook).catch(() => undefined)
   }
 }
@@ -93,7 +94,7 @@ function webhooksIn(storage: Storage): WebhooksOf {
   return (id) => (numbers.get(id) ?? []).map((number) => storage.outbox.state(number))
 }
 
-/** An account as actors/accounts/account-commands.ts answers it. */
+/** An account as actors/accounts/account-commands.ts returns it. */
 interface AccountRow {
   readonly email: string
   readonly tier: string
@@ -148,7 +149,7 @@ async function change(send: SendCommand, command: string, request: AdminRequest)
   printLine(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
 }
 
-/** An e-mail may hold what a terminal obeys. */
+/** Escapes an e-mail, which may contain terminal control characters. */
 function printable(text: string): string {
   return text.replace(/[\p{C}]/gu, '?')
 }

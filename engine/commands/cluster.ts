@@ -1,5 +1,5 @@
-// `npm run cluster`: a whole cluster on this machine, to try: a nats-server from the PATH, one engine over the simulated venues,
-// two gateways; until a signal. What one of them logs is shown with its name.
+// `npm run cluster`: runs a trial cluster on this machine until a signal: a nats-server from the PATH, one
+// engine over the simulated venues, two gateways. Their log lines are printed with their names.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -35,15 +35,15 @@ const LISTENING_LINE = /listens at (http:\/\/\S+)/
 
 interface Started {
   readonly child: ChildProcess
-  /** Its address; rejects with an Error when it ends before. */
+  /** Its URL. Rejects with an Error when the process ends before it listens. */
   readonly url: Promise<string>
-  /** The key of the local account that it printed, once it listens. */
+  /** The key of the local account that the process printed, once it listens. */
   readonly key: () => string | null
   readonly ended: Promise<void>
 }
 
 function start(name: string, env: NodeJS.ProcessEnv): Started {
-  // Over the channel it hears when this process is gone, and ends.
+  // The channel tells the child that this process is gone, so that it ends.
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=4', START], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -65,7 +65,7 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   return { child, url, key: () => key, ended }
 }
 
-/** All processes share what signs tokens; each role has its own user of NATS. */
+/** All processes share the secret that signs tokens. Each role has its own NATS user. */
 function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
   const storedSecrets = loadSecrets(config.dataDir)
   return {
@@ -77,7 +77,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
   }
 }
 
-/** npm that is killed cannot say so: what it started has another parent from then on. */
+/** Detects a killed npm, which sends no signal: the parent process id changes. */
 function onNpmKilled(action: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -89,7 +89,7 @@ function onNpmKilled(action: () => void): void {
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig({ ...process.env, ROLE: 'all' })
-  // What nats-server stores is for its user alone, as what the engine does.
+  // The files of nats-server are readable for their user only, as those of the engine are.
   process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
@@ -130,7 +130,7 @@ async function main(): Promise<void> {
     )
     await Promise.race([stopping, ...failed])
   } finally {
-    // Gateways first, then the engine that they ask, then what both need.
+    // Gateways end first, then the engine that they depend on, then the server.
     for (const { child, ended } of [...running].reverse()) {
       child.kill('SIGTERM')
       await ended

@@ -1,6 +1,6 @@
-// `npm run drift`: asks the configured venues once whether they send what the code does not know, reads their catalogues,
-// and prints the table, with each market that cannot be read and why. A running engine is not needed and not asked: its
-// own table, of what its sockets brought as well, is `drift` in /health.
+// `npm run drift`: checks the configured venues once for fields and values that the code does not know.
+// Reads their catalogues and prints a table, with each market that cannot be parsed and why. Does not use a
+// running engine, whose own table also covers its sockets: `drift` in /health.
 
 import { systemClock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Both venues at once, since each has limits of its own; told in their order, whichever answers first. */
+/** Reads both venues at once, because each has its own rate limit. Prints in table order. */
 async function readReports(
   addresses: VenueAddresses,
   nameOf: (key: VenueKey) => string,

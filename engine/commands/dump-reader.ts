@@ -1,5 +1,5 @@
-// The rows of a dump, one after another: JSON lines, a JSON array, or an object that holds one, gzip or plain.
-// A file of lines is never in memory whole.
+// Iterates over the rows of a dump: JSON lines, a JSON array, or an object that contains one, gzip or
+// plain. A file of JSON lines is never in memory as a whole.
 
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-
 import { type Arguments, type Progress, UsageError } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 
-/** Fields under which an answer of either venue holds its rows. */
+/** Fields under which a response of either venue has its rows. */
 const LISTS = ['events', 'markets', 'data', 'rows']
 
-/** Rows in the order of the file; a line that is no JSON is null. Throws what reading the file throws. */
+/** Rows in the order of the file. A line that is not JSON is null. Throws file-system errors. */
 export async function* dumpRows(file: string): AsyncIterable<unknown> {
   const isZipped = hasGzipMark(file)
   const source = createReadStream(file)
@@ -37,16 +37,16 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
   }
 }
 
-/** All rows of a file at once. Throws what reading the file throws. */
+/** All rows of a file at once. Throws file-system errors. */
 async function rowsOf(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for await (const row of dumpRows(file)) rows.push(row)
   return rows
 }
 
-/** The files of labelled pairs that are judged and learned from where none is named, under SHARED_DATA. */
+/** Default files of labelled pairs for evaluation and training, under SHARED_DATA. */
 const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
-/** The option of commands that names others. */
+/** The option that names other files. */
 export const PAIRS_OPTION = {
   takes: 'FILE',
   means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
@@ -58,7 +58,7 @@ export function sharedFile(name: string): string {
   return join(process.env.SHARED_DATA ?? '../shared/data', name)
 }
 
-/** The encoder of MATCH_ENCODER_DIR; null where none is named. Throws UsageError for one that cannot be used. */
+/** The encoder of MATCH_ENCODER_DIR. Null where it is not set. Throws UsageError for an unusable one. */
 export async function namedEncoder(): Promise<OpenEncoder | null> {
   const folder = process.env.MATCH_ENCODER_DIR ?? ''
   if (folder === '') return null
@@ -68,7 +68,8 @@ export async function namedEncoder(): Promise<OpenEncoder | null> {
 }
 
 /**
- * The labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, compared, by meaning too where there is an encoder.
+ * Compares the labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, also by meaning
+ * where an encoder is configured.
  */
 export async function comparedPairs(
   given: Arguments<'pairs'>,
@@ -85,7 +86,7 @@ export async function comparedPairs(
   return comparePairs(pairs, encoded?.encoder)
 }
 
-/** Rows that are no labelled pairs are counted on standard error and left out. */
+/** Rows that are not labelled pairs are skipped and counted on standard error. */
 async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
   const files = named.length > 0 ? named : LABELLED.map(sharedFile)
   const pairs: LabelledPair[] = []
@@ -110,7 +111,7 @@ async function rowsOfDocument(file: string, isZipped: boolean): Promise<readonly
   return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
 }
 
-/** The rows of `{"events": […]}`; an event has `markets` too, but also a title. */
+/** The rows of `{"events": […]}`. An event has `markets` too, but also a title. */
 function listOf(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'object' || value === null || 'title' in value) return null
   for (const [name, list] of Object.entries(value)) {

@@ -1,6 +1,6 @@
-// `npm run eval:matching [-- --pairs FILE…]`: scores labelled pairs (JSON lines, gzip too) through the same code as the
-// service and prints how often it is right: as served, and by models that have not seen the pair's event, its kind of
-// question, its source.
+// `npm run eval:matching [-- --pairs FILE…]`: scores labelled pairs (JSON lines, gzip too) with the
+// service's code and prints the accuracy: of the served model, and of models trained without the pair's
+// event, kind of question or source.
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/model.ts'
@@ -16,7 +16,7 @@ import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
 import { runCommand } from './run-command.ts'
 
 const WORST_SHOWN = 20
-/** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
+/** The split whose kinds, vetoes, bands and errors are printed. Its accuracy is the one to quote. */
 const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',

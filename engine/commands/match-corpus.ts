@@ -1,6 +1,7 @@
-// `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]`: matches two dumps
-// through the service's own code and writes the pairs as JSON lines, best first. Prints what was found, time and
-// peak memory; with --known also how many labelled pairs that are in both dumps were found.
+// `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]`: matches
+// two dumps with the service's code and writes the pairs as JSON lines, best first. Prints the result
+// counts, time and peak memory. With --known also prints how many labelled pairs that are in both dumps
+// were found.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -50,7 +51,7 @@ const COMMAND = {
 type Given = Arguments<keyof typeof COMMAND.options>
 
 const [FIRST, SECOND] = PAIRED_VENUES
-/** The two corpora, of the first and the second venue. */
+/** The corpus of the first or the second venue. */
 type Side = 'a' | 'b'
 
 const progress = openProgress()
@@ -106,7 +107,7 @@ async function readSide(
   return subjects
 }
 
-/** Whether a row has a field in which this venue alone gives its ids. */
+/** Whether a row has an id field that only this venue uses. */
 function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
   return (
     isRecord(row) &&
@@ -114,7 +115,7 @@ function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
   )
 }
 
-/** By the judge of the service, or by that of MATCH_ENCODER_DIR. */
+/** Uses the service's matcher, or that of MATCH_ENCODER_DIR. */
 async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMatches> {
   const encoded = await namedEncoder()
   if (encoded === null) return finishShowing(matchCorpus(a, b, DEFAULT_SCORER))
@@ -125,7 +126,7 @@ async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMat
   return finishShowing(matchCorpus(a, b, encodedScorer(encoded)))
 }
 
-/** Does all steps, and shows how many were done. */
+/** Runs all steps and displays how many were done. */
 function finishShowing<Result>(work: SlicedWork<Result>): Result {
   for (let count = 1; ; count += 1) {
     const { done, value } = work.next()
@@ -157,7 +158,7 @@ function shown(subject: MatchMarket | MatchEvent): Record<string, string> {
   return { key, handle, title, subtitle }
 }
 
-/** Labelled pairs whose both sides were read: how many of the same were found, how many others were. */
+/** For labelled pairs with both sides in the dumps: how many same and how many different ones were found. */
 async function printLabelledCounts(
   file: string,
   read: Record<Side, VenueSubjects>,

@@ -1,8 +1,9 @@
-// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list`: an operator's verdict on a pair of markets,
-// or on all pairs of two families, which stands above every score. Asks the engine that holds the data folder over its socket; markets are named by
-// their unified ids, families by patterns, so an engine must run. The answer shows the verdict as it is kept: a confirmed pair whose sides were
-// read as opposite stays inverted, and a market that is confirmed with another is refused (forget that
-// first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.
+// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list`: an operator's override
+// for a pair of markets, or for all pairs of two families. It takes precedence over every score. Sends the
+// command over the socket of the engine that holds the data folder, which must run. Markets are named by
+// their public ids, families by patterns. The response contains the override as it is stored. A confirmed
+// pair with opposite sides stays inverted. A market that is confirmed with another is rejected (forget that
+// first). Exit codes: 0 done, 1 rejected or not possible now, 2 an invalid request.
 
 import { type Arguments, UsageError } from '../process/command-line.ts'
 import { runCommand, sendToEngine } from './run-command.ts'

@@ -1,7 +1,7 @@
-// `npm run record -- polymarket|kalshi SECONDS [FILE]`: records what a venue's sockets send, with the
-// listings needed to play it (`VENUES=replay:FILE`). With VENUES=live the real venue, with VENUES=sim
-// (the default) the simulated one; hosts and keys by the variables of engine/config.ts.
-// The most traded open markets of the first pages are recorded.
+// `npm run record -- polymarket|kalshi SECONDS [FILE]`: records the messages of a venue's sockets, with the
+// listings that a replay needs (`VENUES=replay:FILE`). VENUES=live records the real venue, VENUES=sim (the
+// default) the simulated one. Hosts and keys come from the variables of engine/config.ts. The most traded
+// open markets of the first pages are recorded.
 
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,7 +20,7 @@ import { runCommand } from './run-command.ts'
 
 const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200
-/** Markets looked at to find those. */
+/** Markets that are read to find those. */
 const MARKETS_CRAWLED = 5_000
 const SECONDS_MAX = 86_400
 
@@ -144,7 +144,7 @@ async function recordCatalog(
       AbortSignal.any([signal, enough.signal]),
     )
   } catch (error) {
-    // Ended by ourselves once enough markets were seen; anything else is a real failure.
+    // Aborted here once enough markets were read. Any other error is a real failure.
     if (!enough.signal.aborted) throw error
   }
   open.sort((one, other) => other.volume24h - one.volume24h)

@@ -1,5 +1,5 @@
-// What commands share: how one runs and ends, and one question to the engine that holds the data folder, over its socket.
-// Exit codes: 0 done, 1 refused or not possible now, 2 a bad request or setting.
+// Shared by the commands: running and exiting, and one request to the engine that holds the data folder,
+// over its socket. Exit codes: 0 done, 1 rejected or not possible now, 2 an invalid request or setting.
 
 import { existsSync } from 'node:fs'
 import { connectAdmin } from '../admin/admin-client.ts'
@@ -16,7 +16,7 @@ import {
   UsageError,
 } from '../process/command-line.ts'
 
-/** Rejects with EngineError: UNAVAILABLE when no engine runs, or what the engine refuses with. */
+/** Rejects with EngineError: UNAVAILABLE when no engine runs, or the engine's own error. */
 export async function sendToEngine(command: string, request: AdminRequest): Promise<unknown> {
   const client = await connectAdmin(loadConfig(process.env).dataDir, systemClock)
   if (client === null) {
@@ -33,14 +33,15 @@ export async function sendToEngine(command: string, request: AdminRequest): Prom
 }
 
 /**
- * Reads the arguments and runs a command with the settings of `.env`, then ends the process with the code that the
- * command resolves to (0 for none). `--help` is answered here; an error becomes one line on standard error.
+ * Parses the arguments and runs a command with the settings of `.env`. Then ends the process with the code
+ * that the command resolves to (default 0). Handles `--help`, and prints an error as one line on standard
+ * error.
  */
 export async function runCommand<Name extends string>(
   command: CommandSpec<Name>,
   main: (given: Arguments<Name>) => Promise<number | undefined> | Promise<void>,
 ): Promise<never> {
-  // Timers of the clock keep no process alive: without this, a wait would end it.
+  // Clock timers do not keep the process alive, so a wait would end it without this.
   new MessageChannel().port1.ref()
   try {
     const given = readArguments(command, process.argv.slice(2))

@@ -1,5 +1,5 @@
 // `npm run train:matching [-- --pairs FILE…]`: trains the matcher's model on labelled pairs and writes
-// engine/matching/compare/weights.json. Reads nothing else and uses no random numbers: the same pairs give the same file.
+// engine/matching/compare/weights.json. Deterministic: reads nothing else and uses no random numbers.
 
 import { writeFileSync } from 'node:fs'
 import { type Row, textOf } from '../json-fields.ts'
@@ -15,9 +15,9 @@ import { runCommand } from './run-command.ts'
 
 const TARGET = new URL('../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../matching/understand/learned-words.json', import.meta.url)
-/** Texts of a family that are kept. */
+/** Maximum number of texts per family. */
 const TITLES_MAX = 40
-/** Dumps of both venues under SHARED_DATA, and the family that a row's text belongs to. */
+/** Dumps of both venues under SHARED_DATA, and the function that gives the family of a row's text. */
 const DUMPS: readonly (readonly [string, (row: Row) => string])[] = [
   ['kalshi-events-to-2026-02.jsonl.gz', (row) => textOf(row, 'series_ticker')],
   ['polymarket-markets-2025-08_11.jsonl.gz', (row) => familyOf(textOf(row, 'question'))],

@@ -1,6 +1,7 @@
-// `npm run uws:official`: replaces the repack of uWebSockets.js by its authors' own build, which reads requests more
-// strictly and is not published on npm: the dependency becomes their git repository, and npm installs it. All is resolved
-// in a copy first, so that without a way to the repository nothing here changes. Exit codes: 0 done, 1 not possible now.
+// `npm run uws:official`: replaces the repack of uWebSockets.js by its authors' own build. That build
+// parses requests more strictly and is not published on npm, so the dependency becomes their git
+// repository. Everything is resolved in a copy first, so that nothing here changes if the repository is
+// unreachable. Exit codes: 0 done, 1 not possible now.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { isRecord } from '../json-record.ts'
 import { openProgress } from '../process/command-line.ts'
 import { runCommand } from './run-command.ts'
 
-/** The last of their releases with binaries for both Node 20 and 22. */
+/** Their last release with binaries for both Node 20 and 22. */
 const OFFICIAL = 'github:uNetworking/uWebSockets.js#v20.66.0'
 const FILES = ['package.json', 'package-lock.json']
 const NPM_MS_MAX = 300_000
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
     for (const file of FILES) copyFileSync(join(copy, file), file)
     const failure = npm('.')
     if (failure === null) return void process.stdout.write('Done.\n')
-    // npm takes back what it began in node_modules.
+    // npm itself reverts its changes in node_modules.
     for (const [index, file] of FILES.entries()) writeFileSync(file, originals[index] ?? '')
     throw notPossible(failure)
   } finally {
@@ -50,7 +51,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What npm reads of this project, with the other dependency. */
+/** Copies the files that npm reads, with the other dependency. */
 function stage(copy: string): void {
   const manifest: unknown = JSON.parse(readFileSync('package.json', 'utf8'))
   if (!isRecord(manifest) || !isRecord(manifest.dependencies)) {
@@ -70,7 +71,7 @@ function stage(copy: string): void {
   }
 }
 
-/** Runs `npm install` in a folder; null when it did, else its reason in a few words. */
+/** Runs `npm install` in a folder. Null on success, else the reason in a few words. */
 function npm(folder: string, ...flags: readonly string[]): string | null {
   const quiet = ['--no-audit', '--no-fund', '--fetch-retries=0']
   const progress = openProgress()

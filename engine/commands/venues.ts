@@ -1,8 +1,8 @@
-// `npm run venues`: both simulated venues alone, on fixed ports, until a signal. Settings are those
-// of engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S,
-// SIM_PORT, DATA_DIR, LOG_LEVEL).
-// The private key of Kalshi key id `sim` is written to sim-kalshi.pem in DATA_DIR, and kept there; an Ed25519 key in
-// its place (`openssl genpkey -algorithm ed25519 -out data/sim-kalshi.pem`) is used as well.
+// `npm run venues`: both simulated venues alone, on fixed ports, until a signal. Settings are those of
+// engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S,
+// SIM_PORT, DATA_DIR, LOG_LEVEL). The private key of Kalshi key id `sim` is written to sim-kalshi.pem in
+// DATA_DIR and reused. An Ed25519 key in its place (`openssl genpkey -algorithm ed25519 -out
+// data/sim-kalshi.pem`) works as well.
 
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     kalshiPublicKeyPem: key.publicKeyPem,
     host: '127.0.0.1',
     hasPast: true,
-    // Of these ports, so that two such commands never share one.
+    // Named by the port, so that two such commands never share a folder.
     worldFolder: join(config.dataDir, `venues-world-${config.sim.port}`),
   })
   progress.end()

@@ -1,6 +1,7 @@
-// `npm run wallet -- ADDRESS`: a wallet's record and sums, a table of the kept events that the venue's history lacks, and
-// a table of the positions that the venue counts otherwise. Asks the engine that holds the data folder over its socket, so
-// an engine must run; a wallet that is not yet kept is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
+// `npm run wallet -- ADDRESS`: prints a wallet's record and sums, a table of stored events that the venue's
+// history lacks, and a table of positions for which the venue's figures differ. Sends the command over the
+// socket of the engine that holds the data folder, which must run. A wallet that is not stored yet is
+// fetched from the venue first. Exit codes: 0 shown, 1 rejected or not possible now, 2 an invalid request.
 
 import { isRecord } from '../json-record.ts'
 import type { Arguments } from '../process/command-line.ts'
@@ -45,7 +46,7 @@ function show(answer: unknown): void {
   process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
 }
 
-/** What the venue's history lacks against what is kept, and what it had more. */
+/** Prints the events that the venue's history lacks, and those that it has in addition. */
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
   const { at, lacks, had_more, told_otherwise: different, table } = difference
   process.stdout.write(
@@ -54,7 +55,7 @@ function showLacking(difference: Readonly<Record<string, unknown>>): void {
   showEvents('lacks', table)
 }
 
-/** Settled events that the venue lacks, and those behind the ledger that it does not list, or not yet. */
+/** Prints settled events that the venue lacks, and events after the ledger that it does not list, or not yet. */
 function showEvents(label: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {

@@ -1,4 +1,5 @@
-// Messages of the stream as rows of a table. A channel without columns of its own shows its data as names and values.
+// Formats messages of the stream as table rows. A channel without columns of its own shows its data as
+// names and values.
 
 import { isRecord } from '../json-record.ts'
 
@@ -6,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 interface Column {
   readonly heading: string
-  /** Characters; a longer text keeps its beginning. */
+  /** Characters. A longer text is truncated. */
   readonly width: number
   readonly isNumber?: boolean
   readonly textOf: (data: Fields, message: Fields) => unknown
@@ -81,7 +82,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
 }
 
-/** Columns of a channel that has none above. */
+/** Columns of a channel that is not listed above. */
 const ANY: readonly Column[] = [
   TYPE,
   {
@@ -101,12 +102,15 @@ const columnsOf = (channel: string): readonly Column[] => [
   ...(COLUMNS[channel] ?? ANY),
 ]
 
-/** The first line of a channel's table. */
+/** The header line of a channel's table. */
 export function headingOf(channel: string): string {
   return lineOf(columnsOf(channel), ({ heading }) => heading)
 }
 
-/** A message as a line: a row for data, a remark for what interrupts it; null for what a reader does not need. */
+/**
+ * A message as a line: a row for data, a note for an interruption. Null for messages that need not be
+ * displayed.
+ */
 export function rowOf(channel: string, message: unknown): string | null {
   if (!isRecord(message)) return null
   const { type, market_id: market = 'all markets', platform, state, reason } = message
@@ -132,17 +136,17 @@ function lineOf(columns: readonly Column[], textOf: (column: Column) => unknown)
   return cells.join('  ').trimEnd()
 }
 
-/** Texts of a venue may hold what a terminal obeys. */
+/** Escapes texts of a venue, which may contain terminal control characters. */
 function printable(value: unknown): string {
   return String(value).replace(/\p{C}/gu, '?')
 }
 
-/** `14:03:59.120`; a dash without a time. */
+/** `14:03:59.120`, or a dash without a time. */
 function clockTime(timeMs: unknown): string {
   return typeof timeMs === 'number' ? new Date(timeMs).toISOString().slice(11, 23) : '-'
 }
 
-/** The first level of a side, and how many more there are. */
+/** The first level of a side, and the number of further ones. */
 function levels(value: unknown): string {
   const [first, ...more]: readonly unknown[] = Array.isArray(value) ? value : []
   if (!isRecord(first)) return '-'

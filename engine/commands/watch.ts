@@ -1,6 +1,7 @@
-// `npm run watch -- CHANNEL [MARKET_ID …]`: shows a channel of a running engine, as a table for people or with `--json` a
-// line a message, as it came over the wire. The client that keeps books and resumes is http/client/.
-// Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for a bad request.
+// `npm run watch -- CHANNEL [MARKET_ID …]`: prints a channel of a running engine as a table, or with
+// `--json` each message as a line, as received. The client that maintains books and resumes is
+// http/client/. Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for an invalid
+// request.
 
 import { WebSocket } from 'ws'
 import { CHANNEL_NAMES } from '../../http/ws/channels/channels.ts'
@@ -64,14 +65,14 @@ function readRequest(given: Given): Request {
   return { url, channel, marketIds, count, isJson: given.has('json') }
 }
 
-/** Why a command was refused or found nothing to watch; null for any other message. */
+/** Why a command was rejected or found nothing to watch. Null for any other message. */
 function refusalOf(text: string): string | null {
   if (text.startsWith('{"type":"error"')) return text
   const isNothing = text.startsWith('{"type":"subscribed"') && text.includes('"accepted":[]')
   return isNothing ? `no such market: ${text}` : null
 }
 
-/** Resolves to the exit code; rejects with UsageError when there is nothing to watch. */
+/** Resolves to the exit code. Rejects with UsageError when there is nothing to watch. */
 function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
   const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
   const socket = new WebSocket(url)
@@ -80,7 +81,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
   return new Promise((resolve, reject) => {
     const refuse = (why: string) => reject(new UsageError(why))
     const print = (line: string) => {
-      // A slow reader of ours is made the engine's, which knows what to do with one.
+      // Pauses the socket when stdout is slow, so that the engine's slow-reader handling applies.
       if (!process.stdout.write(`${line}\n`)) socket.pause()
     }
     socket.on('open', () => {
@@ -99,7 +100,7 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
       if (seen >= count) socket.close(1000)
     })
     process.stdout.on('drain', () => socket.resume())
-    // `| head` closes the pipe when it has its lines.
+    // `| head` closes the pipe after its last line.
     process.stdout.on('error', () => resolve(0))
     socket.on('unexpected-response', (_, response) =>
       refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),

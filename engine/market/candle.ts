@@ -1,6 +1,5 @@
-// Bars of trades: how a trade changes one, how small ones make a large one, and how a bar looks for
-// the second outcome. Pure; equal, whatever the order of arrival, to a recomputation from the sorted
-// trades.
+// Candles: adding a trade, joining short bars into long ones, and inverting a bar for the second outcome.
+// Pure. The result does not depend on the order of arrival.
 
 import type { Trade } from '../events.ts'
 import {
@@ -17,11 +16,11 @@ import {
   usdMicros,
 } from '../units.ts'
 
-/** Bars are kept at two sizes; every interval is a whole number of one of them. */
+/** Bars are stored in two sizes. Every interval is a whole number of bars of one of them. */
 export type BarSize = 'minute' | 'hour'
 export const BAR_MS: Readonly<Record<BarSize, number>> = { minute: MINUTE_MS, hour: HOUR_MS }
 
-/** Lengths of the candles of the interface; each is a whole number of bars of one size. */
+/** Candle intervals of the API. Each is a whole number of bars of one size. */
 export const CANDLE_MS = {
   '1m': MINUTE_MS,
   '5m': 5 * MINUTE_MS,
@@ -32,29 +31,29 @@ export const CANDLE_MS = {
 } as const
 export type CandleInterval = keyof typeof CANDLE_MS
 
-/** The largest bars of which a candle of this length is made. */
+/** The largest bar size that divides this interval. */
 export function barSizeOf(lengthMs: number): BarSize {
   return lengthMs < BAR_MS.hour ? 'minute' : 'hour'
 }
 
-/** A bar's trades summed up, quoted for the first outcome. At least one trade. */
+/** The sums of a bar's trades, quoted for the first outcome. At least one trade. */
 export interface Bar {
   /** A multiple of the bar's length, UTC. */
   readonly startMs: TimeMs
-  /** Price and place (time, ordinal) of the earliest trade. */
+  /** Price and position (time, ordinal) of the earliest trade. */
   readonly open: PriceMicros
   readonly openMs: TimeMs
   readonly openOrdinal: number
   readonly high: PriceMicros
   readonly low: PriceMicros
-  /** Price and place of the latest trade. */
+  /** Price and position of the latest trade. */
   readonly close: PriceMicros
   readonly closeMs: TimeMs
   readonly closeOrdinal: number
-  /** What was paid, in the outcomes really traded. */
+  /** The amount paid, in the outcomes actually traded. */
   readonly usd: UsdMicros
   readonly count: number
-  /** Σ size in millionths, and Σ price × size in millionths squared: floating, for the vwap alone. */
+  /** Σ size in millionths, and Σ price × size in millionths squared. Floats, used for the vwap only. */
   readonly size: number
   readonly weighted: number
 }
@@ -81,7 +80,7 @@ export function barOf(size: BarSize, trade: Trading): Bar {
   }
 }
 
-/** Two bars as one that starts with the earlier; in any order, since each knows its first and last. */
+/** Joins two bars, in any order. The result starts with the earlier one. */
 export function joined(one: Bar, other: Bar): Bar {
   const first = isBefore(one.openMs, one.openOrdinal, other.openMs, other.openOrdinal) ? one : other
   const last = isBefore(one.closeMs, one.closeOrdinal, other.closeMs, other.closeOrdinal)
@@ -97,7 +96,7 @@ export function joined(one: Bar, other: Bar): Bar {
     close: last.close,
     closeMs: last.closeMs,
     closeOrdinal: last.closeOrdinal,
-    // Beyond the safe integers a sum of invented trades stays there, in any order.
+    // A sum beyond the safe integers is clamped, so that the order of adding does not matter.
     usd: usdMicros(Math.min(one.usd + other.usd, Number.MAX_SAFE_INTEGER)),
     count: one.count + other.count,
     size: one.size + other.size,
@@ -105,7 +104,7 @@ export function joined(one: Bar, other: Bar): Bar {
   }
 }
 
-/** The bar as quoted for the second outcome: prices are complements, so high and low change places. */
+/** The bar quoted for the second outcome. Prices are complements, so high and low are swapped. */
 export function invertedBar(bar: Bar): Bar {
   return {
     ...bar,
@@ -117,12 +116,12 @@ export function invertedBar(bar: Bar): Bar {
   }
 }
 
-/** The bar as part of the longer one of `lengthMs` in which it lies. */
+/** The bar aligned to the bar of `lengthMs` that contains it. */
 export function lengthened(bar: Bar, lengthMs: number): Bar {
   return { ...bar, startMs: barStart(bar.startMs, lengthMs) }
 }
 
-/** A bar without trades, at the price of the last one before it. */
+/** A bar without trades, at the last price before it. */
 export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
   return {
     startMs,
@@ -142,8 +141,8 @@ export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
 }
 
 /**
- * Bars of prices alone, in order of time, where nothing is known of trades: each opens at the price that stood before it.
- * Prices ascend in time.
+ * Bars from prices only, in time order, where trades are unknown. Each opens at the price before it. The
+ * prices must ascend in time.
  */
 export function quotedBars(
   prices: readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[],
@@ -162,14 +161,14 @@ export function quotedBars(
   return bars
 }
 
-/** Mean price of the contracts traded, to the nearest micro; the close where none were. */
+/** Mean price of the traded contracts, to the nearest micro. The close if nothing was traded. */
 export function vwapOf({ weighted, size, low, high, close }: Bar): PriceMicros {
   if (size <= 0) return close
-  // Sums of large trades are rounded: a mean never leaves the range of its prices.
+  // Sums of large trades are rounded. The clamp keeps the mean within the range of the prices.
   return priceMicros(Math.min(Math.max(Math.round(weighted / size), low), high))
 }
 
-/** The start of the bar of `lengthMs` in which a time lies. */
+/** The start of the bar of `lengthMs` that contains a time. */
 export function barStart(atMs: number, lengthMs: number): TimeMs {
   return timeMs(Math.floor(atMs / lengthMs) * lengthMs)
 }

@@ -1,5 +1,5 @@
-// What trading a market costs: the fee model of each side of a trade, as its venue states it, and an upper bound of the
-// fee of an order in whole micro-dollars. What a venue does not say stays unknown and is never taken for zero.
+// Trading fees: the fee model per side of a trade, as the venue states it, and an upper bound of an order's
+// fee in whole micro-dollars. A fee that the venue does not state is unknown, never zero.
 
 import {
   MICROS,
@@ -15,8 +15,11 @@ import {
 export type FeeRole = 'taker' | 'maker'
 
 /**
- * `quadratic`: by a curve. `flat`: the venue names a fee without a stated formula. `none`: the venue says that it
- * takes none. `unknown`: the venue says nothing, or nothing that can be read.
+ * Kind of a fee.
+ * - `quadratic`: by a curve.
+ * - `flat`: the venue names a fee without a formula.
+ * - `none`: the venue states that there is no fee.
+ * - `unknown`: the venue states nothing, or nothing that can be parsed.
  */
 export type FeeKind = 'quadratic' | 'flat' | 'none' | 'unknown'
 export const FEE_KINDS: readonly FeeKind[] = ['quadratic', 'flat', 'none', 'unknown']
@@ -25,7 +28,7 @@ export const FEE_KINDS: readonly FeeKind[] = ['quadratic', 'flat', 'none', 'unkn
 export interface FeeCurve {
   /** Millionths of a dollar: 70,000 is 0.07. 0: this side pays nothing. */
   readonly rateMicros: number
-  /** A whole number from 0 to EXPONENT_MAX. */
+  /** An integer from 0 to EXPONENT_MAX. */
   readonly exponent: number
   /** Millionths: 500,000 halves the rate. */
   readonly multiplierMicros: number
@@ -34,13 +37,13 @@ export interface FeeCurve {
 export interface FeeRounding {
   /** Micro-dollars: each fill's fee is a multiple of this. */
   readonly fillStepMicros: number
-  /** Which way the venue rounds a fill; the bound is rounded up in either case. */
+  /** The venue's rounding direction for a fill. The bound is rounded up in either case. */
   readonly direction: 'up' | 'unknown'
-  /** Micro-dollars: an order's cash moves in multiples of this, against the trader; null: no such rule. */
+  /** Micro-dollars: an order's cash moves in multiples of this, against the trader. Null: no such rule. */
   readonly orderStepMicros: number | null
 }
 
-/** The fee model that holds from one moment on. */
+/** The fee model that is valid from one moment on. */
 export interface FeeModel {
   readonly kind: FeeKind
   /** Null: unknown. */
@@ -49,30 +52,36 @@ export interface FeeModel {
   readonly maker: FeeCurve | null
   /** Null: unknown. */
   readonly rounding: FeeRounding | null
-  /** Millionths of the takers' fees that the venue gives back to makers by a programme of its own; no part of a bound. */
+  /**
+   * Share of the taker fees that a separate programme of the venue returns to makers, in millionths. Not
+   * part of a bound.
+   */
   readonly rebateMicros: number | null
-  /** Which statement of the venue says it; null: none does. */
+  /** The venue's statement that it comes from. Null: none. */
   readonly source: string | null
-  /** Since when it holds; null: the venue does not say. */
+  /** Since when it is valid. Null: the venue does not state it. */
   readonly sinceMs: TimeMs | null
 }
 
-/** What is known of a market's fees: the model of now, and the one that the venue has announced. */
+/** The known fees of a market: the current model, and the one that the venue has announced. */
 export interface MarketFees {
   readonly now: FeeModel
-  /** The next announced change; its `sinceMs` is when it takes effect. */
+  /** The next announced change. Its `sinceMs` is when it takes effect. */
   readonly next: FeeModel | null
-  /** The venue waives fees until then; bounds ignore that, since the venue does not say which fees it waives. */
+  /**
+   * The venue waives fees until then. Bounds ignore it, because the venue does not state which fees it
+   * waives.
+   */
   readonly waivedUntilMs: TimeMs | null
 }
 
-/** One fill of an order: `price` is that of the outcome traded, either outcome's gives the same fee. */
+/** One fill of an order. `price` is that of the traded outcome. Either outcome's price gives the same fee. */
 export interface Fill {
   readonly price: PriceMicros
   readonly size: SizeMicros
 }
 
-/** No venue has an exponent above 2; beyond 8 every fee of a contract is below a hundredth of a micro. */
+/** No venue has an exponent above 2. Beyond 8 every fee of a contract is below a hundredth of a micro. */
 export const EXPONENT_MAX = 8
 export const MODEL_UNKNOWN: FeeModel = {
   kind: 'unknown',
@@ -84,14 +93,14 @@ export const MODEL_UNKNOWN: FeeModel = {
   sinceMs: null,
 }
 export const FEES_UNKNOWN: MarketFees = { now: MODEL_UNKNOWN, next: null, waivedUntilMs: null }
-/** Of a side that pays nothing. */
+/** The curve of a side that pays nothing. */
 export const CURVE_ZERO: FeeCurve = { rateMicros: 0, exponent: 1, multiplierMicros: MICROS }
-/** A price's square, and with it every power of p(1 − p), is in parts of this. */
+/** Denominator of a squared price, and so of every power of p(1 − p). */
 const SQUARE = BigInt(MICROS) * BigInt(MICROS)
 
 /**
- * A curve, or null when a number cannot be one: not a whole number, negative, an exponent above EXPONENT_MAX, or a fee
- * above a dollar a contract, which is another quantity read by mistake (basis points, cents).
+ * A curve, or null for invalid numbers: not an integer, negative, an exponent above EXPONENT_MAX, or a fee
+ * above a dollar a contract. Such a fee is a misread unit (basis points, cents).
  */
 export function feeCurve(
   rateMicros: number,
@@ -107,23 +116,27 @@ export function feeCurve(
   return dearest.numerator > dearest.denominator ? null : curve
 }
 
-/** The model that holds at a moment, announced changes included. */
+/** The model that is valid at a moment, announced changes included. */
 export function feesAt({ now, next }: MarketFees, atMs: number): FeeModel {
   return next !== null && next.sinceMs !== null && next.sinceMs <= atMs ? next : now
 }
 
-/** feeOfOrder of one fill. */
+/** The bound of feeOfOrder for one fill. */
 export function feeOf(model: FeeModel, role: FeeRole, fill: Fill): UsdMicros | null {
   return feeOfOrder(model, role, [fill])
 }
 
 /**
- * At most so many micro-dollars of fee does an order pay for these fills, each one trade with one other order; null when
- * the model does not say. Each fill's fee is rounded up to the fill's step. Where an order's cash moves in steps, the sum
- * is rounded up to one when the cash of the fills is whole steps, and otherwise the bound is the sum and one step.
- * Where the venue splits a fill among several orders, each further one may cost one fill's step more; waivers, rebates
- * and what an intermediary adds are not in it. Throws RangeError for a negative size, or a fee beyond the safe integers.
- * Sources: polymarket/README.md and kalshi/README.md of engine/venues, Fees.
+ * Upper bound in micro-dollars of the fee of an order with these fills, each one trade with one other
+ * order. Null when the model does not state it.
+ * - Each fill's fee is rounded up to the fill's step.
+ * - Where an order's cash moves in steps, the sum is rounded up to a step if the cash of the fills is whole
+ *   steps. Otherwise the bound is the sum and one step.
+ * - Where the venue splits a fill among several orders, each further one may cost one fill's step more.
+ * - Waivers, rebates and fees of intermediaries are not included.
+ *
+ * Throws RangeError for a negative size, or a fee beyond the safe integers. Sources: polymarket/README.md
+ * and kalshi/README.md of engine/venues, Fees.
  */
 export function feeOfOrder(
   model: FeeModel,
@@ -147,7 +160,10 @@ export function feeOfOrder(
   return usdMicros(Number(isOnStep ? ceilTo(fee, step) : fee + step))
 }
 
-/** Micro-dollars that a contract costs in fees before rounding, within NEAR_ERROR: cheap, for every change of a book. */
+/**
+ * Fee of a contract in micro-dollars before rounding, within APPROXIMATION_ERROR_MAX. Cheap enough for
+ * every change of a book.
+ */
 export function approximateFee(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   price: PriceMicros,
@@ -157,14 +173,14 @@ export function approximateFee(
 }
 
 /**
- * Micro-dollars by which `feeNear` of all legs of a basket differs from the exact fees at most: a dollar's 64-bit floats
- * are a million times as fine.
+ * Bound in micro-dollars on the difference between `approximateFee` over all legs of a basket and the exact
+ * fees. 64-bit floats of a dollar are a million times as fine.
  */
 export const APPROXIMATION_ERROR_MAX = 0.001
 
 /**
- * Whether a gain (micro-dollars a contract) is more than the exact, unrounded fees of one contract of each leg at its
- * price. False where a curve is unknown.
+ * Whether a gain (micro-dollars a contract) exceeds the exact, unrounded fees of one contract of each leg
+ * at its price. False if a curve is unknown.
  */
 export function exceedsFees(
   gainMicros: number,
@@ -196,7 +212,7 @@ function feeOfFill(curve: FeeCurve, rounding: FeeRounding, { price, size }: Fill
   return divideUp(numerator * BigInt(MICROS), denominator * step) * step
 }
 
-/** The exact dollars of the curve, as a fraction. */
+/** The exact value of the curve in dollars, as a fraction. */
 function dollarsOf(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   { priceMicros, sizeMicros }: { readonly priceMicros: number; readonly sizeMicros: number },
@@ -218,16 +234,15 @@ function divideUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator + denominator - 1n) / denominator
 }
 
-/** Whether two statements of fees say the same. */
 export function isEqualFees(one: MarketFees, other: MarketFees): boolean {
   return one === other || feesKey(one) === feesKey(other)
 }
 
-/** Equal fees stay one object while so many different ones are in use. */
+/** Bound on the number of different fees that are shared. */
 const SHARED_MAX = 10_000
 const shared = new Map<string, MarketFees>()
 
-/** The same fees as one object for the many markets that share them: a hundred thousand copies are 30 MB. */
+/** Returns one shared object for equal fees. A hundred thousand copies would take 30 MB. */
 export function sharedFees(fees: MarketFees): MarketFees {
   const key = feesKey(fees)
   const existing = shared.get(key)

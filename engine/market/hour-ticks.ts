@@ -1,4 +1,4 @@
-// The prices of the running hour, the last of each second, before they go to disk as one record.
+// The prices of the current hour, the last of each second, before they are written to disk as one record.
 
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../units.ts'
 
@@ -7,7 +7,6 @@ export function hourOf(atMs: TimeMs): number {
   return Math.floor(atMs / HOUR_MS)
 }
 
-/** One hour's ticks, growing. */
 export class OpenHour {
   readonly hour: number
   readonly seconds: number[]
@@ -22,7 +21,7 @@ export class OpenHour {
     this.prices = stored === null ? [] : [...stored.prices]
   }
 
-  /** Notes a price of this hour; a second that has one already takes the newer. */
+  /** Records a price of this hour. It replaces an earlier price of the same second. */
   push(price: PriceMicros, atMs: TimeMs): void {
     const second = Math.floor((atMs % HOUR_MS) / 1_000)
     const last = this.seconds.at(-1)
@@ -34,7 +33,7 @@ export class OpenHour {
     this.prices.push(price)
   }
 
-  /** The newest tick at or before a time; null when the hour has none so early. */
+  /** The newest tick at or before a time. Null when the hour has none that early. */
   before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
     for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
       const second = this.seconds[position] ?? 0

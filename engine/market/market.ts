@@ -1,18 +1,21 @@
-// A market and its event as the catalogue knows them, and which status may follow which.
+// Catalogue entries of markets and events, and the valid status transitions.
 
 import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'
 import type { MarketFees } from './fees.ts'
 
-/** A small dense integer that storage gives each market once, for compact keys; from 1. */
+/** A small dense integer from 1 that storage assigns to each market, for compact keys. */
 export type MarketNumber = number
 
 export type MarketStatus = 'open' | 'closed' | 'resolved'
 export const MARKET_STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
 
 /**
- * What the venue states of a market's result, whether it trades or not. `none`: there is no result. `proposed`: there is
- * one that may still be contested. `disputed`: it is contested. `resolved`: it is final.
+ * The venue's statement about a market's result, independent of whether it trades.
+ * - `none`: there is no result.
+ * - `proposed`: there is one that may still be contested.
+ * - `disputed`: it is contested.
+ * - `resolved`: it is final.
  */
 export type ResolutionStatus = 'none' | 'proposed' | 'disputed' | 'resolved'
 export const RESOLUTION_STATUSES: readonly ResolutionStatus[] = [
@@ -22,25 +25,26 @@ export const RESOLUTION_STATUSES: readonly ResolutionStatus[] = [
   'resolved',
 ]
 
-/** What a market is called in every part of the engine: made once, shared by reference. */
+/** Identity of a market in every part of the engine. Created once, shared by reference. */
 export interface MarketRef {
   readonly id: MarketId
   readonly number: MarketNumber
   readonly venue: VenueKey
-  /** The user's name of the venue. */
+  /** The public name of the venue. */
   readonly platform: string
   readonly nativeId: NativeMarketId
 }
 
-/** One outcome: what it is called and what the venue's messages name. */
+/** One outcome: its label, and the id in the venue's messages. */
 export interface OutcomeListing {
   readonly label: string
   readonly id: OutcomeId
 }
 
 /**
- * What an outcome pays, other than 0 or 1, when what was asked stays undecided (a cancelled game): `half` 0.50, `venue` a
- * price that the venue sets. Null in a listing: neither its rules nor its category name one.
+ * What an outcome pays, other than 0 or 1, when the question stays undecided (a cancelled game): `half`
+ * 0.50, `venue` a price that the venue sets. Null in a listing: neither its rules nor its category name
+ * one.
  */
 export type OtherPayout = 'half' | 'venue'
 export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
@@ -49,8 +53,8 @@ export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
 export type JsonRecord = { readonly [key: string]: unknown }
 
 /**
- * One market of a venue's catalogue, normalized. All prices are of the first outcome.
- * `description` and `native` are stored, not kept in memory.
+ * One market of a venue's catalogue, normalized. All prices are of the first outcome. `description` and
+ * `native` are stored, not held in memory.
  */
 export interface MarketListing {
   readonly venue: VenueKey
@@ -59,12 +63,12 @@ export interface MarketListing {
   readonly question: string
   readonly description: string | null
   readonly status: MarketStatus
-  /** Known to the venue but not yet trading (Kalshi's `initialized`): listed only when asked for. */
+  /** Known to the venue but not yet trading (Kalshi's `initialized`). Listed only on request. */
   readonly isUnopened: boolean
-  /** At least two for a binary market, in the venue's order; the book is quoted for the first. */
+  /** At least two for a binary market, in the venue's order. The book is quoted for the first. */
   readonly outcomes: readonly OutcomeListing[]
   readonly event: NativeEventId | null
-  /** As users see it: venue a's own slug, venue b's ticker in lower case. */
+  /** The public form: venue a's own slug, venue b's ticker in lower case. */
   readonly eventSlug: string | null
   readonly category: string | null
   readonly tags: readonly string[]
@@ -77,39 +81,45 @@ export interface MarketListing {
   readonly lastPrice: PriceMicros | null
   readonly bestBid: PriceMicros | null
   readonly bestAsk: PriceMicros | null
-  /** Price of the first outcome a day ago; null where the venue does not state it. */
+  /** Price of the first outcome a day ago. Null where the venue does not state it. */
   readonly previousPrice: PriceMicros | null
   /** The venue's own figures in its own unit: VenueFacts.volumeUnit. The total is cumulative. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
   readonly openInterest: SizeMicros | null
-  /** When the venue's figures were read; they contain the trades up to then. Null: not known. */
+  /** When the venue's figures were read. They contain the trades up to then. Null: unknown. */
   readonly figuresAtMs: TimeMs | null
-  /** The same of those over a day: `volume24h` and `previousPrice`, which a stream may not carry. */
+  /** The same for the daily figures `volume24h` and `previousPrice`, which a stream may not carry. */
   readonly dayFiguresAtMs: TimeMs | null
   /** Null: the venue does not state it. */
   readonly resolutionStatus: ResolutionStatus | null
-  /** Payout of the first outcome: final once resolved, as determined so far while `resolutionStatus` is `proposed`. */
+  /**
+   * Payout of the first outcome: final once resolved, as determined so far while `resolutionStatus` is
+   * `proposed`.
+   */
   readonly settlementPrice: PriceMicros | null
-  /** When the market was settled; null before, and where the venue does not state it. */
+  /** When the market was settled. Null before, and where the venue does not state it. */
   readonly settledAtMs: TimeMs | null
-  /** What trading it costs, as far as the answers that listed it say. */
+  /** Its trading fees, as far as the responses that listed it state them. */
   readonly fees: MarketFees
-  /** The least contracts of an order; null: the venue does not say. */
+  /** Minimum size of an order, in contracts. Null: the venue does not state it. */
   readonly orderSizeMin: SizeMicros | null
   readonly otherPayout: OtherPayout | null
   readonly native: JsonRecord
 }
 
-/** A listing as one answer of a venue gave it. */
+/** A listing as one response of a venue contained it. */
 export interface ReadListing extends MarketListing {
-  /** When the venue changed it last; absent or null where it does not say. */
+  /** When the venue last changed it. Absent or null where it does not state that. */
   readonly changedAtMs?: TimeMs | null
-  /** The answer named no event of the market: question, category, tags, image and close come from the market alone. */
+  /**
+   * The response named no event of the market. Question, category, tags, image and close come from the
+   * market alone.
+   */
   readonly lacksEvent?: boolean
 }
 
-/** What a message about a market's life says of the market. */
+/** The fields of a market in a lifecycle message. */
 export type MarketFacts = Pick<
   MarketListing,
   | 'status'
@@ -138,33 +148,32 @@ export interface EventListing {
   readonly startAtMs: TimeMs | null
   readonly endAtMs: TimeMs | null
   readonly isMutuallyExclusive: boolean
-  /** Exactly one of so many markets wins, by the venue's own rules; null: the venue does not say so. */
+  /** Exactly one of this many markets wins, by the venue's own rules. Null: the venue does not state it. */
   readonly winnerAmong: number | null
   readonly native: JsonRecord
 }
 
-/** An event as one answer of a venue gave it; see ReadListing. */
+/** An event as one response of a venue contained it. See ReadListing. */
 export interface ReadEvent extends EventListing {
-  /** The answer did not list the event's markets, so that `winnerAmong` says nothing. */
+  /** The response did not list the event's markets, so `winnerAmong` is meaningless. */
   readonly lacksMarkets?: boolean
   readonly changedAtMs?: TimeMs | null
 }
 
-/** Open → closed → resolved; closed → open when a venue reopens; never back from resolved. */
+/** Open → closed → resolved, and closed → open when a venue reopens. Never back from resolved. */
 export function mayFollow(from: MarketStatus, to: MarketStatus): boolean {
   return from !== 'resolved' || to === 'resolved'
 }
 
-/** What is known of a market's end. */
 export type Resolution = Pick<
   MarketListing,
   'status' | 'resolutionStatus' | 'settlementPrice' | 'settledAtMs'
 >
 
 /**
- * What is known after the venue has stated `now`. A result that was stated once stays when later statements lack it; before
- * the market is resolved a dispute or trading that goes on takes it back. Of a market that trades no more, a statement that
- * there is no result may be late, and changes nothing.
+ * Merges the venue's new statement `now`. A result stays when later statements lack it. Before the market
+ * is resolved, a dispute or continued trading retracts it. If the market no longer trades, a statement that
+ * there is no result may be late and changes nothing.
  */
 export function resolutionAfter(before: Resolution, now: Resolution): Resolution {
   const { status } = now

@@ -1,9 +1,10 @@
-// One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
-// depth, checksum.
-// test/support/reference/naive/book.ts is the reference implementation.
+// The order book of one market, quoted for its first outcome. test/support/reference/naive/book.ts is the
+// reference implementation.
 //
-//   one side:   [ 5 40  3 10  2 7 ]     one plain array, a key and a size for each level, keys ascending, the best level
-//               last, so that the busy end is the cheap one to change; key = price for bids, 1 − price for asks
+//   one side:   [ 5 40  3 10  2 7 ]
+//
+// A side is one plain array with a key and a size per level, keys ascending. The key is the price for bids
+// and 1 − price for asks. The best level is last, because changes near the end of an array are cheap.
 
 import { crc32 } from 'node:zlib'
 import { assert } from '../errors.ts'
@@ -14,21 +15,23 @@ import { complement, type PriceMicros, priceMicros, type SizeMicros, sizeMicros 
 const CHECKSUM_LEVELS = 10
 
 /**
- * 'applied'; 'unchanged': the level had that size already; 'negative': a difference took more than was
- * there, so a change was missed; 'full': more than bookLevelsMax levels, the change is left out.
+ * Result of a change.
+ * - 'applied'.
+ * - 'unchanged': the level had that size already.
+ * - 'negative': a difference exceeded the level's size, so a change was missed.
+ * - 'full': more than bookLevelsMax levels. The change is dropped.
  */
 type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
-/** Shared by every empty side, and never added to: most markets of a catalogue have no book. */
+/** Shared by every empty side and never modified: most markets of a catalogue have no book. */
 const NO_LEVELS: number[] = []
-/** Places of a side's array that a level takes. */
+/** Array slots per level. */
 const WIDTH = 2
-/** Levels looked through from the best, before halving: most changes are near it. */
+/** Levels that are searched linearly from the best, before a binary search. Most changes are near the best. */
 const NEAR_LEVELS = 16
-/** Fewer are moved one by one: `splice` allocates. */
+/** Below this, levels are moved one by one, because `splice` allocates. */
 const MOVED_LEVELS = 48
 
-/** A book, best levels first to read. */
 export class OrderBook {
   #bids = NO_LEVELS
   #asks = NO_LEVELS
@@ -45,7 +48,7 @@ export class OrderBook {
     return countOf(this.#bids) + countOf(this.#asks)
   }
 
-  /** True when the best bid is at or above the best ask: an update was missed. */
+  /** True when the best bid is at or above the best ask, which means that an update was missed. */
   get isCrossed(): boolean {
     const bid = this.bestBid
     const ask = this.bestAsk
@@ -73,7 +76,7 @@ export class OrderBook {
     return levels
   }
 
-  /** Sum of the sizes of a side, over all its levels; at most the largest safe integer. */
+  /** Sum of the sizes of all levels of a side, clamped to the largest safe integer. */
   depth(side: BookSide): SizeMicros {
     const levels = side === 'bid' ? this.#bids : this.#asks
     let sum = 0
@@ -81,7 +84,7 @@ export class OrderBook {
     return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
-  /** Sets a level to an absolute size; 0 removes it. */
+  /** Sets a level to an absolute size. 0 removes it. */
   set({ side, price, size }: LevelChange): BookOutcome {
     const levels = side === 'bid' ? this.#bids : this.#asks
     const key = side === 'bid' ? price : complement(price)
@@ -100,7 +103,7 @@ export class OrderBook {
     return 'applied'
   }
 
-  /** Adds a signed difference to a level; a result at or below zero removes it. */
+  /** Adds a signed difference to a level. A result at or below zero removes it. */
   add({ side, price, size }: LevelChange): BookOutcome {
     if (size === 0) return 'unchanged'
     const sum = this.sizeAt(side, price) + size
@@ -109,14 +112,14 @@ export class OrderBook {
     return sum < 0 ? 'negative' : 'applied'
   }
 
-  /** Replaces the whole book. Zero sizes are left out; of a price given twice the last counts. */
+  /** Replaces the whole book. Zero sizes are left out. Of duplicate prices the last counts. */
   replace(bids: readonly Level[], asks: readonly Level[]): void {
     this.clear()
     for (const { price, size } of bids) this.set({ side: 'bid', price, size })
     for (const { price, size } of asks) this.set({ side: 'ask', price, size })
   }
 
-  /** The changes that would make this book equal to `bids` and `asks`; none when it already is. */
+  /** The changes that turn this book into `bids` and `asks`. Empty when it is equal already. */
   differences(bids: readonly Level[], asks: readonly Level[]): LevelChange[] {
     const changes: LevelChange[] = []
     this.#compare('bid', bids, changes)
@@ -136,8 +139,8 @@ export class OrderBook {
   }
 
   /**
-   * CRC-32 of `price:size` of the ten best bids, then the ten best asks, best first, all joined by
-   * `:`, as integers in millionths; only levels that exist (the stream protocol's checksum).
+   * CRC-32 of `price:size` of the ten best bids, then the ten best asks, best first, all joined by `:`, as
+   * integers in millionths. Includes only levels that exist (the stream protocol's checksum).
    */
   checksum(): number {
     const best = [...this.levels('bid', CHECKSUM_LEVELS), ...this.levels('ask', CHECKSUM_LEVELS)]
@@ -149,13 +152,13 @@ export class OrderBook {
     this.#asks = NO_LEVELS
   }
 
-  /** Keeps only the memory that the present levels need. */
+  /** Releases memory that the current levels do not need. */
   trim(): void {
     this.#bids = trimmed(this.#bids)
     this.#asks = trimmed(this.#asks)
   }
 
-  /** Throws when a side is out of order or holds an empty level: a bug of ours, not of the venue. */
+  /** Throws when a side is unsorted or contains an empty level, which indicates a bug. */
   assertSound(): void {
     assert(isSound(this.#bids) && isSound(this.#asks), 'a book side is ordered and not empty')
   }
@@ -165,12 +168,12 @@ function countOf(levels: readonly number[]): number {
   return levels.length / WIDTH
 }
 
-/** Key of the level at `rank` from the best (0), which there is. */
+/** Key of the level at `rank` from the best (0). The level must exist. */
 function keyAt(levels: readonly number[], rank: number): number {
   return levels[levels.length - (rank + 1) * WIDTH] ?? 0
 }
 
-/** Place behind the last level whose key is not above `key`; 0 when there is none. */
+/** Array index behind the last level whose key is not above `key`. 0 when there is none. */
 function seek(levels: readonly number[], key: number): number {
   let behind = levels.length
   const near = behind > NEAR_LEVELS * WIDTH ? behind - NEAR_LEVELS * WIDTH : 0
@@ -185,7 +188,7 @@ function seek(levels: readonly number[], key: number): number {
   return low * WIDTH
 }
 
-/** Whether the level before that place has this key. */
+/** Whether the level before that index has this key. */
 function isAt(levels: readonly number[], behind: number, key: number): boolean {
   return behind > 0 && levels[behind - WIDTH] === key
 }
@@ -205,7 +208,7 @@ function insert(levels: number[], index: number, key: number, size: number): voi
   levels[index + 1] = size
 }
 
-/** Removes the level before that place. */
+/** Removes the level before that index. */
 function remove(levels: number[], behind: number): void {
   const end = levels.length
   if (end - behind > MOVED_LEVELS * WIDTH) {
@@ -224,7 +227,7 @@ function trimmed(levels: number[]): number[] {
   return levels.length === 0 ? NO_LEVELS : levels.slice()
 }
 
-/** Strictly ordered keys and positive sizes. */
+/** Checks for strictly ascending keys and positive sizes. */
 function isSound(levels: readonly number[]): boolean {
   if (levels.length % WIDTH !== 0) return false
   return levels.every((value, index) => {

@@ -1,5 +1,5 @@
-// The newest prices of one market, in typed arrays, the oldest overwritten by the newest. The arrays
-// begin small and double up to the capacity, since most markets see few prices while they are awake.
+// Ring buffer of the newest prices of one market, in typed arrays. The arrays start small and double up to
+// the capacity, because most markets see few prices while they are awake.
 //
 //   times   [ t5 | t6 | t2 | t3 | t4 ]     next = 2: the oldest entry, and where the next one goes
 //   prices  [ p5 | p6 | p2 | p3 | p4 ]
@@ -8,7 +8,6 @@ import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../units.ts'
 
 const CAPACITY_FIRST = 8
 
-/** A price and when it was observed. */
 interface PricePoint {
   readonly timeMs: TimeMs
   readonly price: PriceMicros
@@ -22,7 +21,7 @@ export class PriceRing {
   #next = 0
   #count = 0
 
-  /** `capacity` is the number of prices kept at most; full: the oldest is overwritten. */
+  /** `capacity` is the maximum number of prices. When full, the oldest is overwritten. */
   constructor(capacity: number) {
     this.#capacity = capacity
     const first = Math.min(capacity, CAPACITY_FIRST)
@@ -34,7 +33,7 @@ export class PriceRing {
     return this.#count
   }
 
-  /** Adds the newest price; a time before the last one's is taken as the last one's. */
+  /** Adds the newest price. A time before the last entry's is replaced by the last entry's. */
   push(price: PriceMicros, observedAtMs: TimeMs): void {
     if (this.#count === this.#times.length && this.#count < this.#capacity) this.#grow()
     const last = this.#count === 0 ? observedAtMs : this.#time(this.#count - 1)
@@ -44,7 +43,7 @@ export class PriceRing {
     this.#count = Math.min(this.#count + 1, this.#times.length)
   }
 
-  /** The newest price at or before `atMs`; null when the ring begins later or is empty. */
+  /** The newest price at or before `atMs`. Null when the ring begins later or is empty. */
   before(atMs: TimeMs): PricePoint | null {
     let low = 0
     let high = this.#count
@@ -61,7 +60,7 @@ export class PriceRing {
     return Array.from({ length: this.#count }, (_, age) => this.#point(age))
   }
 
-  /** Only ever called on a full ring that has not wrapped: the entries lie in order from 0. */
+  /** Only called on a full ring that has not wrapped, so the entries are in order from 0. */
   #grow(): void {
     const length = Math.min(this.#capacity, this.#times.length * 2)
     const times = new Float64Array(length)
@@ -73,7 +72,7 @@ export class PriceRing {
     this.#next = this.#count
   }
 
-  /** Where the entry of this age (0 is the oldest) lies. */
+  /** Array index of the entry of this age (0 is the oldest). */
   #slot(age: number): number {
     return (this.#next - this.#count + age + this.#times.length) % this.#times.length
   }

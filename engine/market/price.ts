@@ -1,5 +1,5 @@
-// What a market's price is, and where it comes from: the one rule behind /price, outcomes, the
-// `prices` channel, ticks and conversions. Pure.
+// The price of a market and its source: the one rule behind /price, outcomes, the `prices` channel, ticks
+// and conversions. Pure.
 
 import type { PriceSource } from '../events.ts'
 import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from '../units.ts'
@@ -8,7 +8,7 @@ import type { MarketStatus } from './market.ts'
 /** A midpoint counts only when bid and ask are at most this far apart (0.10). */
 export const SPREAD_MAX = priceMicros(100_000)
 
-/** What is known about a market; null: unknown or that side is empty. */
+/** Inputs of the price rule. Null: unknown, or that side is empty. */
 export interface PriceFacts {
   readonly status: MarketStatus
   readonly settlement: PriceMicros | null
@@ -18,7 +18,10 @@ export interface PriceFacts {
   readonly venuePrice: PriceMicros | null
 }
 
-/** Settlement, else midpoint of a tight book, else last trade, else the venue's, else one side, else one half. */
+/**
+ * In order of preference: settlement, midpoint of a tight book, last trade, the venue's price, one side,
+ * one half.
+ */
 export function priceOf(facts: PriceFacts): { price: PriceMicros; source: PriceSource } {
   const { bid, ask } = facts
   if (facts.status === 'resolved' && facts.settlement !== null) {

@@ -1,14 +1,14 @@
-// A trade in terms of the outcome that its taker traded. Stored trades quote the market's first outcome.
+// A trade seen from the outcome that its taker traded. Stored trades quote the market's first outcome.
 
 import type { Trade, TradeSide } from '../events.ts'
 import { complement, type PriceMicros } from '../units.ts'
 
-/** What the taker did with the outcome at `outcomeIndex`. */
+/** The taker's side in the outcome at `outcomeIndex`. */
 export function takerSide({ side, outcomeIndex }: Pick<Trade, 'side' | 'outcomeIndex'>): TradeSide {
   return (outcomeIndex === 0) === (side === 'buy') ? 'buy' : 'sell'
 }
 
-/** Price of the outcome at `outcomeIndex`: times the size, it is the trade's `usd`. */
+/** Price of the outcome at `outcomeIndex`. Multiplied by the size, it is the trade's `usd`. */
 export function takerPrice({
   price,
   outcomeIndex,

@@ -1,13 +1,13 @@
-// The newest trades of one market in memory, by time and ordinal; a newer one pushes the oldest out,
-// and one older than all of a full ring is left out. Rows are kept as the objects that were stored
-// and published, so that serving a page copies nothing.
+// Ring of the newest trades of one market in memory, by time and ordinal. A newer trade evicts the oldest.
+// A trade older than all of a full ring is ignored. Rows are the stored and published objects, so serving a
+// page copies nothing.
 
 import type { Trade } from '../events.ts'
 
 /** At most `capacity` trades, always the newest of those pushed. */
 export class TradeRing<Row extends Trade> {
   readonly #capacity: number
-  /** Oldest first. Trades come almost in order, so a push looks at the end only. */
+  /** Oldest first. Trades arrive almost in order, so a push searches from the end. */
   readonly #rows: Row[] = []
 
   constructor(capacity: number) {
@@ -18,7 +18,7 @@ export class TradeRing<Row extends Trade> {
     return this.#rows.length
   }
 
-  /** Whether older trades than the ring's may exist. */
+  /** Whether trades older than the ring's may exist. */
   get isFull(): boolean {
     return this.#rows.length >= this.#capacity
   }
@@ -32,13 +32,12 @@ export class TradeRing<Row extends Trade> {
     if (this.#rows.length > this.#capacity) this.#rows.shift()
   }
 
-  /** Puts `row` in place of the one with the same native id, if it is still here. */
+  /** Replaces the row with the same native id, if it is still in the ring. */
   replace(row: Row): void {
     const position = this.#rows.findLastIndex((existing) => existing.nativeId === row.nativeId)
     if (position >= 0) this.#rows[position] = row
   }
 
-  /** Whether any of them is such a one. */
   has(isSuch: (row: Row) => boolean): boolean {
     return this.#rows.some(isSuch)
   }

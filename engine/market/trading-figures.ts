@@ -1,4 +1,5 @@
-// A market's volumes, open interest and last price: the venue's own figures, moved on by the trades that they lack.
+// A market's volumes, open interest and last price: the venue's figures plus the trades that they do not
+// contain yet.
 
 import {
   type PriceMicros,
@@ -11,7 +12,7 @@ import {
 import type { VolumeUnit } from '../venue-table.ts'
 import type { MarketListing } from './market.ts'
 
-/** A market's trading figures; volumes in the venue's unit. */
+/** A market's trading figures. Volumes are in the venue's unit. */
 export type Figures = Pick<
   MarketListing,
   | 'lastPrice'
@@ -23,17 +24,20 @@ export type Figures = Pick<
   | 'dayFiguresAtMs'
 >
 
-/** Figures with what a copy of them in another process needs. */
+/** Figures with the data that a copy in another process needs. */
 export interface FiguresState extends Figures {
-  /** How much `volumeTotal` is above the venue's figure and our trades since: new trades fill that up first. */
+  /**
+   * How much `volumeTotal` exceeds the venue's figure plus the local trades since. New trades reduce it
+   * first.
+   */
   readonly excess: number
-  /** Venue time of the trade that `lastPrice` is of; null: not known. */
+  /** Venue time of the trade that `lastPrice` is of. Null: unknown. */
   readonly lastPriceAtMs: TimeMs | null
 }
 
-/** Figures as the venue gave them at `atMs`; null: it did not say. */
+/** Figures that the venue returned at `atMs`. Null: not stated. */
 export interface FiguresRead {
-  /** They contain every trade up to then. */
+  /** The figures contain every trade up to this time. */
   readonly atMs: TimeMs
   readonly lastPrice: PriceMicros | null
   readonly lastPriceAtMs: TimeMs
@@ -43,7 +47,7 @@ export interface FiguresRead {
   readonly openInterest: SizeMicros | null
 }
 
-/** What a trade moves figures by. */
+/** The effect of a trade on the figures. */
 interface CountedTrade {
   readonly timeMs: TimeMs
   readonly price: PriceMicros
@@ -52,9 +56,9 @@ interface CountedTrade {
   readonly isBlock: boolean
 }
 
-/** A total below the venue's own earlier one is an old answer, unless it comes so much later. */
+/** A total below the venue's own earlier one is from an outdated response, unless it arrives this much later. */
 const LOWER_AFTER_MS = 600_000
-/** The last price of an answer over REST may be so much older than the answer. */
+/** The last price in a REST response may be this much older than the response. */
 const ANSWER_MS_MAX = 15_000
 
 /** The figures of one market. `volumeTotal` never decreases. */
@@ -68,11 +72,11 @@ export class MarketFigures implements FiguresState {
   figuresAtMs: TimeMs | null
   dayFiguresAtMs: TimeMs | null
   excess = 0
-  /** The venue's newest total of this run. */
+  /** The newest total that the venue stated in this run. */
   #venueTotal: UsdMicros | null
   readonly #unit: VolumeUnit
 
-  /** `venueTotal`: the venue's own newest total; null: not known, as after a restart. */
+  /** `venueTotal`: the newest total that the venue stated. Null: unknown, as after a restart. */
   constructor(summary: Figures, unit: VolumeUnit, venueTotal: UsdMicros | null = null) {
     this.lastPrice = summary.lastPrice
     this.previousPrice = summary.previousPrice
@@ -85,7 +89,7 @@ export class MarketFigures implements FiguresState {
     this.#unit = unit
   }
 
-  /** Takes the venue's figures; false when they are older than those known. */
+  /** Applies the venue's figures. False when they are older than the current ones. */
   take(read: FiguresRead): boolean {
     if (this.#isOlder(read)) return false
     const { atMs, volumeTotal, volume24h, openInterest, previousPrice } = read
@@ -108,7 +112,7 @@ export class MarketFigures implements FiguresState {
     return volumeTotal < this.#venueTotal && atMs - currentAtMs < LOWER_AFTER_MS
   }
 
-  /** Trades that we missed are in the venue's total: they were done within the day as well. */
+  /** Trades that were missed are in the venue's total. They count for the 24 h volume as well. */
   #takeTotal(total: UsdMicros): void {
     this.#venueTotal = total
     const shown = this.volumeTotal
@@ -117,7 +121,10 @@ export class MarketFigures implements FiguresState {
     if (shown !== null) this.#addToDay(this.volumeTotal - shown)
   }
 
-  /** Counts a trade that the venue's figures do not contain yet; `receivedAtMs` is its arrival. False: nothing changed. */
+  /**
+   * Counts a trade that the venue's figures do not contain yet. `receivedAtMs` is its arrival. False:
+   * nothing changed.
+   */
   count(trade: CountedTrade, receivedAtMs: TimeMs): boolean {
     if (!trade.isBlock) this.#notePrice(trade.price, trade.timeMs)
     if (!this.#isLater(trade.timeMs, receivedAtMs)) return false
@@ -129,7 +136,7 @@ export class MarketFigures implements FiguresState {
     return true
   }
 
-  /** Polymarket states whole seconds: in the second of the figures the order of arrival decides. */
+  /** Polymarket states whole seconds. Within the second of the figures, the order of arrival decides. */
   #isLater(atMs: TimeMs, receivedAtMs: TimeMs): boolean {
     const currentAtMs = this.figuresAtMs
     if (currentAtMs === null || atMs > currentAtMs) return true
@@ -147,7 +154,7 @@ export class MarketFigures implements FiguresState {
     this.lastPriceAtMs = atMs
   }
 
-  /** Takes the figures as another process has them. */
+  /** Restores the figures of another process. */
   restore(state: FiguresState): void {
     this.lastPrice = state.lastPrice
     this.lastPriceAtMs = state.lastPriceAtMs
@@ -161,7 +168,7 @@ export class MarketFigures implements FiguresState {
   }
 }
 
-/** The figures of a listing, as the venue gave them. */
+/** The figures of a listing, as the venue stated them. */
 export function figuresOfListing(listed: Figures, nowMs: TimeMs): FiguresRead {
   const { lastPrice, previousPrice, volume24h, volumeTotal, openInterest } = listed
   const atMs = listed.figuresAtMs ?? nowMs
@@ -171,7 +178,6 @@ export function figuresOfListing(listed: Figures, nowMs: TimeMs): FiguresRead {
   }
 }
 
-/** A summary with these figures. */
 export function withFigures<Summary extends Figures>(summary: Summary, figures: Figures): Summary {
   return {
     ...summary,
@@ -185,7 +191,7 @@ export function withFigures<Summary extends Figures>(summary: Summary, figures: 
   }
 }
 
-/** At most the largest safe integer. */
+/** Clamped to the largest safe integer. */
 function sum(volume: UsdMicros, amount: number): UsdMicros {
   return usdMicros(Math.min(volume + amount, Number.MAX_SAFE_INTEGER))
 }

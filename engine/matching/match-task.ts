@@ -1,4 +1,4 @@
-// What crosses the thread of the matcher, both ways.
+// Messages to and from the matcher's thread.
 
 import type { MatchMarket } from '../subject.ts'
 import type { TeamEntry } from '../team-listing.ts'
@@ -6,30 +6,30 @@ import type { PairChanges } from './search/pair-graph.ts'
 import type { FamilyOverride } from './veto/families.ts'
 
 /**
- * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is
- * a new one. Numbers are those of the catalogue, above 0.
+ * Tasks are numbered from 1; task 1 starts with an empty index. A thread that missed a task, because it is new, answers
+ * `lost`. Market numbers are those of the catalogue, above 0.
  */
 export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask)
 
-/** Files markets, removes others with their pairs, and takes an operator's verdicts on pairs and the venues' teams. */
+/** Adds markets, removes others with their pairs, and applies operator overrides and the venues' team lists. */
 export interface ChangeTask {
   readonly kind: 'change'
   readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
   readonly removed: readonly number[]
   readonly overrides: readonly PairOverride[]
-  /** All verdicts on families, where they changed. */
+  /** All overrides on families, if they changed. */
   readonly families?: readonly FamilyOverride[]
-  /** Rows of the venues' lists of teams that were not given yet. */
+  /** Rows of the venues' team lists that were not sent yet. */
   readonly teams?: readonly TeamEntry[]
 }
 
-/** Looks for partners of filed markets; unknown ones are left out. */
+/** Finds partners of indexed markets. Unknown markets are ignored. */
 export interface FindTask {
   readonly kind: 'find'
   readonly numbers: readonly number[]
 }
 
-/** A person's word on two markets, which stands above any score; null takes it back. */
+/** An operator override on two markets, which outranks any score. Null removes it. */
 export interface PairOverride {
   readonly a: number
   readonly b: number
@@ -38,5 +38,5 @@ export interface PairOverride {
 
 export type MatchChanges = PairChanges
 
-/** What a task did to the choice of pairs, or that the thread knows nothing of those before it. */
+/** Changes that a task made to the chosen pairs, or `lost` if the thread missed earlier tasks. */
 export type MatchResult = MatchChanges | 'lost'

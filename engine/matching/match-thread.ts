@@ -1,5 +1,5 @@
-// Where the matcher is: in a thread of its own, with a sentence encoder where its owner names one. Tasks are carried out in the
-// order in which they are given.
+// Runs the matcher in its own thread, with a sentence encoder if one is configured. Tasks run in the order of
+// submission.
 
 import { EngineError } from '../errors.ts'
 import { isRecord } from '../json-record.ts'
@@ -11,14 +11,14 @@ import type { MatchResult, MatchTask } from './match-task.ts'
 import type { ThreadAnswer, ThreadTask } from './worker.ts'
 
 export interface MatchPort {
-  /** Rejects with EngineError only: the thread is down, or a task took too long and ended it. */
+  /** Rejects with EngineError only: the thread is down, or a task timed out and ended it. */
   run(task: MatchTask): Promise<MatchResult>
   close(): Promise<void>
 }
 
 /**
- * One thread that is started now and kept, since it holds the index. A task takes some ten milliseconds of an idle core;
- * its one user gives it a task at a time, and more are refused.
+ * One thread, started immediately and retained because it holds the index. A task takes some ten milliseconds of an
+ * idle core. The caller submits one task at a time; more are refused.
  */
 const MATCH_POOL = { threads: 1, isPersistent: true, queueMax: 2, timeoutMs: 120_000 } as const
 
@@ -29,12 +29,12 @@ const openThread = () =>
     isResult: (value): value is ThreadAnswer => isRecord(value) && 'kind' in value,
   })
 
-/** A thread that compares words alone. */
+/** Starts a thread that compares words alone. */
 export function openMatchThread(): MatchPort {
   return portOf(openThread(), null, () => undefined)
 }
 
-/** Starts the thread and opens the encoder of a folder in it; a folder that cannot be used leaves no thread. */
+/** Starts the thread and opens an encoder folder in it. An unusable folder ends the thread. */
 export async function openEncodingThread(
   folder: string,
   metrics: Metrics,

@@ -1,6 +1,6 @@
-// The thread of the matcher: one index and one choice, kept between tasks, at lower priority than the loop; with a sentence
-// encoder where its first task names a folder. Texts are read before their markets are filed, so that pairs are judged without
-// waiting.
+// Thread entry of the matcher. Retains one index and one pair graph between tasks, at lower priority than the event
+// loop, with a sentence encoder if its first task names a folder. Texts are encoded before their markets are indexed,
+// so that scoring is synchronous.
 
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { encodedScorer, textsOf } from './encoder/encoded-scorer.ts'
@@ -9,13 +9,16 @@ import type { Encoder, EncoderCounts } from './encoder/sentence-encoder.ts'
 import type { MatchResult, MatchTask } from './match-task.ts'
 import { openPairFinder, PairFinder } from './search/pair-finder.ts'
 
-/** A task with the folder of the encoder, or null for none; a task of null only opens it. */
+/** A task with the encoder's folder, or null for no encoder. A null task only opens the encoder. */
 export interface ThreadTask {
   readonly folder: string | null
   readonly task: MatchTask | null
 }
 
-/** What a task did (nothing was known before the first), and what became of texts since the one before. */
+/**
+ * Result of a task; `lost` for a null task. `counts` covers the time since the previous task. It is null without an
+ * encoder.
+ */
 export type ThreadAnswer =
   | { readonly kind: 'done'; readonly result: MatchResult; readonly counts: EncoderCounts | null }
   | RefusedEncoder

@@ -1,6 +1,6 @@
-// What crosses the thread of password hashing, both ways.
+// Messages to and from the password hashing thread.
 
-/** Hash a new password, or hold one against an encoded hash. */
+/** Hash a new password, or verify one against an encoded hash. */
 export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string; readonly salt: Uint8Array }
   | { readonly kind: 'verify'; readonly password: string; readonly encoded: string }

@@ -1,5 +1,5 @@
-// Hashes and checks passwords with argon2id in one thread, behind a queue that is shared fairly between networks. A request
-// that has waited too long is refused when its turn comes, so that no hash is made for a client that has gone.
+// Hashes and verifies passwords with argon2id in one thread. Its queue is shared fairly between networks. A
+// request that has waited too long is rejected without hashing, because its client has given up.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
@@ -10,32 +10,35 @@ import { openPool, type Pool } from '../pool.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
 export interface PasswordPool {
-  /** An encoded hash that no password has: to check against it takes as long as against a real one. */
+  /** An encoded hash that no password matches. Verifying against it takes as long as against a real one. */
   readonly decoyHash: string
-  /** The encoded argon2id hash with a fresh salt. Rejects with EngineError UNAVAILABLE when too many wait. */
+  /** The encoded argon2id hash with a fresh salt. Rejects with EngineError UNAVAILABLE when the queue is full. */
   hash(password: string, requester: HashRequester): Promise<string>
-  /** Whether the password belongs to the hash; false for a broken hash. Rejects as `hash` does. */
+  /** Whether the password matches the hash. False for a malformed hash. Rejects as `hash` does. */
   verify(password: string, encoded: string, requester: HashRequester): Promise<boolean>
   close(): Promise<void>
 }
 
-/** Who has a password hashed. Known and unknown requesters have half of the thread each, and networks take turns. */
+/** The requester of a hash. Known and unknown requesters get half of the thread each. Networks take turns. */
 export interface HashRequester {
   /** An IPv4 address, the /48 of an IPv6 one, or an account. */
   readonly network: string
-  /** It logged in from there before, or has a token. */
+  /** The requester logged in from this network before, or has a token. */
   readonly isTrusted: boolean
 }
 
-/** What one hash takes at most; a thread that needs longer hangs, and is replaced. */
+/** Time limit of one hash. A thread that exceeds it hangs, and is replaced. */
 const HANG_MS = 30_000
 const SALT_BYTES = 16
-/** Of known requesters, and as many of unknown ones. */
+/** Waiting requests of known requesters, and as many of unknown ones. */
 const CLASS_WAITING_MAX = passwordQueueMax / 2
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
-/** The first task starts the thread, which takes less than a hash does; it ends after half a minute without one, with its 19 MiB. */
+/**
+ * The first task starts the thread, which takes less time than a hash. The thread ends after half a minute
+ * without a task, which frees 19 MiB.
+ */
 export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
@@ -74,7 +77,7 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** One task at a time: known and unknown requesters in turn, and within each their networks in turn. */
+/** Runs one task at a time: alternately of known and unknown requesters, and by turns of their networks. */
 class HashQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
@@ -102,7 +105,7 @@ class HashQueue {
       ? [this.#trusted, this.#untrusted]
       : [this.#untrusted, this.#trusted]
     const taken = first.next()
-    // Whoever comes first while the other class has the thread waits for that one task alone.
+    // The first request of one class waits at most for the task of the other class that is running.
     if (taken !== null) this.#isTrustedNext = !this.#isTrustedNext
     return taken ?? second.next()
   }
@@ -125,13 +128,13 @@ class HashQueue {
   }
 }
 
-/** What comes back in a few seconds finds the queue of now gone. */
+/** The queue clears within a few seconds, so a retry then succeeds. */
 function tooMany(): EngineError {
   const options = { retryAfterSeconds: Math.ceil(passwordWaitMsMax / 1_000) }
   return new EngineError('UNAVAILABLE', 'too many passwords are being checked, try again', options)
 }
 
-/** In the form that argon2 libraries write. */
+/** The PHC string format that argon2 libraries use. */
 function encoded(salt: Buffer, hash: Buffer): string {
   const { memorySize, iterations, parallelism } = ARGON2ID
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

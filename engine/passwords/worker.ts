@@ -1,6 +1,6 @@
-// Thread entry: argon2id blocks for some 70 ms, so it never runs on the serving thread, and this
-// thread takes a slightly lower priority, which on Linux touches no other: with a much lower one a log-in took
-// over four seconds on a machine that does other things, and was refused.
+// Thread entry. argon2id blocks for some 70 ms, so it never runs on the serving thread. The thread's
+// priority is only slightly lower, and on Linux no other thread's changes: at a much lower priority log-ins
+// time out on a busy machine.
 
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
@@ -18,7 +18,7 @@ export default async function work(task: PasswordTask): Promise<PasswordResult> 
     const isRight = await argon2Verify({ password: task.password, hash: task.encoded })
     return { kind: 'verified', isRight }
   } catch {
-    // hash-wasm throws for an empty password and for a broken hash: both are simply wrong.
+    // hash-wasm throws for an empty password and for a malformed hash. Both count as wrong.
     return { kind: 'verified', isRight: false }
   }
 }

@@ -1,5 +1,5 @@
-// The few lines that a first start prints: where it listens, what it follows, and two commands that
-// work as pasted. The only place that prints a key, and it prints to stdout, never through the log.
+// The lines that a start prints to stdout: the address, the venues, and two commands to paste. The only
+// place that prints a key. It never goes through the log.
 
 interface BannerFacts {
   readonly host: string
@@ -12,20 +12,20 @@ interface BannerFacts {
   }[]
   /** Null when DEMO_KEY is off. */
   readonly key: string | null
-  /** Host, port and data folder are the defaults, so that commands need no options. */
+  /** Whether host, port and data folder are the defaults, so that commands need no options. */
   readonly isDefault: boolean
   readonly version: string
   readonly startedInMs: number
 }
 
-/** The banner's text, with a line break at its end. */
+/** The banner's text, with a trailing line break. */
 export function banner(facts: BannerFacts): string {
   const base = `http://${reachable(facts.host)}:${facts.port}`
   const key = facts.key ?? 'YOUR_KEY'
   const venues = facts.venues.map(
     (venue) => `    ${venue.platform.padEnd(12)} ${venue.state.padEnd(6)} ${venue.markets} markets`,
   )
-  // Without a local key the command finds none by itself.
+  // Without a local key the command needs one in its arguments.
   const watch =
     facts.isDefault && facts.key !== null
       ? 'npm run watch -- trades'
@@ -47,7 +47,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n')
 }
 
-/** The host under which a client on this machine reaches the engine: loopback where it listens on all addresses. */
+/** The host for clients on this machine: loopback if the engine listens on all addresses. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

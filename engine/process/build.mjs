@@ -1,15 +1,17 @@
 // @ts-check
-// What `npm start` runs: the rooms as plain JavaScript, made once into a folder that is named by a hash of their text, so
-// that no process and no thread strips types at each start, and none keeps esbuild's own process beside it. Plain
-// JavaScript itself, since it runs before anything else can read TypeScript.
+// Builds the sources as plain JavaScript for `npm start`, once, into a folder named by a hash of their
+// text. So no process or thread strips types at each start, and none runs esbuild's own process. This file
+// is plain JavaScript because it runs before anything can read TypeScript.
 //
-//   node_modules/.cache/twinbook/HASH/engine/main.mjs                     one file for each program: main, threads, simulator,
-//                                     engine/search/worker.mjs …          and chunks that they share; packages stay outside
+//   node_modules/.cache/twinbook/HASH/engine/main.mjs, engine/search/worker.mjs, …
 //
-// Inside node_modules, since there the packages are found that the programs import. `import.meta.url` in a built program is
-// still the address of its source: words.json, the dashboard's files and `new URL('./worker.ts', import.meta.url)` mean what
-// they say, and program.ts knows the way from a source to what was made of it. Tests, benches' own parts and commands run
-// the sources through tsx.
+// Each program (main, threads, simulator) is one file, besides chunks that they share. Packages are not
+// bundled.
+//
+// The folder is inside node_modules, so that the programs find the packages that they import. In a built
+// program `import.meta.url` is still the URL of its source, so words.json, the dashboard's files and `new
+// URL('./worker.ts', import.meta.url)` resolve as in the sources. program.ts maps a source to its built
+// file. Tests, benches and commands run the sources through tsx.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -27,18 +29,22 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOMS = ['engine', 'storage', 'actors', 'http']
-/** What browsers load, each file by itself. */
+/** Files that browsers load, one by one. */
 const BROWSERS = /^http\/(?:client|dashboard|documents\/browser)\//
-/** What is run by itself: in the main thread, in other threads, in the simulator's process. */
+/** Entry points: the main thread, other threads, the simulator's process. */
 const PROGRAM = /^engine\/(?:main|.*\/worker|venues\/simulator\/child)\.ts$/
-/** Builds of other texts that stay, the last used: a running engine of an older text may yet start a thread. */
+/**
+ * Builds of other source versions that are retained, most recently used first. A running engine of an older
+ * version may still start a thread.
+ */
 const OTHERS_KEPT = 2
-/** An unfinished build that is older belongs to nobody. */
+/** An unfinished build that is older was abandoned. */
 const UNFINISHED_MS_MAX = 3_600_000
 
 /**
- * The folder with the programs of the sources under `root` as they are now, made if it is not there. Null when it is not
- * there and cannot be written. Throws for sources that cannot be built. Safe beside others that do the same.
+ * The folder with the programs built from the current sources under `root`. Builds it if it does not exist.
+ * Null when it does not exist and cannot be written. Throws for sources that cannot be built. Safe for
+ * concurrent use by several processes.
  * @param {string} root
  * @returns {Promise<string | null>}
  */
@@ -50,7 +56,7 @@ export async function builtFolder(root) {
     if (!existsSync(folder)) await make(root, sources, folder)
     keepTidy(cache, folder)
   } catch (error) {
-    // The file system's: what cannot be written here is not built.
+    // File-system errors mean that the folder cannot be written.
     if (!(error instanceof Error && 'syscall' in error)) throw error
   }
   return existsSync(folder) ? folder : null
@@ -84,7 +90,8 @@ function pathsUnder(root, folder) {
  * @param {ReadonlyMap<string, string>} sources
  */
 function keyOf(root, sources) {
-  // The root too: addresses of sources stand in what is built. The lock names the versions of esbuild and all else.
+  // Includes the root, because built programs contain URLs of sources. The lock file contains the versions
+  // of esbuild and all other packages.
   const hash = createHash('sha256').update(root)
   for (const path of [fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash.update('\n').update(readFileSync(path))
@@ -94,7 +101,7 @@ function keyOf(root, sources) {
 }
 
 /**
- * Under a name of its own first, so that no start ever sees a half of it.
+ * Builds under a temporary name and renames the folder, so that no process ever sees an incomplete build.
  * @param {string} root
  * @param {ReadonlyMap<string, string>} sources
  * @param {string} folder
@@ -111,7 +118,7 @@ async function make(root, sources, folder) {
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // Otherwise another start was faster.
+    // Otherwise a concurrent start has finished the same build.
     if (!existsSync(folder)) throw error
   }
 }
@@ -122,7 +129,7 @@ async function make(root, sources, folder) {
  * @param {string} folder where the files will be
  */
 async function build(root, sources, folder) {
-  // Only here: a start that finds its build has no need of it.
+  // Imported only here: a start that finds its build does not need it.
   const esbuild = await import('esbuild')
   /** @type {import('esbuild').Plugin} */
   const addressed = {
@@ -157,9 +164,10 @@ async function build(root, sources, folder) {
       packages: 'external',
       platform: 'node',
       target: 'node20',
-      // V8 keeps a program's text, in twice the bytes if one character is not of Latin 1, as of comments some are.
+      // V8 holds a program's text in memory, at twice the size if one character is outside Latin-1, as in
+      // some comments.
       minifyWhitespace: true,
-      // Stack traces name the lines of the sources, whose text is where it was.
+      // Stack traces name lines of the sources, which stay in place.
       sourcemap: true,
       sourcesContent: false,
       define: { BUILT_FOLDER: JSON.stringify(folder), SOURCE_FOLDER: JSON.stringify(root) },
@@ -172,7 +180,7 @@ async function build(root, sources, folder) {
     })
     return [...programs.outputFiles, ...browsers.outputFiles]
   } finally {
-    // Its process would stay beside ours.
+    // Otherwise esbuild's process would keep running.
     await esbuild.stop()
   }
 }

@@ -1,48 +1,47 @@
-// The command line, once for every command: a descriptor (usage, options, examples) becomes the text of `--help`, the
-// reader of the arguments, and one line that names what is refused. Also the progress line of long work, for terminals.
+// Command-line parsing for every command. A descriptor (usage, options, examples) defines the text of
+// `--help`, the parser and the error messages. Also the progress line of long work, for terminals.
 
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
 
 /** One option of a command. */
 interface OptionSpec {
-  /** What stands behind the option, such as `FILE`; null for a switch. */
+  /** Name of the option's value, such as `FILE`. Null for a switch. */
   readonly takes: string | null
   readonly means: string
-  /** The option may be given several times, and takes every word up to the next option. */
+  /** The option may be repeated, and takes every argument up to the next option. */
   readonly isMany?: boolean
 }
 
-/** A command as `--help` describes it and as its arguments are read. */
+/** A command, for `--help` and for parsing. */
 export interface CommandSpec<Name extends string = string> {
-  /** As it is typed, such as `npm run watch`; words and options follow after `--`. */
+  /** As it is typed, such as `npm run watch`. Arguments and options follow after `--`. */
   readonly name: string
   /** One or two sentences. */
   readonly about: string
-  /** The words and options of each form, without the name. */
+  /** The arguments and options of each form, without the name. */
   readonly usage: readonly string[]
-  /** Each word of the usage and what it means. */
+  /** Each positional argument and its meaning. */
   readonly positionals: Readonly<Record<string, string>>
-  /** How many words are accepted, at least and at most. */
+  /** Minimum and maximum number of positional arguments. */
   readonly positionalCounts: readonly [least: number, most: number]
   readonly options: Readonly<Record<Name, OptionSpec>>
   /** Arguments that can be typed as they are. */
   readonly examples: readonly string[]
-  /** What follows the examples: exit codes, variables that count. */
+  /** Text after the examples: exit codes, environment variables. */
   readonly notes: readonly string[]
 }
 
-/** Arguments that are refused; the message is one line that names the argument and what is accepted. */
+/** Invalid arguments. The message is one line that names the argument and what is accepted. */
 export class UsageError extends Error {}
 
-/** The bounds of a number; `above` is excluded, `max` included. */
+/** The bounds of a number. `above` is exclusive, `max` inclusive. */
 interface NumberRange {
   readonly above: number
   readonly max: number
   readonly isInteger?: boolean
 }
 
-/** The arguments of one call. */
 export class Arguments<Name extends string = string> {
   readonly positionals: readonly string[]
   readonly #values: ReadonlyMap<string, readonly string[]>
@@ -52,12 +51,11 @@ export class Arguments<Name extends string = string> {
     this.#values = values
   }
 
-  /** Whether a switch was given. */
   has(option: Name): boolean {
     return this.#values.has(option)
   }
 
-  /** The value of an option, the last one where it was given again; null without it. */
+  /** The value of an option, the last one if repeated. Null without it. */
   text(option: Name): string | null {
     return this.texts(option).at(-1) ?? null
   }
@@ -66,7 +64,7 @@ export class Arguments<Name extends string = string> {
     return this.#values.get(option) ?? []
   }
 
-  /** The number that an option was given; null without it. Throws UsageError outside its range. */
+  /** The numeric value of an option. Null without it. Throws UsageError outside its range. */
   number(option: Name, { above, max, isInteger = false }: NumberRange): number | null {
     const text = this.text(option)
     if (text === null) return null
@@ -78,7 +76,10 @@ export class Arguments<Name extends string = string> {
   }
 }
 
-/** Reads the arguments; `'help'` when they ask for it. Throws UsageError for what the command does not accept. */
+/**
+ * Parses the arguments. `'help'` when they request it. Throws UsageError for arguments that the command
+ * does not accept.
+ */
 export function readArguments<Name extends string>(
   command: CommandSpec<Name>,
   args: readonly string[],
@@ -177,7 +178,7 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-/** Where a progress line goes: standard error, or a test's stand-in. */
+/** Where a progress line is written: standard error, or a test's substitute. */
 interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown
@@ -185,16 +186,16 @@ interface ProgressStream {
 
 /** One line that long work keeps rewriting. */
 export interface Progress {
-  /** Shows a text in place of the last one; at most ten times a second unless the work enters a new phase. */
+  /** Replaces the text, at most ten times a second unless the work enters a new phase. */
   show(text: string, isNewPhase?: boolean): void
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void
 }
 
 const PROGRESS_EVERY_MS = 100
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** The progress line of a terminal; where the stream is no terminal, nothing is ever written. */
+/** The progress line of a terminal. Writes nothing if the stream is not a terminal. */
 export function openProgress(
   stream: ProgressStream = process.stderr,
   nowMs: () => number = () => systemClock.monotonicMs(),

@@ -1,7 +1,7 @@
-// Reads single values from an environment and collects what is wrong with them, so that one start
-// names every offending variable at once.
+// Reads single values from an environment and collects errors, so that one start reports every invalid
+// variable.
 
-/** Typed access to an environment; `problems` has a line for each refusal. */
+/** Typed access to an environment. `problems` has a line for each invalid value. */
 export class EnvironmentReader {
   readonly problems: string[] = []
   readonly #env: Readonly<Record<string, string | undefined>>
@@ -27,10 +27,10 @@ export class EnvironmentReader {
     return value === '' ? null : value
   }
 
-  /** Notes that a variable's value is not accepted, and what would be. */
+  /** Reports that a variable's value is invalid, and what is accepted. */
   refuse(name: string, accepts: string): void {
     const value = this.text(name)
-    // An address may have a password before its host.
+    // A URL may contain a password before its host.
     const isSecret = /SECRET|PASSWORD|CLUSTER_KEY/.test(name) || value.includes('@')
     const hidden = value === '' ? 'not set' : '(not shown)'
     const shown = isSecret ? hidden : JSON.stringify(value.slice(0, 80))
@@ -78,7 +78,7 @@ export class EnvironmentReader {
     return value.replace(/\/+$/, '')
   }
 
-  /** A comma list of which each item must be known; `off` is none, `on` is all but the `further` ones. */
+  /** A comma-separated list of known items. `off` is none, `on` is all but the `further` ones. */
   subset(
     name: string,
     allowed: readonly string[],

@@ -1,11 +1,10 @@
-// The root of all logs (pino). Everything else receives a `Log` and makes children of it.
-//  Secrets are redacted by field
-// name here, once; a host that cannot be reached has one line a minute.
+// The root logger (pino). Every component receives a `Log` and creates children of it. Secrets are redacted
+// here by field name. An unreachable host gets one line a minute.
 
 import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { type Clock, systemClock } from '../clock.ts'
 
-/** A logger; `child({ part })` names the speaker. */
+/** A logger. `child({ part })` names the component. */
 export type Log = Logger
 
 const REDACTED = [
@@ -20,7 +19,7 @@ const REDACTED = [
   'authorization',
 ]
 
-/** What never reaches a line, by field name, at the top and one level down. */
+/** Fields that are never logged, by name, at the top and one level down. */
 export const REDACTION = {
   paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
   censor: '[redacted]',
@@ -28,7 +27,7 @@ export const REDACTION = {
 
 const HOST_LOG_INTERVAL_MS = 60_000
 
-/** How every line of ours is made, wherever it goes. */
+/** Options that all loggers share, independent of their destination. */
 export function logOptions(level: string, clock: Clock): LoggerOptions {
   const hosts = new UnreachableHosts(clock)
   return {
@@ -36,7 +35,7 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: REDACTION,
-    // A missing answer is no bug of ours, and its stack says only that a request was made.
+    // A missing response is not a bug, and its stack shows only that a request was made.
     serializers: {
       err: (error) => (hostOf(error) === null ? stdSerializers.err(error) : error.message),
     },
@@ -50,16 +49,19 @@ export function logOptions(level: string, clock: Clock): LoggerOptions {
   }
 }
 
-/** The host that a line's fields or an error name as out of reach; null for none. */
+/** The unreachable host that a line's fields or an error name. Null for none. */
 function hostOf(value: unknown): string | null {
   const host: unknown = Reflect.get(Object(value), 'unreachableHost')
   return typeof host === 'string' ? host : null
 }
 
-/** Without a network every request to a host fails again and again: it has one line a host and minute. */
+/**
+ * Limits log lines to one per unreachable host and minute. Without a network every request fails again and
+ * again.
+ */
 class UnreachableHosts {
   readonly #clock: Clock
-  /** By host, of which there are a few; monotonic. */
+  /** By host, of which there are a few. Monotonic time. */
   readonly #loggedAtMs = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -88,12 +90,12 @@ export function openLog(level: string): Log {
   return pino(options, pino.destination({ dest: 2, sync: false }))
 }
 
-/** A log that says nothing, for tests and tools. */
+/** A log that discards everything, for tests and tools. */
 export const silentLog: Log = pino({ level: 'silent' })
 
 /**
- * Lets the first `burst` occurrences of each reason through per period, then only counts:
- * a flood of bad input must not become a flood of lines. At most 256 reasons are remembered.
+ * Admits the first `burst` occurrences of each reason per period and only counts the rest. So a flood of
+ * bad input does not become a flood of log lines. Remembers at most 256 reasons.
  */
 export class LogSampler {
   #seen = new Map<string, number>()
@@ -103,7 +105,7 @@ export class LogSampler {
     this.#burst = burst
   }
 
-  /** Whether this occurrence should be written; `count` is how many there have been. */
+  /** Whether this occurrence should be logged. `count` is the number of occurrences so far. */
   admit(reason: string): { isWritten: boolean; count: number } {
     const count = (this.#seen.get(reason) ?? 0) + 1
     if (count === 1 && this.#seen.size >= 256) this.#seen.clear()

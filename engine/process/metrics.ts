@@ -1,10 +1,10 @@
-// Counters, gauges and histograms (prom-client behind one small door). Names carry their units.
-// Label values come from small fixed sets (venue, reason, kind), never from users or venues' ids.
-// Counters are plain numbers on the path of a message and read by the registry when it is asked.
+// Counters, gauges and histograms on prom-client. Names contain their units. Label values come from small
+// fixed sets (venue, reason, kind), never from users or venues' ids. Counters are plain numbers on the
+// message path. The registry reads them on collection.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** A number that only grows. */
+/** A number that only increases. */
 export interface Count {
   inc(by?: number): void
   readonly value: number
@@ -17,7 +17,7 @@ class PlainCount implements Count {
   }
 }
 
-/** Durations in milliseconds, by size. */
+/** Histogram of durations in milliseconds. */
 export interface Durations {
   observe(ms: number): void
 }
@@ -25,7 +25,7 @@ export interface Durations {
 const BOUNDS_MS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
 
 class PlainDurations implements Durations {
-  /** By the first bound that is not less; the last are beyond all of them. */
+  /** One count per bound, for values up to that bound. The last is for larger values. */
   readonly counts = new Float64Array(BOUNDS_MS.length + 1)
   sum = 0
 
@@ -38,8 +38,8 @@ class PlainDurations implements Durations {
 }
 
 /**
- * A histogram that the registry reads when it is asked: the library's own `observe` takes a microsecond, a twentieth
- * of a request. `getForPromString` is what its registry calls (prom-client 15, which is pinned).
+ * A histogram that the registry reads on collection. The library's own `observe` takes a microsecond, a
+ * twentieth of a request. `getForPromString` is what its registry calls (prom-client 15, which is pinned).
  */
 class DurationsReader extends Histogram {
   readonly #name: string
@@ -68,12 +68,12 @@ class DurationsReader extends Histogram {
   }
 }
 
-/** The metrics of one engine; nothing is global, so that tests can run several. */
+/** The metrics of one engine. Nothing is global, so that tests can run several. */
 export class Metrics {
   readonly registry = new Registry()
   readonly #counts = new Map<string, Map<string, PlainCount>>()
 
-  /** The counter of this name and labels, made on first use. Keep the result: look-up costs a string. */
+  /** The counter of this name and labels, created on first use. Store the result: a lookup builds a string. */
   count(name: string, help: string, labels: Readonly<Record<string, string>> = {}): Count {
     let series = this.#counts.get(name)
     if (series === undefined) {
@@ -101,9 +101,9 @@ export class Metrics {
     return count
   }
 
-  /** A value read when the registry is asked. */
+  /** A value read on collection. */
   gauge(name: string, help: string, read: () => number): void {
-    // One that is made anew takes the place of the one before.
+    // A new gauge replaces an existing one of the same name.
     this.registry.removeSingleMetric(name)
     const gauge = new Gauge({
       name,

@@ -1,31 +1,31 @@
-// How a program of ours (a thread's entry, the simulator's child) is run beside this one: built, where this one is built,
-// and through tsx otherwise, so that no process mixes the two.
+// How this process runs another program (a thread's entry, the simulator's child): built if this one is
+// built, otherwise through tsx, so that no process mixes the two.
 
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Put in by the build; elsewhere nothing of that name is there. */
+/** Defined by the build, undefined elsewhere. */
 declare const BUILT_FOLDER: string | undefined
 declare const SOURCE_FOLDER: string | undefined
 
 interface Program {
   /** The module to run. */
   readonly url: URL
-  /** Node's flags that it needs. */
+  /** Node flags that it needs. */
   readonly flags: readonly string[]
 }
 
-/** The path of what was built of the source at this address; null where nothing is built. */
+/** The path of the built file of a source. Null where nothing is built. */
 export function builtOf(source: URL): string | null {
   if (typeof BUILT_FOLDER === 'undefined' || typeof SOURCE_FOLDER === 'undefined') return null
   const path = relative(SOURCE_FOLDER, fileURLToPath(source)).replace(/\.ts$/, '.mjs')
   return join(BUILT_FOLDER, path)
 }
 
-/** The program whose source is at this address. */
+/** The program of a source. */
 export function programOf(source: URL): Program {
   const built = builtOf(source)
-  // tsx is resolved from here, since the working directory may be anywhere.
+  // tsx is resolved from here, because the working directory may be anywhere.
   if (built === null) return { url: source, flags: ['--import', import.meta.resolve('tsx')] }
   return { url: pathToFileURL(built), flags: ['--enable-source-maps'] }
 }

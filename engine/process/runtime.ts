@@ -1,16 +1,16 @@
-// What the process itself costs and waits for, as metrics: memory, the heap by space, collections by kind with their
-// pauses, the loop's delay, threads. Read when the registry is asked.
+// Metrics of the process: memory, heap by space, garbage collections by kind with their pauses, event-loop
+// delay, threads. Read on collection.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Durations, Metrics } from './metrics.ts'
 
-/** How often the loop's delay is looked at. */
+/** How often the event-loop delay is sampled. */
 const SAMPLE_MS = 10
 const NANOS_PER_MS = 1e6
 
-/** Begins to watch this process and its main thread; once a process, and until it ends. */
+/** Observes this process and its main thread until it ends. Call once per process. */
 export function watchRuntime(metrics: Metrics): void {
   watchMemory(metrics)
   watchCollections(metrics)
@@ -23,7 +23,7 @@ export function watchRuntime(metrics: Metrics): void {
   metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
 }
 
-/** File descriptors that this process may have open; infinite where the system does not state it. */
+/** Limit of open file descriptors of this process. Infinite where the system does not state it. */
 export function descriptorsMax(): number {
   if (process.platform !== 'linux') return Number.POSITIVE_INFINITY
   const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -37,13 +37,13 @@ function watchMemory(metrics: Metrics): void {
   gauge('heap', 'The main thread’s heap, in use.', () => process.memoryUsage().heapUsed)
   gauge('buffers', 'Buffers beside the heap.', () => process.memoryUsage().arrayBuffers)
   for (const [index, { space_name: space }] of getHeapSpaceStatistics().entries()) {
-    // V8 lists its spaces in one order.
+    // V8 lists its spaces in a fixed order.
     const read = () => getHeapSpaceStatistics()[index]?.space_used_size ?? Number.NaN
     metrics.gauge(`heap_${space}_bytes`, 'This space of the main thread’s heap, in use.', read)
   }
 }
 
-/** Programs and the mapped databases: a page of one that was read once counts until the system wants its room. */
+/** Resident bytes of programs and mapped databases. A page that was read counts until the system reclaims it. */
 function residentFileBytes(): number {
   const kilobytes = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
   return Number(kilobytes) * 1_024
@@ -64,7 +64,7 @@ function watchCollections(metrics: Metrics): void {
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { duration } = entry
-      // Node's types do not know what an entry of a collection has more.
+      // Node's types lack this field of a garbage-collection entry.
       const detail: unknown = Reflect.get(entry, 'detail')
       kinds.get(Reflect.get(Object(detail), 'kind'))?.observe(duration)
       longestMs = Math.max(longestMs, duration)

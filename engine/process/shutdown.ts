@@ -1,6 +1,6 @@
-// The end of the process: what was brought up is ended once, last first, however often
-// the end is asked for. Signals are handled from the first moment, because a start takes seconds and a
-// terminal's Ctrl-C reaches a command of npm twice.
+// Shutdown of the process: every started component is stopped once, last first, however often shutdown is
+// requested. Signals are handled from the start, because a start takes seconds and Ctrl-C reaches an npm
+// command twice.
 
 import type { Clock } from '../clock.ts'
 import { shutdownMsMax } from '../limits.ts'
@@ -9,11 +9,10 @@ import type { Log } from './log.ts'
 interface ShutdownParts {
   readonly clock: Clock
   readonly log: Log
-  /** Ends the process. */
   readonly exit: (exitCode: number) => void
 }
 
-/** Ends everything once, in order; a step that hangs is left behind after the limit. */
+/** Runs every step once, in order. A step that hangs is abandoned after the limit. */
 export class Shutdown {
   readonly #parts: ShutdownParts
   readonly #steps: (() => Promise<void>)[] = []
@@ -23,17 +22,17 @@ export class Shutdown {
     this.#parts = parts
   }
 
-  /** Whether the end has begun: nothing more may be brought up. */
+  /** Whether shutdown has begun. Nothing more may be started then. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** What ends a part that has just been brought up; ended before those added earlier. */
+  /** Adds the step that stops a component that has just started. It runs before those added earlier. */
   add(step: () => Promise<void>): void {
     this.#steps.push(step)
   }
 
-  /** Begins the end; later calls change nothing, not even the exit code. */
+  /** Begins shutdown. Later calls change nothing, not even the exit code. */
   begin(exitCode: number): void {
     if (this.#hasBegun) return
     this.#hasBegun = true

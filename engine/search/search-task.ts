@@ -1,8 +1,8 @@
-// What crosses the thread of the search, both ways.
+// Messages to and from the search thread.
 
 /**
- * A change of the index, or a question. Changes are numbered from 1, and the first one begins an empty index; a question
- * names the last change. A thread that lacks a change answers `lost`: it has taken another thread's place.
+ * A change of the index, or a query. Changes are numbered from 1, and change 1 starts an empty index. A query names the
+ * last change. A thread that missed a change, because it replaced another thread, answers `lost`.
  */
 export type SearchTask = SearchChange | SearchQuery
 
@@ -10,20 +10,20 @@ export interface SearchChange {
   readonly kind: 'change'
   readonly seq: number
   readonly texts: SearchTexts
-  /** Numbers whose texts are removed; none of them is among the new texts. */
+  /** Market numbers whose texts are removed. None of them is among the new texts. */
   readonly removed: readonly number[]
 }
 
 /**
- * Columns, as they cross a thread at a third of what rows cost: the text of `numbers[index]` is
- * `questions[index]`, `events[index]`, `words[index]`. Numbers are above 0.
+ * Columns, which cost a third of rows to transfer to a thread. The text of `numbers[index]` is `questions[index]`,
+ * `events[index]`, `words[index]`. Numbers are above 0.
  */
 export interface SearchTexts {
   readonly numbers: readonly number[]
   readonly questions: readonly string[]
-  /** Titles of their events; empty for none. */
+  /** Event titles; empty if the market has no event. */
   readonly events: readonly string[]
-  /** Their other words: labels of outcomes, tags, category. */
+  /** Remaining words: outcome labels, tags, category. */
   readonly words: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export interface SearchQuery {
   readonly isRanked: boolean
 }
 
-/** The answer to a question is the numbers found, best first if ranked; to a change `changed`. */
+/** A query returns the numbers found, best first if ranked. A change returns `changed`. */
 export type SearchResult = Uint32Array | 'changed' | 'lost'
 
 export function isSearchResult(value: unknown): value is SearchResult {

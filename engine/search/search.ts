@@ -1,5 +1,4 @@
-// The port to the index of words: in place while there are few texts, and in a thread of its own from then on. Tasks are
-// carried out in the order in which they are given.
+// Word search: inline while there are few texts, in a thread above that. Tasks run in the order of submission.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
@@ -7,19 +6,25 @@ import { isSearchResult, type SearchResult, type SearchTask } from './search-tas
 import { Searcher } from './searcher.ts'
 
 export interface SearchPort {
-  /** Rejects with EngineError only: the thread is down, or a task took too long and ended it. */
+  /** Rejects with EngineError only: the thread is down, or a task timed out and ended it. */
   run(task: SearchTask): Promise<SearchResult>
   close(): Promise<void>
 }
 
-/** A task takes some 10 ms at most; after this a thread is stuck and another one takes its place. */
+/** A task takes some 10 ms at most. After this time the thread is stuck and is replaced. */
 const TIMEOUT_MS = 10_000
-/** Its one user gives it a task at a time; more are refused. */
+/** The caller submits one task at a time; more are refused. */
 const QUEUE_MAX = 2
-/** Of so many texts the slowest search takes some 0.05 ms of the loop, and a thread would hold more memory than they do. */
+/**
+ * Up to this many texts the slowest search takes some 0.05 ms of the event loop, and a thread would take more memory
+ * than the texts.
+ */
 const INLINE_TEXTS_MAX = 2_048
 
-/** An index in place; once it has too many texts, one in a thread, which begins empty: the task is answered as lost. */
+/**
+ * Opens an inline index. Above `inlineTextsMax` texts it starts a thread with an empty index and answers the task with
+ * `lost`.
+ */
 export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   let searcher = new Searcher()
   let thread: SearchPort | null = null
@@ -27,7 +32,7 @@ export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   return {
     async run(task) {
       if (thread !== null) return thread.run(task)
-      // Texts that are given one after the other each have a turn of the loop.
+      // Each change gets its own event-loop tick.
       if (task.kind === 'change') await nextTurn()
       const result = searcher.run(task)
       if (isClosed || searcher.count <= inlineTextsMax) return result
@@ -42,7 +47,7 @@ export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   }
 }
 
-/** One thread that is started now and kept, since it holds the index. */
+/** Starts one thread and retains it, because it holds the index. */
 export function openSearchThread(): SearchPort {
   return openPool<SearchTask, SearchResult>({
     worker: new URL('./worker.ts', import.meta.url),
@@ -54,7 +59,7 @@ export function openSearchThread(): SearchPort {
   })
 }
 
-/** The same without a thread. */
+/** The same port without a thread. */
 export function searchInline(): SearchPort {
   const searcher = new Searcher()
   return {

@@ -1,5 +1,4 @@
-// Carries out tasks of the search upon one index, wherever it runs: in the thread (worker.ts) or, for
-// tests, in place (search.ts).
+// Runs search tasks on one index, in the thread (worker.ts) or inline (search.ts).
 
 import type { SearchResult, SearchTask, SearchTexts } from './search-task.ts'
 import { queryWords, wordsOf } from './tokenizer.ts'
@@ -7,10 +6,9 @@ import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
 
 export class Searcher {
   #index = new WordIndex()
-  /** The number of the last change that was carried out whole; before the first one a number that no change has. */
+  /** Number of the last completed change. Initially a number that no change has. */
   #seq = 0
 
-  /** How many texts there are. */
   get count(): number {
     return this.#index.count
   }

@@ -1,20 +1,20 @@
-// Which words a text has, for markets and for questions about them alike: runs of letters and digits,
-// without accents and in lower case, so that "Bogotá" is found as "bogota" and "$100K" as "100k".
+// Splits texts and queries into words: runs of letters and digits, without accents, in lower case. "Bogotá" is found as
+// "bogota" and "$100K" as "100k".
 
-/** Characters of a question that are read; no regular expression here runs over more. */
+/** Characters of a query that are read. It bounds the input of every regular expression here. */
 const CHARACTERS_MAX = 200
-/** Below 256: the index counts a text's found words in a byte. */
+/** Below 256: the index counts the matched words of a text in one byte. */
 const WORDS_MAX = 16
-/** From this length on the beginning of a word stands for it; "a" means "a" and not half the index. */
+/** Minimum length for prefix matches: "a" matches only "a", not half of the index. */
 export const PREFIX_CHARACTERS_MIN = 2
 
 const ASCII = /^[\x20-\x7e]*$/
 const BETWEEN_WORDS = /[^\p{Letter}\p{Number}]+/u
 const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
-/** A comma within a number: one to three digits before it and groups of three behind it. */
+/** A comma within a number: one to three digits before it and groups of three after it. */
 const DIGIT_GROUPS = /(?<!\d|\d,)\d{1,3}(?:,\d{3})+(?![\d,]*\d)/g
 
-/** The words of a text in its order, repeated ones too; `104,000` is `104000`. */
+/** The words of a text in order, with repetitions; `104,000` becomes `104000`. */
 export function wordsOf(given: string): string[] {
   const text = given.includes(',')
     ? given.replace(DIGIT_GROUPS, (number) => number.replaceAll(',', ''))
@@ -30,9 +30,8 @@ export function wordsOf(given: string): string[] {
 }
 
 /**
- * What a question asks for: at most 16 distinct words out of its first 200 characters. A word that
- * another one begins with asks for nothing more and is left out. So no word of the index answers two
- * words of a question, and no question looks at any entry of the index twice.
+ * The terms of a query: at most 16 distinct words of its first 200 characters. A word that is a prefix of another is
+ * redundant and dropped. Therefore no indexed word matches two terms, and no query reads an index entry twice.
  */
 export function queryWords(text: string): string[] {
   const distinct = [...new Set(wordsOf(text.slice(0, CHARACTERS_MAX)))]

@@ -1,36 +1,33 @@
-// An inverted index of short texts: word → places of the texts that have it. A question costs one
-// look at each entry of its rarest word, and at most so many times a look at those of the others: the slowest questions
-// are those of common words alone. Measured over 100,000 markets with "will the ... win the 2026 ...":
-// MiniSearch 7.2.0 takes 0.2 to 1.5 s (it makes an object for each entry), its radix tree alone 30 ms
-// for short beginnings, FlexSearch 0.8.212 up to 33 ms on an idle machine; this one a few ms.
-//  Bounded by the texts it is given.
+// Inverted index of short texts: word → document ids of the texts that have it. A query reads each entry of its rarest
+// word once, and only a bounded multiple of that of the other words. Queries of only common words are the slowest.
+// Bounded by the texts that the caller adds.
 
 import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
-/** Where a word stands in a text, as bits: best in the question, then in the event's title. */
+/** Fields in which a word occurs, as bits. The question weighs most, then the event's title. */
 export const IN_QUESTION = 1
 export const IN_EVENT = 2
 export const IN_WORDS = 4
 const FIELD_BITS = 3
 const FIELDS = 7
-/** What a word is worth by where it stands, by bits. */
+/** Weight of a word by the fields that contain it, indexed by bits. */
 const FIELD_WORTH = Float64Array.from({ length: FIELDS + 1 }, (_, bits) =>
   [1, 0.6, 0.3].reduce((sum, worth, bit) => sum + (bits & (1 << bit) ? worth : 0), 0),
 )
-/** A word that only begins with what was asked for is worth less, the less the longer it is. */
+/** Factor for a prefix match. Longer words weigh less. */
 const PREFIX_WORTH = 0.8
 
-/** BM25's usual constants: how much longer texts lose. */
+/** BM25's usual constants: the penalty for longer texts. */
 const LENGTH_WEIGHT = 1.2
 const LENGTH_SHARE = 0.7
-/** Longer texts lose no more. */
+/** The penalty does not increase above this length. */
 const WORDS_COUNTED_MAX = 255
 
-/** Removed texts keep their place until they are this many and a quarter of all. */
+/** Removed texts keep their document id until they are this many and a quarter of all. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
-/** A look-up among a term's entries takes as long as a walk over so many. */
+/** A binary search in a term's entries costs as much as a scan over this many. */
 const WALKED_PER_SEEK = 64
 
 /** Scores that differ by less than this part of the best one are equal. */
@@ -40,7 +37,7 @@ const SCORE_BUCKETS = 16_384
  * A word and its entries, ascending:
  *
  *     31            3 2     0
- *     |    place     | bits |      place: of the text; bits: IN_QUESTION, IN_EVENT, IN_WORDS
+ *     |    docId     | bits |      docId: document id of the text; bits: IN_QUESTION, IN_EVENT, IN_WORDS
  */
 interface Term {
   readonly word: string
@@ -49,27 +46,26 @@ interface Term {
 
 export class WordIndex {
   readonly #terms = new Map<string, Term>()
-  /** All terms by word, except those that came since the last question. */
+  /** All terms by word, except those added since the last query. */
   #sorted: Term[] = []
   #unsorted: Term[] = []
   readonly #docIds = new Map<number, number>()
-  /** By place: the number of the text, 0 when removed; and how many distinct words it has. */
+  /** By document id: the number of the text (0: removed), and its count of distinct words. */
   #numbers = new Uint32Array(1_024)
   #lengths = new Uint8Array(1_024)
   #docCount = 0
   #lengthSum = 0
-  /** Of one search, by place: how many of the words so far a candidate has, and what these are worth. */
+  /** During a search, by document id: the count of matched words of a candidate, and their weight. */
   #foundCounts = new Uint8Array(0)
   #scores = new Float64Array(0)
-  /** Places, in the order in which they were found. */
+  /** Document ids in the order in which they were found. */
   #candidates = new Uint32Array(0)
 
-  /** How many texts there are. */
   get count(): number {
     return this.#docIds.size
   }
 
-  /** Adds or replaces the text of a number, which is above 0; `bits` by word say where it stands. */
+  /** Adds or replaces the text of a number above 0. `words` maps each word to its field bits. */
   put(number: number, words: ReadonlyMap<string, number>): void {
     this.remove(number)
     const docId = this.#docCount
@@ -102,11 +98,11 @@ export class WordIndex {
   }
 
   /**
-   * The numbers whose texts have every word, beginnings included: best first, or in no promised
-   * order when not ranked. No words find nothing. The words must be those of `questionWords`.
+   * Returns the numbers whose texts have every word or a word with that prefix: best first, or in no particular order
+   * if not ranked. No words find nothing. The words must come from `queryWords`.
    *
-   * The texts that have the rarest word are the candidates; of each further word they alone are looked at, so that a
-   * search costs what its rarest word finds, however many texts there are.
+   * Texts with the rarest word are the candidates, and each further word is checked only for them. The cost depends on
+   * the matches of the rarest word, not on the number of texts.
    */
   find(words: readonly string[], isRanked: boolean): Uint32Array {
     const ranges = words.map((word) => this.#rangeOf(word))
@@ -128,12 +124,12 @@ export class WordIndex {
     const docIds = this.#candidates.subarray(0, count)
     for (const docId of docIds) this.#foundCounts[docId] = 0
     if (!isRanked) return this.#collect(docIds)
-    // The entries of one term are in the order of places, those of several one after the other are not.
+    // Entries of one term are in ascending order; those of several terms together are not.
     if (rarest.to - rarest.from > 1) docIds.sort()
     return this.#rank(docIds)
   }
 
-  /** Scratch memory of searches: as large as the index, so that none makes megabytes of garbage. */
+  /** Grows the scratch buffers to the index size, so that searches allocate nothing. */
   #reserve(): void {
     const length = this.#numbers.length
     if (this.#foundCounts.length === length) return
@@ -142,7 +138,7 @@ export class WordIndex {
     this.#candidates = new Uint32Array(length)
   }
 
-  /** Adds the texts that have a term of the rarest word to the candidates; returns how many there are. */
+  /** Adds texts with a term of the rarest word to the candidates. Returns their number. */
   #begin(entries: readonly number[], worth: number, before: number): number {
     const [foundCounts, numbers] = [this.#foundCounts, this.#numbers]
     const [scores, candidates] = [this.#scores, this.#candidates]
@@ -150,7 +146,7 @@ export class WordIndex {
     for (let position = 0; position < entries.length; position += 1) {
       const entry = entries[position] ?? 0
       const docId = entry >>> FIELD_BITS
-      // Removed texts have no number.
+      // Removed texts have number 0.
       if (foundCounts[docId] !== 0 || numbers[docId] === 0) continue
       foundCounts[docId] = 1
       scores[docId] = worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
@@ -160,7 +156,7 @@ export class WordIndex {
     return count
   }
 
-  /** Looks each candidate up in the entries of a term that has many more. */
+  /** Binary search of each candidate in the entries of a much longer term. */
   #seek(entries: readonly number[], worth: number, index: number, count: number): void {
     for (let position = 0; position < count; position += 1) {
       const docId = this.#candidates[position] ?? 0
@@ -170,7 +166,7 @@ export class WordIndex {
     }
   }
 
-  /** Looks whether each entry of a term is a candidate's, of those that have the first `index` words. */
+  /** Scans the entries of a term for candidates that matched the first `index` words. */
   #walk(entries: readonly number[], worth: number, index: number): void {
     const foundCounts = this.#foundCounts
     for (let position = 0; position < entries.length; position += 1) {
@@ -179,14 +175,14 @@ export class WordIndex {
     }
   }
 
-  /** Counts a further word of a candidate, and adds what it is worth. */
+  /** Counts a further matched word of a candidate and adds its weight. */
   #score(entry: number, worth: number): void {
     const docId = entry >>> FIELD_BITS
     this.#foundCounts[docId] = (this.#foundCounts[docId] ?? 0) + 1
     this.#scores[docId] = (this.#scores[docId] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
   }
 
-  /** Keeps the candidates that have so many words; returns how many are left. */
+  /** Retains the candidates with this many matched words. Returns their number. */
   #filterCandidates(wordCount: number, count: number): number {
     const [foundCounts, candidates] = [this.#foundCounts, this.#candidates]
     let remaining = 0
@@ -200,7 +196,7 @@ export class WordIndex {
     return remaining
   }
 
-  /** BM25's inverse document frequency, of all terms together that answer a word. */
+  /** BM25 inverse document frequency of all terms together that match a word. */
   #rarity(entryCount: number): number {
     const lacking = Math.max(this.#docIds.size - entryCount, 0)
     return Math.log(1 + (lacking + 0.5) / (entryCount + 0.5))
@@ -215,9 +211,8 @@ export class WordIndex {
   }
 
   /**
-   * Best first; of equals the one put first. Scores are rounded to so many steps that texts can be
-   * counted by step and laid out by these counts: comparing 80,000 of them would take 8 ms. Plain loops, since of common
-   * words a large catalogue finds tens of thousands.
+   * Best first; among equals the one added first. Counting sort over rounded scores, because comparing 80,000 of them
+   * would take 8 ms. Plain loops, because common words match tens of thousands in a large catalogue.
    */
   #rank(docIds: Uint32Array): Uint32Array {
     const { length } = docIds
@@ -251,7 +246,7 @@ export class WordIndex {
     return ranked
   }
 
-  /** By how many words a text has: BM25's loss of longer texts, each word counting once. */
+  /** BM25 length factor by the number of words in a text. Each word counts once. */
   #lengthFactors(): Float64Array {
     const lengthMean = this.#lengthSum / Math.max(this.#docIds.size, 1)
     const factors = new Float64Array(WORDS_COUNTED_MAX + 1)
@@ -262,7 +257,7 @@ export class WordIndex {
     return factors
   }
 
-  /** The terms that answer a word stand together in `#sorted`. */
+  /** The terms that match a word are adjacent in `#sorted`. */
   #rangeOf(word: string): { word: string; from: number; to: number; entryCount: number } {
     this.#sort()
     const from = lowerBound(this.#sorted, word)
@@ -309,7 +304,7 @@ export class WordIndex {
     this.#lengths = lengths
   }
 
-  /** Frees the places of removed texts; entries stay ascending. Some 20 ms for 100,000 texts. */
+  /** Frees the document ids of removed texts. Entries stay ascending. Some 20 ms for 100,000 texts. */
   #compact(): void {
     const docIds = new Int32Array(this.#docCount).fill(-1)
     let count = 0
@@ -332,7 +327,7 @@ export class WordIndex {
   }
 }
 
-/** 1 for the very word. It stands before longer ones, and the first term that answers is scored. */
+/** 1 for an exact match. It sorts before longer words, and only the first matching term is scored. */
 function closeness(term: string, queryWord: string): number {
   return term.length === queryWord.length ? 1 : PREFIX_WORTH * (queryWord.length / term.length)
 }
@@ -346,7 +341,7 @@ function moved(entries: readonly number[], docIds: Int32Array): number[] {
   return movedEntries
 }
 
-/** Where the first of ascending entries stands that is at least this, or would be put in. */
+/** Index of the first ascending entry that is at least `least`, or the insertion point. */
 export function firstAtLeast(entries: readonly number[], least: number): number {
   let from = 0
   let to = entries.length
@@ -358,7 +353,7 @@ export function firstAtLeast(entries: readonly number[], least: number): number 
   return from
 }
 
-/** Where the first term stands that does not sort before `word`. */
+/** Index of the first term that does not sort before `word`. */
 function lowerBound(terms: readonly Term[], word: string): number {
   let from = 0
   let to = terms.length

@@ -1,9 +1,9 @@
-// Names of soccer clubs: one club is written "Inter", "FC Internazionale Milano" or "Inter Milan".
-// Words that many clubs share are dropped, then a few aliases apply.
+// Normalizes names of soccer clubs, such as "Inter", "FC Internazionale Milano" and "Inter Milan". Drops words that
+// many clubs share, then applies aliases.
 
 import { foldName } from './team-names.ts'
 
-/** Words that say "club", towns of none. */
+/** Words for "club" and similar, which identify no club. */
 const COMMON = new Set(
   (
     'fc cf afc cfc ac as ss ssc us sc sv ud cd rcd rc rcs ogc aj osc sco losc tsg vfl vfb fsv bc calcio ' +
@@ -57,16 +57,16 @@ for (const row of ALIASES.split(',')) {
   for (const name of names.split('|')) clubByAlias.set(name, club)
 }
 
-/** The club that a name means: one text a club, '' for an empty name. */
+/** The club's canonical name; '' for an empty name. */
 export function clubOf(name: string): string {
   const words = foldName(name).split(' ')
-  // Years of founding and shirt-like numbers: "1. FC Köln", "Parma Calcio 1913", "Stade Brestois 29".
+  // Drops founding years and other numbers: "1. FC Köln", "Parma Calcio 1913", "Stade Brestois 29".
   const distinctive = words.filter((word) => !COMMON.has(word) && !/^\d+$/.test(word))
   const plain = (distinctive.length === 0 ? words : distinctive).join(' ')
   return clubByAlias.get(words.join(' ')) ?? clubByAlias.get(plain) ?? plain
 }
 
-/** Whether one name is the other with more words: "Parma" and "Parma Ducale". */
+/** Reports whether one name contains the other with more words: "Parma" and "Parma Ducale". */
 export function isSameClub(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length > 3 && ` ${long} `.includes(` ${short} `)

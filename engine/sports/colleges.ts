@@ -1,5 +1,5 @@
-// Names of colleges: one school is written "NC State", "North Carolina St." or "North Carolina State
-// Wolfpack". A school's identity is its name without nickname, after a few aliases.
+// Normalizes names of colleges, such as "NC State", "North Carolina St." and "North Carolina State Wolfpack". The
+// identity is the name without nickname, after a few aliases.
 
 import { foldName } from './team-names.ts'
 
@@ -48,7 +48,7 @@ const ALIASES =
   'long beach state=cal state long beach|lbsu,sacramento state=sac state|cal state sacramento,' +
   'seattle=seattle u|seattle university,st louis=slu,mount st marys=mt st marys|mount st marys md'
 
-/** Codes that say which of two schools of one name is meant. */
+/** Codes that distinguish two schools with one name. */
 const NAME_BY_CODE: Readonly<Record<string, string>> = {
   'm-oh': 'miami oh',
   moh: 'miami oh',
@@ -57,7 +57,7 @@ const NAME_BY_CODE: Readonly<Record<string, string>> = {
   alby: 'albany',
 }
 
-/** Nicknames, which venue a adds after the school. Several words are written with a hyphen. */
+/** Nicknames, which venue a appends to the school. Nicknames of several words are written with a hyphen. */
 const NICKNAMES =
   '49ers aces aggies anteaters antelopes aztecs badgers banana-slugs battlin-bears beacons bearcats ' +
   'bearkats bears beavers bengals big-green big-red billikens bison black-bears black-knights blazers ' +
@@ -92,7 +92,7 @@ for (const row of ALIASES.split(',')) {
 }
 const nicknames = new Set(NICKNAMES.split(' ').map((name) => name.replaceAll('-', ' ')))
 
-/** Words that make another school of a name that goes before them. */
+/** Words that change the school if they follow a name. */
 const DISTINGUISHING = new Set(
   (
     'state am at tech southern northern eastern western central college university international ' +
@@ -102,7 +102,7 @@ const DISTINGUISHING = new Set(
   ).split(' '),
 )
 
-/** The school that a name or a code means: one text a school, '' for an empty name. */
+/** The school's canonical name from a name or a code; '' for an empty name. */
 export function schoolOf(name: string, code: string): string {
   const byCode = NAME_BY_CODE[code.toLowerCase()]
   if (byCode !== undefined) return byCode
@@ -113,7 +113,7 @@ export function schoolOf(name: string, code: string): string {
   return named(words) ?? named(withoutNickname(words)) ?? plain(withoutNickname(words))
 }
 
-/** Whether one name is the other with a nickname that no list has, never "Ohio" and "Ohio State". */
+/** Reports whether one name is the other plus an unlisted nickname. Never for "Ohio" and "Ohio State". */
 export function isSameSchool(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (short === '' || !`${long} `.startsWith(`${short} `)) return false
@@ -140,7 +140,7 @@ function withoutNickname(words: readonly string[]): readonly string[] {
     const restLength = words.length - length
     if (restLength >= 1 && nicknames.has(words.slice(restLength).join(' '))) {
       const rest = words.slice(0, restLength)
-      // "Ohio St. Buckeyes": the state now stands last.
+      // "Ohio St. Buckeyes": the state is the last word after the nickname is removed.
       if (restLength > 1 && rest[restLength - 1] === 'st') return [...rest.slice(0, -1), 'state']
       return rest
     }

@@ -1,5 +1,5 @@
-// Dates of the US East, by which both venues date games. The rule in force since 2007: summer time
-// from the second Sunday of March to the first of November.
+// US Eastern dates, by which both venues date games. Daylight saving since 2007: from the second Sunday of March to the
+// first Sunday of November.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../units.ts'
 
@@ -10,32 +10,31 @@ export function easternDate(atMs: number): string {
   return new Date(wallClockMs(atMs)).toISOString().slice(0, 10)
 }
 
-/** The time at which New York's clock shows so many minutes after midnight of a date. */
+/** The time at which New York's clock shows this many minutes after midnight of a date. */
 export function easternMs(date: string, minute: number): number {
   const summerMs = Date.parse(date) + minute * MINUTE_MS + 4 * HOUR_MS
   return wallClockMs(summerMs) === summerMs - 4 * HOUR_MS ? summerMs : summerMs + HOUR_MS
 }
 
-/** A date some days later (or earlier); the date must be one that a calendar has. */
+/** Adds days to a date; negative subtracts. The date must be valid. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Whether a calendar has this YYYY-MM-DD. */
 export function isCalendarDate(date: string): boolean {
   const match = DATE.exec(date)
   if (match === null) return false
   const atMs = Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3]))
-  // Years below 100 are taken for 19xx by Date.UTC; no calendar of games has them.
+  // Date.UTC maps years below 100 to 19xx. Games have no such dates.
   return new Date(atMs).toISOString().startsWith(date)
 }
 
-/** The day of the week, Sunday is 0. */
+/** Day of the week; Sunday is 0. */
 export function weekday(date: string): number {
   return new Date(Date.parse(date)).getUTCDay()
 }
 
-/** The wall clock of New York, as if it were UTC. */
+/** New York's wall clock, expressed as if it were UTC. */
 function wallClockMs(atMs: number): number {
   const year = new Date(atMs).getUTCFullYear()
   const startMs = sunday(year, 2, 2) + 7 * HOUR_MS

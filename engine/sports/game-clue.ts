@@ -1,48 +1,47 @@
-// What a listing says about the game it belongs to: league, US Eastern date, two sides, and which
-// game of the day. One clue an event; all listings of a game at one venue share its anchor.
+// The game that a listing states: league, US Eastern date, two sides, and number of the game on that day. One clue per
+// event. All listings of a game at one venue share its anchor.
 
 import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'
 
-/** One side as listed. */
 export interface Side {
-  /** As in the slug or ticker, lower case; '' when the run of codes could not be cut. */
+  /** Code from the slug or ticker, lower case. '' if joined codes could not be split. */
   readonly code: string
-  /** As in the title; '' when there is none. */
+  /** Name from the title; '' if there is none. */
   readonly name: string
 }
 
 export interface GameClue {
   readonly venue: VenueKey
-  /** Whether its codes are those of a slug or of a ticker. */
+  /** Whether its codes come from a slug or a ticker. */
   readonly handles: HandleForm
   readonly league: League
-  /** The same for all events of this game at this venue: its winner, spreads, totals, props. */
+  /** Equal for all events of this game at this venue: its winner, spreads, totals, props. */
   readonly anchor: string
-  /** YYYY-MM-DD, the US Eastern day of the game as the venue dates it. */
+  /** YYYY-MM-DD, the US Eastern day of the game in the venue's listing. */
   readonly date: string
-  /** 2 for the second game of a day where the venue says so; null where it says nothing. */
+  /** 2 for the second game of a day. Null: the venue states no number. */
   readonly number: number | null
-  /** Milliseconds since 1970; null when the listing has none. */
+  /** Milliseconds since 1970. Null: the listing has none. */
   readonly startMs: number | null
-  /** When the game is expected to be over, likewise. */
+  /** Expected end of the game, in the same unit. */
   readonly endMs: number | null
-  /** Away and home in the US leagues, home and away in soccer; golf has one, its tournament. */
+  /** Away and home in the US leagues, home and away in soccer. Golf has one side, the tournament. */
   readonly sides: readonly Side[]
 }
 
-/** What is known of an event besides its id. */
+/** Facts of an event besides its id. */
 export interface EventFacts {
-  /** As in the catalogue: the event's slug or ticker. */
+  /** The event's slug or ticker, as in the catalogue. */
   readonly nativeId: string
-  /** Series ticker; null when not known. */
+  /** Series ticker. Null: unknown. */
   readonly series: string | null
   readonly title: string
-  /** As "CIN at PHI (Aug 7)"; '' when not known. */
+  /** For example "CIN at PHI (Aug 7)". '' if unknown. */
   readonly subtitle: string
-  /** Ends of tickers of the event's markets ("PHI"), where they are known. */
+  /** Known ticker ends of the event's markets ("PHI"). */
   readonly suffixes: readonly string[]
-  /** When the venue expects the game to begin and to be over, milliseconds; null when not known. */
+  /** The venue's expected start and end of the game, in milliseconds. Null: unknown. */
   readonly startMs: number | null
   readonly endMs: number | null
 }

@@ -1,5 +1,5 @@
-// Which game of one venue is which of another, and the key they share. Exact identities first, then
-// names that one venue writes shorter, then the neighbouring day where no pair meets so soon.
+// Matches the games of the venues and assigns their shared keys. Exact identities first, then shortened names, then
+// neighbouring days if no pair meets again so soon.
 
 import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
@@ -19,22 +19,22 @@ const SECOND_GAME_MS = 3 * HOUR_MS
 /** A game at one venue or at several. */
 export interface Game {
   readonly key: string
-  /** As the first of its venues has it. */
+  /** The date at the first of its venues. */
   readonly date: string
-  /** At least one, in the order of the table of venues. */
+  /** At least one, in the order of the venue table. */
   readonly sides: Sides
 }
 type Sides = readonly [VenueGame, ...VenueGame[]]
 
 /**
- * The games of one arena (arenaOf) in order of key. The clues may be of several days; for one day's
- * games to be right those of two days before and after must be among them.
+ * The games of one competition (competitionOf) in key order. Clues may span several days. A day's result is correct
+ * only if the clues of two days before and after are included.
  */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
   return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
 }
 
-/** The games of each venue of which there are clues. */
+/** The games of each venue that has clues. */
 export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGames> {
   const byVenue = new ByVenue((): GameClue[] => [])
   for (const clue of clues) byVenue.of(clue.venue).push(clue)
@@ -47,7 +47,7 @@ export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Slic
 
 export type VenueGames = ReadonlyMap<VenueKey, readonly VenueGame[]>
 
-/** The same of games that were gathered before, in steps: a week of colleges has a thousand games. */
+/** Pairs games that were already grouped, in time slices: a week of colleges has a thousand games. */
 export function* pairVenueGames(
   byVenue: VenueGames,
   table: TeamTable,
@@ -73,7 +73,7 @@ export function* pairVenueGames(
   return yield* named(found, table)
 }
 
-/** The games known so far (`a`) and those of one venue more (`b`). */
+/** The games known so far (`a`) and those of one further venue (`b`). */
 class Pairing {
   readonly #a: readonly VenueGame[]
   readonly #b: readonly VenueGame[]
@@ -82,14 +82,14 @@ class Pairing {
 
   constructor(a: readonly VenueGame[], b: readonly VenueGame[]) {
     this.#a = a
-    // In order of date, so that of two games that could be one the earlier is taken.
+    // In order of date, so that the earlier of two possible games is taken.
     this.#b = [...b].sort(
       (left, right) =>
         compare(left.clue.date, right.clue.date) || compare(left.clue.anchor, right.clue.anchor),
     )
   }
 
-  /** The surest pairs are taken first: names are compared only for games that no table identifies. */
+  /** Takes the most certain pairs first. Names are compared only for games that no table identifies. */
   *sameDay(): SlicedWork<void> {
     const pairOf = ({ pair }: VenueGame) => [pair]
     const byPair = yield* this.#index(pairOf)
@@ -110,7 +110,7 @@ class Pairing {
     }
   }
 
-  /** Every game once: those known before with their partners, then those without one. */
+  /** Every game once: the known ones with their partners, then those without one. */
   games(): readonly (readonly [VenueGame, VenueGame | null])[] {
     return [
       ...this.#a.map((a) => [a, this.#ofA.get(a) ?? null] as const),
@@ -122,7 +122,7 @@ class Pairing {
     return this.#b.filter((game) => !this.#ofB.has(game))
   }
 
-  /** Games known so far that are still alone, by date and mark. */
+  /** Unmatched known games, by date and mark. */
   *#index(marks: (game: VenueGame) => Iterable<string>): SlicedWork<Index> {
     const index = new Map<string, Map<string, VenueGame[]>>()
     for (const game of this.#a) {
@@ -140,7 +140,7 @@ class Pairing {
     return index
   }
 
-  /** Games known so far, so many days later, that may be one of these. */
+  /** Known games that may match one of these, shifted by this many days. */
   *#candidates(
     index: Index,
     games: readonly VenueGame[],
@@ -165,7 +165,7 @@ class Pairing {
     return candidates
   }
 
-  /** A pair is taken unless another, equally sure, claims one of the two. */
+  /** Takes a pair unless another, equally certain pair claims one of the two. */
   #take(candidates: readonly Candidate[]): void {
     const sorted = [...candidates].sort((left, right) => right.score - left.score)
     for (let from = 0; from < sorted.length; ) {
@@ -189,7 +189,6 @@ class Pairing {
   }
 }
 
-/** Date → mark → games. */
 type Index = ReadonlyMap<string, ReadonlyMap<string, readonly VenueGame[]>>
 
 interface Candidate {
@@ -198,7 +197,7 @@ interface Candidate {
   readonly score: number
 }
 
-/** Words and codes of a game: pairs that share none are never compared. */
+/** Words and codes of a game. Pairs that share none are never compared. */
 function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   if (clue.league.kind === 'pro') return new Set([pair])
   const marks = new Set<string>([pair])
@@ -217,7 +216,7 @@ function squeezedWords(name: string): readonly string[] {
   return name.split(/\s+/).map(squeezeName)
 }
 
-/** 0: not one game. Else how sure it is; starts that fit break ties between a day's two games. */
+/** 0: different games. Otherwise the certainty. Matching starts break ties between a day's two games. */
 function scoreOf(a: VenueGame, b: VenueGame): number {
   const isStrange = a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)
   if (isStrange) return 0
@@ -227,21 +226,21 @@ function scoreOf(a: VenueGame, b: VenueGame): number {
   if (score === 0) return 0
   if (a.startMs !== null && b.startMs !== null) {
     const apartMs = Math.abs(a.startMs - b.startMs)
-    // A second game begins three hours after the first at the earliest; a delay is shorter.
+    // A second game begins at least three hours after the first. Delays are shorter.
     if (a.clue.league.hasDoubleheaders && apartMs > SECOND_GAME_MS) return 0
     return isSameStart(a.startMs, b.startMs) ? score + 0.4 : score - 0.6
   }
   return a.number === b.number ? score + 0.2 : score - 0.4
 }
 
-/** A game ends hours after it began: known times rule out the same pair's game of the next day. */
+/** A game ends hours after its start. Known times exclude the same pair's game of the next day. */
 function mayBeOneTime(a: GameClue, b: GameClue): boolean {
   if (a.startMs === null || b.endMs === null) return true
   const lateMs = b.endMs - a.startMs
   return lateMs > -6 * HOUR_MS && lateMs < 20 * HOUR_MS
 }
 
-/** Tours share players: only men and women never meet. */
+/** Tours share players. Only men's and women's tours are kept apart. */
 function mayMeet(a: GameClue, b: GameClue): boolean {
   if (a.league.kind !== 'player' || b.league.kind !== 'player') return false
   const tours = new Set([a.league.name, b.league.name])
@@ -254,7 +253,7 @@ function pairScore(a: VenueGame, b: VenueGame, shift: number): number {
   const most = Math.max(...scores)
   const total = scores.reduce((sum, score) => sum + score, 0)
   if (a.clue.league.kind === 'player') return least >= 1 && most === 3 ? total : 0
-  // A team plays once a day: one side for sure and a hint of the other are enough.
+  // A team plays once a day: one certain side and a hint of the other are enough.
   return least >= 1 || (least > 0 && most === 3) ? total : 0
 }
 
@@ -271,7 +270,7 @@ function sideScore(a: VenueGame, at: number, b: VenueGame, bt: number): number {
   return codeScore(first, second)
 }
 
-/** Codes differ freely between the venues, so they only hint. */
+/** Codes differ between the venues, so they are only a hint. */
 function codeScore(one: Side, other: Side): number {
   if (one.code === '' || other.code === '') return 0
   if (one.code === other.code) return 1
@@ -293,7 +292,7 @@ interface Draft {
   readonly number: number
 }
 
-/** Gives keys; of two games with one key the later gets the next number. */
+/** Assigns keys. If two games have one key, the later gets the next number. */
 function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly Game[]> {
   const drafts: Draft[] = []
   for (const sides of found) {
@@ -323,10 +322,10 @@ function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly G
 
 const keyOf = (base: string, number: number): string => (number === 1 ? base : `${base}-${number}`)
 
-/** Games that several venues list keep their key when a stray one turns up. */
+/** Games that several venues list retain their key if a stray game appears. */
 const orderOf = ({ sides }: Draft): string => `${sides.length > 1 ? 0 : 1}${sides[0].clue.anchor}`
 
-/** The game's slug, or what it would be: the codes of slugs, in the venue's order. */
+/** The game's slug, or its expected slug: the codes of slugs, in the venue's order. */
 function baseOf({ clue, teams }: VenueGame, table: TeamTable): string {
   const { league, date } = clue
   if (league.kind === 'golf') return `pga-${teams[0] ?? ''}-${date}`.replaceAll(' ', '-')

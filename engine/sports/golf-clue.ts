@@ -1,5 +1,5 @@
-// Golf tournaments as clues: an event's title less its placing ("Winner", "Top 10 Finishers") names
-// the tournament, its end the week.
+// Parses golf tournaments as clues. An event's title without its placing ("Winner", "Top 10 Finishers") names the
+// tournament, and its end the week.
 
 import { addDays, easternDate, weekday } from './eastern-date.ts'
 import type { EventFacts, GameClue } from './game-clue.ts'
@@ -15,13 +15,13 @@ const TOUR =
   /^(?:pga tour|pga|liv golf|liv|dp world tour|dpwt|korn ferry tour|asian tour|lpga)\s+(?=\w)/
 const TEAM_EVENTS = /\b(?:tgl|ryder|presidents cup|solheim)\b/
 
-/** Whether tags or series say golf, without looking at the title: cheap, for every listing. */
+/** Reports whether tags or series state golf. Ignores the title, so it is cheap for every listing. */
 export function mayBeGolf(series: string | null, tags: readonly string[]): boolean {
   if (series !== null && leagueOfSeries(series)?.league.kind === 'golf') return true
   return tags.some((tag) => /^(?:golf|pga|pga tour|liv golf)$/i.test(tag))
 }
 
-/** The clue of a tournament's event; null when the title names no placing. */
+/** The clue of a tournament's event. Null: the title names no placing. */
 export function clueOfGolf(
   { venue, handles }: Pick<GameClue, 'venue' | 'handles'>,
   event: EventFacts,
@@ -42,9 +42,9 @@ export function clueOfGolf(
   }
 }
 
-/** "PGA TOUR: 2026 The Players Championship Winner (March 15)" is `players championship`. */
+/** "PGA TOUR: 2026 The Players Championship Winner (March 15)" becomes `players championship`. */
 export function tournamentOf(title: string): string | null {
-  // The tour stands before a colon, the date in brackets.
+  // The tour precedes a colon, the date is in brackets.
   const bare = title.replace(/\([^)]*\)/g, ' ').replace(/^[^:]*\b(?:tour|golf|pga)\b[^:]*:/i, ' ')
   const words = foldName(bare)
     .replace(/\b20\d\d\b/g, ' ')
@@ -57,7 +57,7 @@ export function tournamentOf(title: string): string | null {
   return name === '' || name === 'tour' ? null : name
 }
 
-/** The Thursday at or before the last day. */
+/** The last Thursday at or before the last day. */
 function firstDay(lastDay: string): string {
   const sinceThursday = (weekday(lastDay) + 7 - 4) % 7
   return addDays(lastDay, -sinceThursday)

@@ -1,32 +1,32 @@
-// The sports of the interface and the leagues whose games are grouped: venue a's word for each, venue b's series, the sport it counts
-// to, and how its teams are identified.
+// The API's sports and the leagues whose games are grouped: venue a's slug prefix, venue b's series, the sport, and how
+// its teams are identified.
 
-/** The sports of the interface, as they stand in paths. */
+/** The API's sports, as used in paths. */
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 
 /**
- * `pro`: a closed set of teams, known by table. `college` and `club`: identified by name. `player`:
- * two surnames. `golf`: tournaments, not games.
+ * `pro`: a closed set of teams in a table. `college` and `club`: identified by name. `player`: two surnames. `golf`:
+ * tournaments, not games.
  */
 type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
 
 export interface League {
-  /** Venue a's word: the first part of its slugs and of game keys. */
+  /** Venue a's identifier: the first part of its slugs and of game keys. */
   readonly name: string
-  /** Under which path it is found; null: grouped, but outside the interface. */
+  /** Path segment in the API. Null: grouped, but not in the API. */
   readonly sport: Sport | null
   readonly kind: LeagueKind
-  /** By how many days the venues' dates of one game may differ; only where no pair meets so soon. */
+  /** Maximum difference in days between the venues' dates of a game. Not 0 only if no pair meets again so soon. */
   readonly nearDays: 0 | 1
-  /** Whether a pair may meet twice a day. Elsewhere a digit behind the codes is no number. */
+  /** A pair may meet twice a day. In other leagues a digit behind the codes is not a game number. */
   readonly hasDoubleheaders: boolean
 }
 
 /**
- * `name|sport|kind|days|other words of venue a and of team lists|stems of venue b's series`. A stem
- * is followed by the scope (GAME, MATCH, SPREAD, 1HTOTAL, PTS …); the longest stem wins. Women's
- * college basketball is listed beside men's, under keys of its own.
+ * `name|sport|kind|days|other identifiers of venue a and of team lists|stems of venue b's series`. A scope follows the
+ * stem (GAME, MATCH, SPREAD, 1HTOTAL, PTS …); the longest stem applies. Women's college basketball is listed beside
+ * men's, under its own keys.
  */
 const ROWS = [
   'nfl|nfl|pro|1||NFL',
@@ -89,15 +89,15 @@ for (const row of ROWS) {
 /** Every league once. */
 export const LEAGUES: readonly League[] = [...new Set(byWord.values())]
 
-/** The league of venue a's slug prefix or of a team list's word, in lower case; null: not ours. */
+/** The league of venue a's slug prefix or of a team list's identifier, in lower case. Null: not supported. */
 export function leagueOfWord(word: string): League | null {
   return byWord.get(word) ?? null
 }
 
-/** The league of a series ticker of venue b, with the rest of the ticker; null: not ours. */
+/** The league of venue b's series ticker, with the rest of the ticker. Null: not supported. */
 export function leagueOfSeries(series: string): { league: League; scope: string } | null {
   const start = series.startsWith('KX') ? 2 : 0
-  // Combined markets are about several games.
+  // Combined markets cover several games.
   if (series.startsWith('MVE', start)) return null
   for (let length = Math.min(longestStem, series.length - start); length > 1; length -= 1) {
     const league = byStem.get(series.slice(start, start + length))
@@ -106,7 +106,7 @@ export function leagueOfSeries(series: string): { league: League; scope: string 
   return null
 }
 
-/** Where games that might be one are looked for: tennis tours share players and days. */
+/** The group in which matching games are searched: tennis tours share players and days. */
 export function competitionOf(league: League): string {
   return league.kind === 'player' ? 'tennis' : league.name
 }

@@ -1,30 +1,30 @@
-// Whether two listings name one player: venue a writes full names and up to seven letters of the
-// surname, venue b surnames and three letters.
+// Compares players. Venue a writes full names and up to seven letters of the surname, venue b surnames and three
+// letters.
 
 import type { Side } from './game-clue.ts'
 import { foldName, squeezeName } from './team-names.ts'
 
-/** How surely two sides are one player: 3 the names agree, 1 only the codes do, 0 they differ. */
+/** Certainty that two sides are one player: 3 the names agree, 1 only the codes agree, 0 they differ. */
 export function playerScore(one: Side, other: Side): number {
   const [first, second] = [foldName(one.name), foldName(other.name)]
   if (first !== '' && second !== '') {
     if (isTail(first, second) || isTail(second, first)) return 3
     const [short, long] = first.length <= second.length ? [first, second] : [second, first]
     if (` ${long} `.includes(` ${short} `)) return 3
-    // Two full names with one surname are two players, such as Xinyu and Xiyu Wang.
+    // Two full names with one surname are different players, such as Xinyu and Xiyu Wang.
     const isSameSurname = surname(first) === surname(second)
     if (isSameSurname && first.includes(' ') && second.includes(' ')) return 0
   }
   return isPrefix(one.code, other.code) ? 1 : 0
 }
 
-/** The surname in squeezed letters, as in keys: what the code begins, else the last word. */
+/** The surname in squeezed letters, as in keys: the words that the code begins, else the last word. */
 export function surnameOf({ code, name }: Side): string {
   const words = foldName(name).split(' ')
   if (words[0] === '') return squeezeName(code)
   if (words.length === 1) return words[0] ?? ''
   const letters = squeezeName(code)
-  // From behind: "Alex de Minaur" with the code `minaur` is minaur, with `deminau` deminaur.
+  // From the end: "Alex de Minaur" with the code `minaur` is minaur, with `deminau` it is deminaur.
   for (let from = words.length - 1; from >= 0 && letters !== ''; from -= 1) {
     const tail = words.slice(from).join('')
     if (tail.startsWith(letters) || letters.startsWith(tail)) return tail
@@ -44,7 +44,7 @@ function surname(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1)
 }
 
-/** Prefix both ways; two letters only where a whole surname has no more. */
+/** Prefix in either direction. A prefix of two letters counts only if it is the whole surname. */
 function isPrefix(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 2 && long.startsWith(short)

@@ -1,7 +1,7 @@
-// Teams of the professional leagues of North America: venue a's slug code first, then every other code either
-// venue has used, place and nickname. Sources: the venues' lists of teams, tickers and slugs of 2024 to 2026.
+// Teams of the professional leagues of North America: venue a's current slug code first, then every other code that a
+// venue has used, location and nickname. Sources: the venues' team lists, tickers and slugs of 2024 to 2026.
 
-/** League to rows `code+code Place/Nickname/other name`. */
+/** League to rows `code+code Location/Nickname/other name`. */
 export const PRO_TEAMS: Readonly<Record<string, string>> = {
   nfl:
     'ari+arz+az Arizona/Cardinals,atl Atlanta/Falcons,bal+blt Baltimore/Ravens,buf Buffalo/Bills,' +

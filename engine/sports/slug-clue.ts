@@ -1,5 +1,5 @@
-// Slugs of events as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`, with
-// whatever follows the date for further events of the game.
+// Parses event slugs as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`. A suffix after the date
+// marks further events of the game.
 
 import type { VenueKey } from '../ids.ts'
 import { easternDate, isCalendarDate } from './eastern-date.ts'
@@ -11,10 +11,7 @@ const SLUG = /^([a-z0-9]+)-(.+)-(\d{4}-\d{2}-\d{2})(?:-(.+))?$/
 const HALF_DAY_MS = 43_200_000
 const GAME_NUMBER = /^(?:game-?|gm-?|g|dh-?)?([2-9])(?:-|$)/
 
-/**
- * The clue in a slug of an event (or of a market, when its event is not known); null when it is of no
- * game.
- */
+/** The clue in the slug of an event, or of a market whose event is unknown. Null: it is not of a game. */
 export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null {
   const match = SLUG.exec(event.nativeId.toLowerCase())
   if (match === null) return null
@@ -38,13 +35,13 @@ export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null 
   }
 }
 
-/** The catalogue gives the day of listing where it knows no start: more than a day off is no start. */
+/** The catalogue gives the listing day if the start is unknown. A time more than a day off is not a start. */
 function credible(startMs: number | null, date: string): number | null {
   if (startMs === null) return null
   return Math.abs(startMs - Date.parse(date) - HALF_DAY_MS) <= 3 * HALF_DAY_MS ? startMs : null
 }
 
-/** Now and then a slug of a US league has the date of Greenwich: the evening game's next day. */
+/** Some slugs of US leagues have the UTC date, which for an evening game is the next day. */
 function gameDate(league: League, stated: string, startMs: number | null): string {
   if (startMs === null || (league.kind !== 'pro' && league.kind !== 'college')) return stated
   const isGreenwich = new Date(startMs).toISOString().startsWith(stated)
@@ -53,7 +50,7 @@ function gameDate(league: League, stated: string, startMs: number | null): strin
 
 const side = (code: string, name: string): Side => ({ code, name })
 
-/** Two codes: parted by a hyphen, or by `vs` where they contain hyphens themselves. */
+/** Two codes, separated by a hyphen, or by `vs` if they contain hyphens. */
 function codesOf(
   middle: string,
   names: readonly [string, string],
@@ -63,7 +60,7 @@ function codesOf(
   const parts = middle.split('-')
   if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
   if (parts.length < 2 || names[0] === '') return null
-  // "auger-aliassime-ruud": cut where the first part is in the first name, the second in the second.
+  // "auger-aliassime-ruud": cut where the first part is in the first name and the second in the second.
   const [first, second] = names.map(squeezeName)
   for (let cut = 1; cut < parts.length; cut += 1) {
     const [left, right] = [parts.slice(0, cut).join(''), parts.slice(cut).join('')]

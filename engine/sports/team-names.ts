@@ -1,11 +1,10 @@
-// Names of teams and players in one form: no case, accents, points or apostrophes; words between
-// single spaces.
+// Normalizes names of teams and players: no case, accents, periods or apostrophes; single spaces between words.
 
 /** "Hawai'i" and "HAWAII" are `hawaii`; "Texas A&M" is `texas am`; "St. Louis" is `st louis`. */
 export function foldName(name: string): string {
   return (
     name
-      // Before they are taken apart: ´ becomes a space and an accent.
+      // Before normalization, which splits ´ into a space and an accent.
       .replace(/['’‘`´ʻ.]/g, '')
       .normalize('NFKD')
       .toLowerCase()
@@ -19,12 +18,12 @@ export function foldName(name: string): string {
   )
 }
 
-/** Letters and digits only, as in keys: "Auger-Aliassime" is `augeraliassime`. */
+/** Letters and digits only, as in keys: "Auger-Aliassime" becomes `augeraliassime`. */
 export function squeezeName(name: string): string {
   return foldName(name).replaceAll(' ', '')
 }
 
-/** The two sides that a title names, in its order; null when it names no pair. */
+/** The two sides that a title names, in order. Null: it names no pair. */
 export function sidesOfTitle(title: string): readonly [string, string] | null {
   // "Wimbledon: Swiatek vs Collins", "Dallas at Detroit: Spread": the pair is one part of several.
   for (const part of title.split(/:\s+|\s+[-–—]\s+/)) {
@@ -39,7 +38,7 @@ export function sidesOfTitle(title: string): readonly [string, string] | null {
 function sides(first = '', second = ''): readonly [string, string] | null {
   const pair = [first, second].map((side) =>
     side
-      // "(Game 3)", "(Sep 14)", "(W)": not part of a name. "(OH)" is.
+      // "(Game 3)", "(Sep 14)" and "(W)" are not part of a name; "(OH)" is.
       .replace(
         /\s*\((?:game|gm|match|doubleheader)?\s*#?\d+\)|\s*\([A-Z][a-z]{2} \d+\)|\s*\((?:w|m)\)/gi,
         '',

@@ -1,5 +1,5 @@
-// Which team a code or a name of a venue means, and by which code slugs name it: a table for
-// the closed leagues, names for colleges and clubs, and whatever the venues' own lists add.
+// Maps codes and names of a venue to teams, and teams to slug codes. Closed leagues have a table; colleges and clubs
+// are identified by name. Rows from the venues' team lists extend both.
 
 import { ByVenue } from '../by-venue.ts'
 import type { HandleForm, VenueKey } from '../ids.ts'
@@ -11,35 +11,34 @@ import { PRO_TEAMS } from './pro-teams.ts'
 import { foldName } from './team-names.ts'
 
 /**
- * Codes and names that lists added: a venue's list has some 10,000 rows over all leagues, with two of them
- * as a rule. When there are so many further ones are left out, and those known are still updated.
+ * Maximum codes and names from lists. A venue's list has some 10,000 rows over all leagues, usually with two each. When
+ * full, new keys are dropped and known ones are still updated.
  */
 const LEARNED_MAX = 40_000
-/** Names of a season; when full, all are forgotten and read again. */
+/** Cached identities: the names of a season. When full, the cache is cleared. */
 const IDENTITIES_MAX = 20_000
 
-/** A team of a closed league. */
 interface ProTeam {
   readonly id: string
-  /** As in slugs today. */
+  /** The current code in slugs. */
   code: string
 }
 
 interface ProLeague {
   readonly byCode: Map<string, ProTeam>
-  /** Null: the name is of two teams ("New York"). */
+  /** Null: the name belongs to two teams ("New York"). */
   readonly byName: Map<string, ProTeam | null>
 }
 
-/** Knows teams; cheap to ask, and may be taught more at any time. */
+/** Team lookup. Lookups are cheap, and rows may be added at any time. */
 export class TeamTable {
   readonly #pro = new Map<string, ProLeague>()
-  /** `league/team` of colleges and clubs → the code in slugs. */
+  /** `league/team` of colleges and clubs → slug code. */
   readonly #codes = new Map<string, string>()
   /** `league/code` of colleges and clubs → team, by venue; for listings without names. */
   readonly #named = new ByVenue(() => new Map<string, string>())
   readonly #identities = new Map<string, string>()
-  /** `league/code` of every row learned of the closed leagues. */
+  /** `league/code` of every added row of the closed leagues. */
   readonly #listed = new Set<string>()
   #learned = 0
 
@@ -48,8 +47,8 @@ export class TeamTable {
   }
 
   /**
-   * Takes a row of the list of a venue whose codes are in slugs or in tickers, some ten microseconds' work; rows of leagues that are not
-   * ours, and players, are left out. Rows known before cost none of the room.
+   * Adds a row of a venue's list, whose codes come from slugs or tickers; some ten microseconds. Ignores unsupported
+   * leagues and players. Known rows take no additional capacity.
    */
   learn(listing: TeamListing, handles: HandleForm): void {
     const league = leagueOfWord(listing.league)
@@ -58,7 +57,7 @@ export class TeamTable {
     else if (league.kind !== 'player') this.#learnNamed(league, listing, handles)
   }
 
-  /** False where there is no room for a key that is not known. */
+  /** False if the key is unknown and the table is full. */
   #put<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
     if (!map.has(key)) {
       if (this.#learned >= LEARNED_MAX) return false
@@ -68,7 +67,7 @@ export class TeamTable {
     return true
   }
 
-  /** The team's identity within its league; null when neither code nor name is known. */
+  /** The team's identity within its league. Null: neither code nor name is known. */
   team(league: League, side: { venue: VenueKey; code: string; name: string }): string | null {
     const code = side.code.toLowerCase()
     if (league.kind === 'pro') return this.proTeam(league, side)
@@ -79,21 +78,21 @@ export class TeamTable {
     return this.#identity(league, name, code)
   }
 
-  /** Whether a venue is known to write this code, in lower case. */
+  /** Reports whether a venue is known to use this code, in lower case. */
   hasCode(league: League, venue: VenueKey, code: string): boolean {
     if (league.kind === 'pro') return this.#pro.get(league.name)?.byCode.has(code) === true
     return this.#named.of(venue).has(`${league.name}/${code}`)
   }
 
-  /** The code by which slugs name a team; null when it is not known. */
+  /** The slug code of a team. Null: unknown. */
   codeOf(league: League, team: string): string | null {
     if (league.kind !== 'pro') return this.#codes.get(`${league.name}/${team}`) ?? null
     return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
   }
 
   /**
-   * The identity of a team of a closed league; null when neither code nor name is known. The name decides where it is
-   * one team's; codes decide between the teams of one city.
+   * The identity of a team of a closed league. Null: neither code nor name is known. An unambiguous name decides. Codes
+   * decide between teams of one city.
    */
   proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
     const teams = this.#pro.get(league.name)
@@ -116,7 +115,7 @@ export class TeamTable {
       team = { id: code, code }
     }
     if (!teams.byCode.has(code) && !this.#put(teams.byCode, code, team)) return
-    // Of several rows of one team the one that the table names first stays.
+    // If several rows have one team, the first code in the table stays.
     if (handles === 'slug' && teams.byCode.get(code) === team && team.code !== code) {
       if (team.id !== team.code || !this.#isListed(listing.league, team.code)) team.code = code
     }
@@ -130,7 +129,7 @@ export class TeamTable {
     return this.#listed.has(`${league}/${code}`)
   }
 
-  /** Reading a name takes microseconds, and a day's games have hundreds of them. */
+  /** Cached, because parsing a name takes microseconds and a day's games have hundreds of them. */
   #identity(league: League, name: string, code: string): string {
     const key = `${league.kind}/${code}/${name}`
     const cached = this.#identities.get(key)
@@ -171,14 +170,14 @@ function readLeague(rows: string): ProLeague {
     const names = [
       ...nicknames,
       `${location} ${nickname}`,
-      // Titles beside tickers name teams of one city by letters: "Los Angeles D", "Chicago WS".
+      // Titles with tickers distinguish teams of one city by letters: "Los Angeles D", "Chicago WS".
       `${location} ${initials}`,
     ]
     for (const name of names) byName.set(foldName(name), team)
     const isShared = teams.some((other) => other.team !== team && other.location === location)
     byName.set(foldName(location), isShared ? null : team)
   }
-  // Codes of today come before those of the past, which another team may have now.
+  // Current codes take precedence over past ones, which a different team may use now.
   for (const { team, codes } of teams) byCode.set(codes[0] ?? '', team)
   for (const { team, codes } of teams) {
     for (const code of codes) if (!byCode.has(code)) byCode.set(code, team)

@@ -1,5 +1,5 @@
-// Tickers of events as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of
-// the game's spreads, totals and props. The codes of the two sides stand without a separator.
+// Parses event tickers as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of the game's spreads,
+// totals and props. The codes of the two sides have no separator.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'
@@ -8,7 +8,7 @@ import { type League, leagueOfSeries } from './leagues.ts'
 import { sidesOfTitle, squeezeName } from './team-names.ts'
 import type { TeamTable } from './team-table.ts'
 
-/** The table of teams, and whose codes are looked up in it. */
+/** The team table, and the venue whose codes are looked up in it. */
 interface VenueTeams {
   readonly venue: VenueKey
   readonly table: TeamTable
@@ -18,7 +18,7 @@ const TICKER =
   /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z][A-Z0-9&'.-]+?)(G?[123])?(?:-\d+)?$/
 const MONTHS = 'JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC'
 
-/** The clue in an event ticker; null when it is of no game (futures, combined markets, draws). */
+/** The clue in an event ticker. Null: it is not of a game (futures, combined markets, draws). */
 export function clueOfTicker(
   venue: VenueKey,
   event: EventFacts,
@@ -32,7 +32,7 @@ export function clueOfTicker(
   const monthIndex = MONTHS.indexOf(month)
   if (series === null || series.league.kind === 'golf' || monthIndex % 3 !== 0) return null
   const { league } = series
-  // A code may end in G: "NYG2" is the second game of NYG, unless without the G two teams remain.
+  // A code may end in G: "NYG2" is the second game of NYG, unless two teams remain without the G.
   const run = last.length === 2 && !isPair(letters, league, teams) ? `${letters}G` : letters
   const date = `20${year}-${String(monthIndex / 3 + 1).padStart(2, '0')}-${day}`
   if (!isCalendarDate(date)) return null
@@ -44,7 +44,7 @@ export function clueOfTicker(
     league,
     anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
     date,
-    // Elsewhere the digit is part of the code: MAR and MAR2.
+    // In other leagues the digit belongs to the code: MAR and MAR2.
     number: digit === '' || !league.hasDoubleheaders ? null : Number(digit),
     startMs: clock === undefined ? null : easternMs(date, minuteOf(clock)),
     endMs: event.endMs,
@@ -54,7 +54,7 @@ export function clueOfTicker(
 
 const minuteOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(2))
 
-/** Both sides; in a closed league null unless both are its teams. */
+/** Both sides. In a closed league null, unless both are its teams. */
 function sidesOf(
   run: string,
   league: League,
@@ -83,14 +83,14 @@ function sidesOf(
 
 type Codes = readonly [string, string]
 
-/** "CIN at PHI (Aug 7)" when it is of these letters. */
+/** Codes of "CIN at PHI (Aug 7)", if they consist of these letters. */
 function codesOfPair(subtitle: string, run: string): Codes | null {
   const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle)
   const [first = '', second = ''] = [match?.[1]?.toLowerCase(), match?.[2]?.toLowerCase()]
   return first + second === run.toLowerCase() ? [first, second] : null
 }
 
-/** A winner's market ends in one side's code. */
+/** The ticker of a winner market ends in one side's code. */
 function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null {
   const lower = run.toLowerCase()
   for (const suffix of suffixes) {
@@ -107,7 +107,7 @@ function isPair(run: string, league: League, teams: VenueTeams): boolean {
   return codesOfTable(run, null, league, teams) !== null
 }
 
-/** The split into two known codes; of several the one that the title's names confirm. */
+/** The split into two known codes. If there are several, the one that the title's names confirm. */
 function codesOfTable(
   run: string,
   names: readonly [string, string] | null,
@@ -132,7 +132,7 @@ function codesOfTable(
   return confirmed.length === 1 ? (confirmed[0] ?? null) : null
 }
 
-/** The split whose halves best abbreviate the two names; surnames give three letters each. */
+/** The split whose halves best abbreviate the two names. Surnames give three letters each. */
 function codesOfNames(run: string, names: readonly [string, string]): Codes | null {
   const lower = run.toLowerCase()
   let best: Codes | null = null
@@ -150,7 +150,7 @@ function codesOfNames(run: string, names: readonly [string, string]): Codes | nu
 
 const cutAt = (text: string, at: number): Codes => [text.slice(0, at), text.slice(at)]
 
-/** How well a code shortens a name: 3 its beginning, 2 its letters in order, 1 the first letter. */
+/** How well a code abbreviates a name: 3 prefix, 2 letters in order, 1 first letter. */
 function abbreviation(code: string, name: string): number {
   const letters = squeezeName(name)
   if (code === '' || letters === '') return 0

@@ -1,29 +1,29 @@
-// The clues of one venue, gathered into games: events that share an anchor are one game, and so are
-// those of one pair on one day, unless number or start say that the pair meets twice.
+// Groups the clues of one venue into games. Events with one anchor are one game. So are those of one pair on one day,
+// unless number or start show that the pair meets twice.
 
 import type { SlicedWork } from '../time-slices.ts'
 import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
 import type { TeamTable } from './team-table.ts'
 
-/** Games of a doubleheader begin further apart than listings of one game disagree. */
+/** Games of a doubleheader start further apart than the listings of one game differ. */
 const SAME_START_MS = 90 * 60_000
 
 /** A game as one venue knows it. */
 export interface VenueGame {
-  /** The clue that says most; the others are of the same game. */
+  /** The most detailed clue. The others are of the same game. */
   readonly clue: GameClue
   readonly anchors: readonly string[]
-  /** What each side is called in its league; a code in place of an identity begins with `?`. */
+  /** Each side's identity in its league. A code that replaces an unknown identity begins with `?`. */
   readonly teams: readonly string[]
-  /** Both teams in order of text: equal for the same pair, at either team's home. */
+  /** Both teams in text order: equal for the same pair, whichever is at home. */
   readonly pair: string
   /** 1 unless the pair meets again that day. */
   readonly number: number
   readonly startMs: number | null
 }
 
-/** Games of the clues, whatever their order; the clues are of one venue and one arena. */
+/** Games of the clues, in any order. All clues are of one venue and one competition. */
 export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGame[]> {
   const byAnchor = new Map<string, GameClue>()
   for (const clue of clues) {
@@ -48,12 +48,12 @@ export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): Sliced
   return games
 }
 
-/** Whether two starts may be of one game. */
+/** Reports whether two starts may be of one game. */
 export function isSameStart(one: number | null, other: number | null): boolean {
   return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
 }
 
-/** One pair's events of one day, in the order in which the pair meets. */
+/** One pair's events of one day, in order of the meetings. */
 function meetings(
   events: readonly { clue: GameClue; teams: readonly string[] }[],
 ): readonly VenueGame[] {
@@ -97,7 +97,7 @@ function pairOf(teams: readonly string[]): string {
   return [...teams].sort().join('|')
 }
 
-/** Names before none, a start before none, then the shorter title: children add words. */
+/** Prefers a clue with names, then one with a start, then the shorter title: markets add words. */
 function isMoreDetailed(clue: GameClue, existing: GameClue): boolean {
   const weight = ({ sides, startMs, anchor }: GameClue): number =>
     (sides.every(({ name }) => name !== '') ? 2 : 0) +

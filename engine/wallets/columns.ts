@@ -1,9 +1,10 @@
-// Columns of integers that grow: what a wallet's tally and ledger are made of, so that ten thousand positions
-// are a few dozen arrays and not as many objects, and go to bytes and back without being touched one by one.
+// Growing columns of integers, the storage of a wallet's PnL state and ledger. Ten thousand positions are a
+// few dozen arrays instead of as many objects, and can be converted to and from bytes without touching each
+// value.
 
 const CAPACITY_MIN = 16
 
-/** Integers from −2^53 to 2^53, 0 where nothing was put. */
+/** Integers from −2^53 to 2^53, 0 where nothing was written. */
 export class IntegerColumn {
   #values: Float64Array<ArrayBuffer>
   #count: number
@@ -17,7 +18,7 @@ export class IntegerColumn {
     return new IntegerColumn(new Float64Array(CAPACITY_MIN), 0)
   }
 
-  /** A view of bytes that the column from now on owns; null unless they are `count` such integers. */
+  /** A view of bytes, which the column owns from then on. Null unless they are `count` valid integers. */
   static over(bytes: Uint8Array<ArrayBuffer>, count: number): IntegerColumn | null {
     if (bytes.byteLength !== count * 8) return null
     const values = new Float64Array(bytes.buffer, bytes.byteOffset, count)
@@ -57,20 +58,20 @@ export class IntegerColumn {
     return new IntegerColumn(this.#values.slice(0, this.#count), this.#count)
   }
 
-  /** A copy with a 0 before each of the places, which ascend and may be the same. */
+  /** A copy with a 0 inserted before each of the positions, which ascend and may repeat. */
   spread(positions: readonly number[]): IntegerColumn {
     const values = new Float64Array(this.#count + positions.length)
     spreadValues(this.#values.subarray(0, this.#count), values, positions)
     return new IntegerColumn(values, values.length)
   }
 
-  /** A view: good until the next change. */
+  /** A view, valid until the next change. */
   bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#values.buffer, this.#values.byteOffset, this.#count * 8)
   }
 }
 
-/** Whole numbers from 0 to 2^32 − 1: seconds, counts, places in other columns, flags. */
+/** Integers from 0 to 2^32 − 1: seconds, counts, indexes of other columns, flags. */
 export class WordColumn {
   #values: Uint32Array<ArrayBuffer>
   #count: number
@@ -84,7 +85,7 @@ export class WordColumn {
     return new WordColumn(new Uint32Array(CAPACITY_MIN), 0)
   }
 
-  /** A view of bytes that the column from now on owns; null unless they are `count` words up to `max`. */
+  /** A view of bytes, which the column owns from then on. Null unless they are `count` words up to `max`. */
   static over(bytes: Uint8Array<ArrayBuffer>, count: number, max: number): WordColumn | null {
     if (bytes.byteLength !== count * 4) return null
     const values = new Uint32Array(bytes.buffer, bytes.byteOffset, count)
@@ -120,20 +121,20 @@ export class WordColumn {
     return new WordColumn(this.#values.slice(0, this.#count), this.#count)
   }
 
-  /** A copy with a 0 before each of the places, which ascend and may be the same. */
+  /** A copy with a 0 inserted before each of the positions, which ascend and may repeat. */
   spread(positions: readonly number[]): WordColumn {
     const values = new Uint32Array(this.#count + positions.length)
     spreadValues(this.#values.subarray(0, this.#count), values, positions)
     return new WordColumn(values, values.length)
   }
 
-  /** A view: good until the next change. */
+  /** A view, valid until the next change. */
   bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#values.buffer, this.#values.byteOffset, this.#count * 4)
   }
 }
 
-/** Stretches so short are copied cell by cell: a view of each would cost more. */
+/** Shorter ranges are copied value by value, because creating views costs more. */
 const VIEW_VALUES_MIN = 64
 
 function spreadValues<Values extends Float64Array | Uint32Array>(
@@ -150,12 +151,12 @@ function spreadValues<Values extends Float64Array | Uint32Array>(
   }
 }
 
-/** A quarter more: wallets are many and most never grow again. */
+/** Grows by a quarter: wallets are many and most never grow again. */
 const grown = (count: number): number => Math.max(CAPACITY_MIN, count + (count >> 2))
 
-/** Where the columns of a table come from, one after another in the order in which it asks. */
+/** Provides a table's columns, one after another in the order in which the table requests them. */
 export interface ColumnSource {
-  /** `max` bounds each word. */
+  /** `max` is the upper bound of each word. */
   words(max?: number): WordColumn
   integers(): IntegerColumn
 }
@@ -166,7 +167,7 @@ export const emptySource: ColumnSource = {
   integers: () => IntegerColumn.empty(),
 }
 
-/** The columns of a table as copies of another's, or as views of packed sections of `count` rows each. */
+/** The columns of a table as copies of another's. */
 export function copySource(table: ColumnTable): ColumnSource {
   const words = table.words.values()
   const integers = table.integers.values()
@@ -176,19 +177,22 @@ export function copySource(table: ColumnTable): ColumnSource {
   }
 }
 
-/** Columns that have the same rows, in the order in which they were asked for. */
+/** Columns with the same rows, in the order in which they were requested. */
 export interface ColumnTable {
   readonly words: readonly WordColumn[]
   readonly integers: readonly IntegerColumn[]
 }
 
-/** Adds a row of zeros; its index is the count before. */
+/** Appends a row of zeros. Its index is the previous count. */
 export function pushRow({ words, integers }: ColumnTable): void {
   for (const column of words) column.push(0)
   for (const column of integers) column.push(0)
 }
 
-/** Takes sections in order; what does not fit makes it damaged, and comes as an empty column. */
+/**
+ * Reads columns from sections in order. An invalid section marks the source as damaged and yields an empty
+ * column.
+ */
 export class SectionSource implements ColumnSource {
   readonly #sections: Iterator<Uint8Array<ArrayBuffer>>
   readonly #count: number

@@ -1,6 +1,6 @@
-// What a wallet holds of combos (bets on several markets at once): the contracts of each, which say whether what was paid
-// for them has come back. A combo that lost and was not redeemed looks like one that is not decided yet: which one won is
-// in no row of the activity.
+// A wallet's holdings of combos (bets on several markets at once): the contracts of each combo. While
+// contracts are held, the result is open. A lost combo that was not redeemed looks like an undecided one,
+// because no row of the activity states the winner.
 
 import type { WalletEvent } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'
@@ -8,7 +8,7 @@ import { TextTable } from './text-table.ts'
 
 export class ComboHoldings {
   readonly #tokens: TextTable
-  /** Micro-contracts; UNKNOWN once more was given away than was known to be held. */
+  /** Micro-contracts. UNKNOWN once more was given away than was known to be held. */
   readonly #amounts: IntegerColumn
 
   private constructor(tokens: TextTable, amounts: IntegerColumn) {
@@ -20,7 +20,7 @@ export class ComboHoldings {
     return new ComboHoldings(TextTable.empty(), IntegerColumn.empty())
   }
 
-  /** Over the sections that `sections` gave; null when they are damaged. */
+  /** Opens the sections that `sections` returned. Null when they are damaged. */
   static over(sections: readonly Uint8Array<ArrayBuffer>[]): ComboHoldings | null {
     const [packed, hashes, numbers] = sections
     if (packed === undefined || hashes === undefined || numbers === undefined) return null
@@ -29,7 +29,7 @@ export class ComboHoldings {
     return tokens === null || amounts === null ? null : new ComboHoldings(tokens, amounts)
   }
 
-  /** As `over` takes them; views, good until the next change. */
+  /** The sections for `over`, as views that are valid until the next change. */
   sections(): readonly Uint8Array<ArrayBuffer>[] {
     return [...this.#tokens.sections(), this.#amounts.bytes()]
   }
@@ -38,7 +38,7 @@ export class ComboHoldings {
     return new ComboHoldings(this.#tokens.copy(), this.#amounts.copy())
   }
 
-  /** Whether nothing is held, so that what was paid and received is the result. */
+  /** Whether nothing is held, so that receipts less payments are the final result. */
   get isClosed(): boolean {
     for (let row = 0; row < this.#amounts.count; row += 1) {
       if (this.#amounts.at(row) !== 0) return false
@@ -46,7 +46,7 @@ export class ComboHoldings {
     return true
   }
 
-  /** Takes in the next event of a combo; returns the dollars that came in (below 0: that were paid). */
+  /** Applies the next event of a combo. Returns the dollars received (below 0: paid). */
   apply({ kind, market, token, size, usd }: WalletEvent): number {
     const row = this.#tokens.add(token ?? market)
     if (row === this.#amounts.count) this.#amounts.push(0)
@@ -55,7 +55,7 @@ export class ComboHoldings {
       if (held !== UNKNOWN) this.#amounts.put(row, held + size)
       return -usd
     }
-    // A loser's row may say no contracts: all of them are turned in.
+    // A loser's row may state no contracts. In that case all of them are redeemed.
     const given = kind === 'comboRedeem' && usd === 0 ? held : size
     const isBalanceKnown = kind !== 'comboOther' && held !== UNKNOWN && given <= held
     this.#amounts.put(row, isBalanceKnown ? held - given : UNKNOWN)

@@ -1,5 +1,5 @@
-// What a wallet holds and held: a row of columns for every token and for every market, how a row changes when
-// contracts come and go, and the writing off of losers, which can be taken back.
+// Current and past holdings of a wallet: a row of columns per token and per market, the changes of a row
+// when contracts arrive or leave, and the reversible write-off of losers.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'
@@ -9,18 +9,18 @@ import { PnlHistory } from './pnl-history.ts'
 import { shareOf } from './ratio.ts'
 import { TextTable } from './text-table.ts'
 
-/** A token's row: words first, then integers, as they are packed. */
+/** Rows of tokens. Word columns first, then integer columns, in the order in which they are packed. */
 export class PositionTable implements ColumnTable {
-  /** Row of its market; the next position of that market as index + 1, always a later one; 0: none. */
+  /** Row of its market, and the market's next position as index + 1, always a later one (0: none). */
   readonly market
   readonly next
-  /** Outcome index + 1; 0: not known. */
+  /** Outcome index + 1. 0: unknown. */
   readonly outcome
   /** 1 once more was given away than was known to be held. */
   readonly isCostUnknown
   readonly openedSecond
   readonly updatedSecond
-  /** When it was written off, and at what cost: set exactly while `amount` is 0 and `balance` is not. */
+  /** Time and cost of the write-off. Set exactly while `amount` is 0 and `balance` is not. */
   readonly lostSecond
   readonly balance
   readonly amount
@@ -77,17 +77,19 @@ export class PositionTable implements ColumnTable {
   }
 }
 
-/** A market's row. */
 export class MarketTable implements ColumnTable {
-  /** Its first position as index + 1; 0: none. */
+  /** Its first position as index + 1. 0: none. */
   readonly first
-  /** Of the last event but redemptions, after which a loser is written off; and of the last event at all. */
+  /**
+   * Time of the last event other than redemptions, after which a loser is written off, and of the last
+   * event of any kind.
+   */
   readonly lastSecond
   readonly touchedSecond
-  /** Payout of the first outcome in micros + 1; 0: not resolved. */
+  /** Payout of the first outcome in micros + 1. 0: not resolved. */
   readonly payout
   readonly resolvedSecond
-  /** The marks below. */
+  /** Bit set of the marks below. */
   readonly marks
   readonly words
   readonly integers: ColumnTable['integers'] = []
@@ -110,20 +112,20 @@ export class MarketTable implements ColumnTable {
   }
 }
 
-/** Its tokens, payout, group or takers' fee were wanted and not known. */
+/** The market's tokens, payout, group or taker fee were needed but unknown. */
 export const LACKED_TOKENS = 1
 export const LACKED_PAYOUT = 2
 export const LACKED_GROUP = 4
 export const LACKED_FEE = 64
 export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
-/** Something of it was redeemed. */
+/** Something of the market was redeemed. */
 export const REDEEMED = 8
-/** A position was met before the market's outcomes were known; something is written off. */
+/** A position was seen before the market's outcomes were known. Something is written off. */
 const UNASSIGNED = 16
 const WRITTEN_OFF = 32
 const MARKS_ALL = 127
 
-/** Contracts and dollars that come or go, and when. */
+/** Contracts and dollars that arrive or leave, and the time. */
 interface Move {
   readonly size: number
   readonly usd: number
@@ -176,7 +178,7 @@ export class Holdings {
     })
   }
 
-  /** The row of a market, a new one when it has none. */
+  /** The row of a market. Creates it if necessary. */
   marketRow(id: NativeMarketId): number {
     const row = this.markets.add(id)
     if (row === this.market.first.count) pushRow(this.market)
@@ -187,7 +189,7 @@ export class Holdings {
     return nativeMarketId(this.markets.text(row))
   }
 
-  /** The row of a token, a new one when it has none: in this market, in no outcome yet. */
+  /** The row of a token. Creates it if necessary, in this market and without an outcome. */
   positionRow(token: OutcomeId, { market, second }: { market: number; second: number }): number {
     const row = this.tokens.add(token)
     if (row < this.position.market.count) return row
@@ -201,7 +203,7 @@ export class Holdings {
     return row
   }
 
-  /** The rows of a market's positions, as they came. */
+  /** The rows of a market's positions, in order of creation. */
   positionsOf(market: number): number[] {
     const rows: number[] = []
     for (
@@ -224,7 +226,10 @@ export class Holdings {
     position.updatedSecond.put(row, second)
   }
 
-  /** Of what exceeds the known amount nothing is realised, and its part of the dollars does not count. */
+  /**
+   * Sells contracts. The part that exceeds the known amount realises nothing, and its share of the dollars
+   * does not count.
+   */
   sell(row: number, { size, usd, second }: Move): void {
     const { knownSize, cost } = this.#take(row, size)
     const counted = knownSize === size ? usd : shareOf(usd, { part: knownSize, total: size })
@@ -232,20 +237,23 @@ export class Holdings {
     this.#realize(row, second, counted - cost)
   }
 
-  /** Gives contracts away without realising: returns what those that are known had cost. */
+  /** Removes contracts at cost, without realising. Returns the cost of the known ones. */
   withdrawAtCost(row: number, { size, second }: { size: number; second: number }): number {
     const { cost } = this.#take(row, size)
     this.#give(row, { size, usd: cost, second })
     return cost
   }
 
-  /** Dollars for contracts that were carried away; see there. */
+  /** Books dollars received for contracts that `withdrawAtCost` removed. */
   payFor(row: number, { usd, cost, second }: { usd: number; cost: number; second: number }): void {
     this.position.soldUsd.add(row, usd - cost)
     this.#realize(row, second, usd - cost)
   }
 
-  /** Turns in contracts for `usd` in all: of what was written off, or where `size` is more, everything that is held. */
+  /**
+   * Redeems contracts for `usd` in total. Redeems everything held if it was written off, or if `size` is
+   * not less.
+   */
   redeem(row: number, { size, usd, second }: Move): void {
     const { position } = this
     const balance = position.balance.at(row)
@@ -279,7 +287,7 @@ export class Holdings {
     this.position.isCostUnknown.put(row, 1)
   }
 
-  /** What the market's outcomes are: positions that were met before are put into their place. */
+  /** Assigns outcomes to positions that were seen before the market's outcomes were known. */
   assignOutcomes(market: number, facts: WalletMarket): void {
     if (!this.#isMarked(market, UNASSIGNED) || facts.tokens.length === 0) return
     this.#unmark(market, UNASSIGNED)
@@ -290,7 +298,7 @@ export class Holdings {
     }
   }
 
-  /** What a contract of the position pays, in micros; null: not resolved, or outcome not known. */
+  /** Payout of one contract of the position, in micros. Null: not resolved, or outcome unknown. */
   payoutOf(row: number): number | null {
     const payout = this.market.payout.at(this.position.market.at(row)) - 1
     const outcome = this.position.outcome.at(row) - 1
@@ -299,19 +307,22 @@ export class Holdings {
     return outcome === 1 ? MICROS - payout : 0
   }
 
-  /** Its losers are to be written off before the next look: events of the market that come until then count first. */
+  /**
+   * Defers the write-off of its losers until the next read, so that events of the market until then count
+   * first.
+   */
   writeOffLater(market: number): void {
     this.#toWriteOff.add(market)
   }
 
   writeOffAll(): void {
-    // Asked before every look at a position.
+    // Called before every read of a position.
     if (this.#toWriteOff.size === 0) return
     for (const market of this.#toWriteOff) this.writeOff(market)
     this.#toWriteOff.clear()
   }
 
-  /** Realises losers at 0, at the resolution or the last event but a redemption, whichever is later. */
+  /** Realises losers at 0, at the resolution or the last event other than a redemption, whichever is later. */
   writeOff(market: number): void {
     const second = Math.max(
       this.market.resolvedSecond.at(market),
@@ -329,7 +340,7 @@ export class Holdings {
     }
   }
 
-  /** Undoes the writing off, since something of before it came to be known. */
+  /** Reverses the write-off, because an earlier event became known. */
   undoWriteOff(market: number): void {
     if (!this.#isMarked(market, WRITTEN_OFF)) return
     this.#unmark(market, WRITTEN_OFF)

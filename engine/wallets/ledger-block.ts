@@ -1,5 +1,5 @@
-// The events of a wallet as blocks of packed bytes, which are kept for ever: columns of fixed width, and each token,
-// market and transaction once a block. Nothing is decoded before it is asked for.
+// The events of a wallet as blocks of packed bytes, which are stored permanently: columns of fixed width,
+// and each token, market and transaction once per block. Decoding is lazy.
 //
 //   sections: count and flags | seconds u32 | kind + role u8 | market u16 | token + 1 u16 | transaction u16
 //           | price u32 | size f64 | usd f64 | fee f64, if any | milliseconds u16, if any
@@ -20,7 +20,7 @@ import { IntegerColumn, WordColumn } from './columns.ts'
 import { openSections, packSections } from './sections.ts'
 import { TextTable } from './text-table.ts'
 
-/** Events of a block at most; more are a mistake of ours. */
+/** Maximum number of events in a block. More indicate a bug. */
 export const LEDGER_BLOCK_EVENTS_MAX = 4_096
 
 /** "led" and the version of the layout. */
@@ -32,7 +32,7 @@ const SECOND_MS = 1_000
 const UINT32_MAX = 0xffff_ffff
 const ROLES: readonly WalletRole[] = [null, 'taker', 'maker']
 
-/** A byte: three low bits of the kind, two of the role, the kind's further bits. */
+/** One byte: the three low bits of the kind, two bits of the role, the remaining bits of the kind. */
 function formOf({ kind, role }: WalletEvent): number {
   const number = WALLET_EVENT_KINDS.indexOf(kind)
   return (number & 7) | (ROLES.indexOf(role) << 3) | ((number >> 3) << 5)
@@ -40,7 +40,7 @@ function formOf({ kind, role }: WalletEvent): number {
 const kindIn = (form: number): number => (form & 7) | ((form >> 5) << 3)
 const roleIn = (form: number): number => (form >> 3) & 3
 
-/** Packs events as they come. Throws RangeError when there are more than a block holds, or one is before 1970. */
+/** Packs events in order. Throws RangeError for more events than a block holds, or for one before 1970. */
 export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffer> {
   const count = events.length
   if (count > LEDGER_BLOCK_EVENTS_MAX) throw new RangeError(`${count} events are no block`)
@@ -74,7 +74,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
     fees.push(event.fee)
     if (event.fee !== 0) flags |= HAS_FEES
   }
-  // After the events' own markets, which must have the low numbers: there can be any number of these.
+  // These come after the events' own markets, which must have the low numbers. Their number is unbounded.
   for (const [index, { converted }] of events.entries()) {
     if (converted.length === 0) continue
     conversions.push(index)
@@ -114,7 +114,7 @@ interface BlockParts {
   readonly transactions: TextTable
 }
 
-/** A block of the ledger over its bytes, which must not change while it is read. */
+/** A view of a block's bytes, which must not change while it is read. */
 export class LedgerBlock {
   readonly count: number
   readonly #parts: BlockParts
@@ -127,8 +127,9 @@ export class LedgerBlock {
   }
 
   /**
-   * Null when the bytes are damaged or of another version; then no event of them can be read. `hasHashes` false:
-   * every `txHash` is '', for readers that do not need it: decoding it is a third of reading an event.
+   * Null when the bytes are damaged or of another version. No event of them is readable then. With
+   * `hasHashes` false every `txHash` is '', for readers that do not need it: decoding it is a third of
+   * reading an event.
    */
   static open(bytes: Uint8Array, { hasHashes } = { hasHashes: true }): LedgerBlock | null {
     const sections = openSections(MARK, bytes)
@@ -176,12 +177,11 @@ export class LedgerBlock {
     return timeMs(seconds.at(index) * SECOND_MS + (millis?.[index] ?? 0))
   }
 
-  /** All events in order. */
   *events(): Generator<WalletEvent> {
     for (let index = 0; index < this.count; index += 1) yield this.event(index)
   }
 
-  /** The markets that its events name, each once; '' is none. */
+  /** The distinct markets that its events name. '' is none. */
   markets(): NativeMarketId[] {
     const { markets } = this.#parts
     const ids: NativeMarketId[] = []
@@ -200,7 +200,7 @@ function bytesOf(words: Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>) {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength)
 }
 
-/** Sections into columns; null unless every number in them can be read as what it stands for. */
+/** Opens sections as columns. Null unless every number in them is valid for its meaning. */
 function openParts(
   columns: readonly Uint8Array<ArrayBuffer>[],
   { count, flags }: { count: number; flags: number },

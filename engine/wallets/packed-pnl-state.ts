@@ -1,6 +1,6 @@
-// A wallet's tally as bytes: the sums, then tokens and markets, then every column of positions, markets and
-// moments, each a section (sections.ts). What is opened is checked so far that no later look at it can fail or go
-// round for ever; that sums agree with rows is not checked: storage's checksums stand for that.
+// A wallet's PnL state as bytes: the sums, then tokens and markets, then every column of positions, markets
+// and history, each a section (sections.ts). Opening validates enough that no later read can fail or loop
+// for ever. It does not check that sums agree with rows: storage's checksums cover that.
 
 import { IntegerColumn, SectionSource } from './columns.ts'
 import { ComboHoldings } from './combos.ts'
@@ -9,11 +9,10 @@ import { HISTORY_SECTIONS, PnlHistory } from './pnl-history.ts'
 import { openSections, packSections } from './sections.ts'
 import { TextTable } from './text-table.ts'
 
-/** "acc" and the version of the layout and of the rules: another one is a tally to be made anew. */
+/** "acc" and the version of the layout and of the rules. A state of another version must be rebuilt. */
 const MARK = 0x61_63_63_02
 const TEXT_SECTIONS = 2
 
-/** The parts of a tally. */
 interface PnlStateParts {
   readonly sums: IntegerColumn
   readonly held: Holdings
@@ -35,7 +34,7 @@ export function packPnlState({ sums, held, combos }: PnlStateParts): Uint8Array<
   ])
 }
 
-/** The parts of a tally over `bytes`, which they own from now on; null when they are damaged. */
+/** Opens a PnL state over `bytes`, which it owns from then on. Null when they are damaged. */
 export function openPnlState(bytes: Uint8Array, sumCount: number): PnlStateParts | null {
   const sections = openSections(MARK, bytes)
   if (sections === null) return null
@@ -64,7 +63,7 @@ function openTexts([packed, hashes]: readonly Uint8Array<ArrayBuffer>[]): TextTa
   return packed === undefined || hashes === undefined ? null : TextTable.over(packed, hashes)
 }
 
-/** Whether rows name rows that there are, and chains of positions go forward within their market. */
+/** Whether rows refer to existing rows, and chains of positions go forward within their market. */
 function isLinked({ tokens, markets, position, market }: Holdings): boolean {
   for (let row = 0; row < tokens.count; row += 1) {
     const next = position.next.at(row)

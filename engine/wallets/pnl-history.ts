@@ -1,6 +1,6 @@
-// When a wallet realised, traded, paid and received how much: one row a second in which anything happened, in columns.
-// A resolution that is learned late puts rows between others; these wait and are merged in at the next look, so
-// that ten thousand of them cost one pass.
+// Realised PnL, volume, payments and receipts of a wallet over time: one row per second with any activity,
+// in columns. A resolution that becomes known late inserts rows between others. These are buffered and
+// merged at the next read, so that ten thousand of them cost one pass.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import { IntegerColumn, WordColumn } from './columns.ts'
@@ -8,18 +8,18 @@ import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './wall
 
 const SECOND_MS = 1_000
 const UINT32_MAX = 0xffff_ffff
-/** 1970 began on a Thursday; weeks begin on Mondays. */
+/** 1970-01-01 was a Thursday. Weeks begin on Mondays. */
 const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** What happened in a second: dollars in micros, and how many fills. */
+/** Figures of one second: dollars in micros, and the number of fills. */
 type SecondFigures = Readonly<Record<FigureName, number>>
 
 const FIGURE_NAMES = ['realized', 'volume', 'fees', 'income', 'trades'] as const
 type FigureName = (typeof FIGURE_NAMES)[number]
 const NOTHING: SecondFigures = { realized: 0, volume: 0, fees: 0, income: 0, trades: 0 }
 
-/** Sections of packed moments: the seconds and a column for each figure. */
+/** Number of sections of a packed history: the seconds and a column for each figure. */
 export const HISTORY_SECTIONS = 1 + FIGURE_NAMES.length
 
 interface Columns {
@@ -28,9 +28,9 @@ interface Columns {
 }
 
 export class PnlHistory {
-  /** Ascending by second, each once. A row may come to hold nothing but zeros: what was realised was taken back. */
+  /** Ascending by second, without duplicates. A row may be all zeros after realised PnL was reversed. */
   #rows: Columns
-  /** Of seconds before the last row's that had none, by second. */
+  /** Rows to insert before the last row, by second. */
   #waiting = new Map<number, SecondFigures>()
 
   private constructor(rows: Columns) {
@@ -41,7 +41,7 @@ export class PnlHistory {
     return new PnlHistory({ seconds: WordColumn.empty(), figures: figuresOf(IntegerColumn.empty) })
   }
 
-  /** Over the sections that `sections` gave; null when they are damaged. */
+  /** Opens the sections that `sections` returned. Null when they are damaged. */
   static over(sections: readonly Uint8Array<ArrayBuffer>[]): PnlHistory | null {
     const [first, ...others] = sections
     const count = (first?.byteLength ?? Number.NaN) / 4
@@ -57,7 +57,7 @@ export class PnlHistory {
     return new PnlHistory({ seconds, figures })
   }
 
-  /** Adds to what happened in a second; `realized` below 0 takes back. */
+  /** Adds to the figures of a second. A negative `realized` reverses. */
   add(second: number, some: Partial<SecondFigures>): void {
     const { seconds, figures } = this.#rows
     const added = { ...NOTHING, ...some }
@@ -85,7 +85,7 @@ export class PnlHistory {
     return this.#sum(this.#firstAt(fromMs), this.#firstAfter(toMs))
   }
 
-  /** Sums of the rows from `start` up to, not including, `end`. */
+  /** Sums of the rows in [start, end). */
   #sum(start: number, end: number): RangeFigures {
     const { figures } = this.#rows
     const sum = figuresOf((name) => {
@@ -103,8 +103,8 @@ export class PnlHistory {
   }
 
   /**
-   * The steps of [fromMs, toMs] in which something was realised in any second, ascending. The first step may begin
-   * before `fromMs`; its figure counts from there.
+   * The steps of [fromMs, toMs] in which something was realised in any second, ascending. The first step
+   * may begin before `fromMs`. Its figure counts from `fromMs`.
    */
   series(range: {
     readonly fromMs: TimeMs
@@ -137,7 +137,7 @@ export class PnlHistory {
     return points
   }
 
-  /** Whole hours in which anything happened, the one of `sinceMs` from its beginning, ascending. */
+  /** Whole hours with any activity, ascending. Includes the hour of `sinceMs` from its start. */
   hours(sinceMs: number): HourFigures[] {
     const { seconds, figures } = this.#merged()
     const hours: HourFigures[] = []
@@ -163,7 +163,7 @@ export class PnlHistory {
     })
   }
 
-  /** As `over` takes them; views, good until the next change. */
+  /** The sections for `over`, as views that are valid until the next change. */
   sections(): readonly Uint8Array<ArrayBuffer>[] {
     const { seconds, figures } = this.#merged()
     return [seconds.bytes(), ...FIGURE_NAMES.map((name) => figures[name].bytes())]
@@ -196,7 +196,7 @@ export class PnlHistory {
     return this.#firstFrom(Math.floor(toMs / SECOND_MS) + 1)
   }
 
-  /** The first row of that second or later; their count when there is none. */
+  /** The first row of that second or later. The row count when there is none. */
   #firstFrom(second: number): number {
     const { seconds } = this.#rows
     let low = 0
@@ -220,7 +220,7 @@ function figuresOf<Of>(make: (name: FigureName, index: number) => Of): Record<Fi
   }
 }
 
-/** The step of a series that a moment belongs to: UTC days, weeks from Monday, months, single seconds. */
+/** The step of a series that contains a moment: UTC days, weeks from Monday, months, single seconds. */
 function stepOf(granularity: PnlGranularity, atMs: number): { startMs: number; endMs: number } {
   if (granularity === 'all') return { startMs: atMs, endMs: atMs + SECOND_MS }
   if (granularity === 'month') {

@@ -1,10 +1,14 @@
-// The running tally of one wallet, brought forward event by event: weighted average cost per token, kept as
-// (amount, cost) in integer micros. A sale of q removes floor(cost × q / amount), the last one all of it; a split
-// buys every outcome at an even part of a dollar, a merge sells them so; a redemption sells what it turns in at the
-// payout; a loser of a resolved market is realised at 0 at its resolution or at the market's last other event,
-// whichever is later, and stays in `balance` until it is redeemed. Fees and income never touch PnL.
-// The figures are a function of the events in order and of what is known of markets, not of when that came to be
-// known; where that came too late, the answer is `rebuild`.
+// The PnL state of one wallet, updated event by event. Each token has a weighted average cost, stored as
+// (amount, cost) in integer micros.
+// - A sale of q removes floor(cost × q / amount). The last sale removes all of it.
+// - A split buys every outcome at an equal part of a dollar, a merge sells them likewise.
+// - A redemption sells the redeemed contracts at the payout.
+// - A loser of a resolved market is realised at 0, at its resolution or at the market's last other event,
+//   whichever is later. It stays in `balance` until it is redeemed.
+// - Fees and income never affect PnL.
+//
+// The figures depend on the events in order and on the known facts of markets, not on when a fact became
+// known. If it became known too late, the result is `rebuild`.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { legacyEnding, migratedMarket, outcomeOfPosition } from '../position-ids.ts'
@@ -35,14 +39,16 @@ import type {
 import { withheldOf } from './withheld-fees.ts'
 
 /**
- * `rebuild`: taken in, but a tally made anew from all events in order, with what `find` says now, may say
- * otherwise. It is said when an event is older than the last one of its market, and when a market that was wanted
- * and not known has become known, or a redeemed one pays otherwise.
+ * `rebuild`: applied, but a state rebuilt from all events in order, with the current results of `find`, may
+ * differ. It is returned in these cases:
+ * - an event is older than the last one of its market;
+ * - a needed but unknown market has become known;
+ * - the payout of a redeemed market has changed.
  */
 type Applied = 'applied' | 'rebuild'
 
 const SECOND_MS = 1_000
-/** Places in the column of sums; times of fills in milliseconds, meaningless before the first. */
+/** Indexes in the column of sums. Times of fills are in milliseconds, and undefined before the first fill. */
 const SUM = {
   volume: 0,
   trades: 1,
@@ -59,7 +65,7 @@ const SUM = {
 } as const
 const SUM_COUNT = 12
 
-/** A market that an event moves something in. */
+/** A market that an event affects. */
 interface Entered {
   readonly market: number
   readonly facts: WalletMarket | null
@@ -84,8 +90,9 @@ export class PnlState {
   }
 
   /**
-   * The tally that `pack` gave, over these very bytes where they are 8-aligned: they are the tally's from now
-   * on, and change with it. Null when they are damaged or of another version. Some 10 ns a position or moment.
+   * Opens the state that `pack` returned. Uses these bytes directly where they are 8-aligned: the state
+   * owns and changes them from then on. Null when they are damaged or of another version. Some 10 ns per
+   * position or second.
    */
   static unpack(bytes: Uint8Array): PnlState | null {
     const opened = openPnlState(bytes, SUM_COUNT)
@@ -97,12 +104,12 @@ export class PnlState {
     return packPnlState({ sums: this.#sums, held: this.#held, combos: this.#combos })
   }
 
-  /** A tally of its own with the same figures. */
+  /** An independent copy. */
   copy(): PnlState {
     return new PnlState(this.#held.copy(), this.#sums.copy(), this.#combos.copy())
   }
 
-  /** Takes in the next event; see Applied. `find` is asked for every market that the event names. */
+  /** Applies the next event. See Applied. Calls `find` for every market that the event names. */
   apply(event: WalletEvent, find: FindWalletMarket): Applied {
     const second = Math.max(Math.floor(event.timeMs / SECOND_MS), 0)
     switch (event.kind) {
@@ -132,7 +139,7 @@ export class PnlState {
     }
   }
 
-  /** Takes in what is known of a market; `ignored`: nothing new, or the wallet was never in it. */
+  /** Applies new facts of a market. `ignored`: no change, or the wallet was never in it. */
   resolve(facts: WalletMarket): Applied | 'ignored' {
     const market = this.#held.markets.numberOf(facts.nativeId)
     if (market < 0) return 'ignored'
@@ -145,24 +152,23 @@ export class PnlState {
     return isNew ? 'applied' : 'ignored'
   }
 
-  /** Tokens ever touched. */
   get positionCount(): number {
     return this.#held.tokens.count
   }
 
-  /** −1 for a token never touched. */
+  /** −1 for an unknown token. */
   indexOf(token: OutcomeId): number {
     return this.#held.tokens.numberOf(token)
   }
 
-  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while the market is not known. */
+  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while the market is unknown. */
   position(index: number): PnlPosition {
     if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
     this.#held.writeOffAll()
     return positionFigures.positionFigures(this.#held, index)
   }
 
-  /** See standing.ts; not to be gone on with after the tally changed. */
+  /** See position-figures.ts. The iterator is invalid after the state changes. */
   openPositions(): ReturnType<typeof positionFigures.openPositions> {
     this.#held.writeOffAll()
     return positionFigures.openPositions(this.#held)
@@ -189,7 +195,6 @@ export class PnlState {
     }
   }
 
-  /** Whether there are events of combos. */
   get hasCombos(): boolean {
     return this.#sums.at(SUM.comboEvents) > 0
   }
@@ -200,7 +205,7 @@ export class PnlState {
     return this.#held.pnlHistory.between(fromMs, toMs)
   }
 
-  /** Steps of [fromMs, toMs] in which something was realised; see Moments. */
+  /** Steps of [fromMs, toMs] in which something was realised. See PnlHistory. */
   series(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs
@@ -210,18 +215,18 @@ export class PnlState {
     return this.#held.pnlHistory.series(range)
   }
 
-  /** Whole hours from that of `sinceMs` on in which anything happened, ascending. */
+  /** Whole hours from that of `sinceMs` on with any activity, ascending. */
   hours(sinceMs: TimeMs): HourFigures[] {
     this.#held.writeOffAll()
     return this.#held.pnlHistory.hours(sinceMs)
   }
 
-  /** Markets not resolved, as far as is known, in which something is held. */
+  /** Markets with holdings that are not known to be resolved. */
   openMarkets(): NativeMarketId[] {
     return positionFigures.openMarkets(this.#held)
   }
 
-  /** Markets whose tokens, payout or group were wanted and not known: figures around them are guesses. */
+  /** Markets whose tokens, payout or group were needed but unknown. Figures around them are guesses. */
   guessedMarkets(): NativeMarketId[] {
     return positionFigures.guessedMarkets(this.#held)
   }
@@ -250,8 +255,8 @@ export class PnlState {
   }
 
   /**
-   * A dollar for a contract of each outcome, whatever the event says in dollars. Where the outcomes are not known,
-   * those of the wallet in that market count, as two of a market of two.
+   * A dollar for a contract of each outcome, whatever the event's dollars are. Where the outcomes are
+   * unknown, the wallet's outcomes in that market count, as for a market with two outcomes.
    */
   #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { kind, size } = event
@@ -279,7 +284,7 @@ export class PnlState {
     const hasOutcomes = hasTokens(entered) || rows.every((row) => position.outcome.at(row) > 0)
     if (!hasOutcomes) this.#held.mark(market, LACKED_TOKENS)
     if (hasOutcomes && this.#held.market.payout.at(market) > 0) {
-      // What was lost before it was redeemed was realised then.
+      // What was lost before the redemption was realised at that time.
       if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
       for (const { row, size, isGuess } of redeemedRows(this.#held, rows, event)) {
         const part = this.#held.payoutOf(row) ?? 0
@@ -292,10 +297,14 @@ export class PnlState {
   }
 
   /**
-   * For a payout that is not known: the dollars are those of the token that is named. Without a token, where the dollars
-   * are those of one outcome whole, that one was the winner; where one outcome alone covers them, as many of its contracts
-   * were turned in; else they go to the outcomes in proportion of what is held, no more than a dollar each. But for the
-   * first, costs are unknown. No dollars, and several outcomes: which of them it was is not known, so all stay.
+   * Redeems where the payout is unknown.
+   * - With a token, the dollars are those of that token.
+   * - Without a token, if the dollars equal the holdings of one outcome, that outcome won.
+   * - If only one outcome's holdings exceed the dollars, as many of its contracts were redeemed.
+   * - Otherwise the dollars are divided in proportion to the holdings, at most a dollar each.
+   * - Without dollars and with several outcomes, the redeemed outcome is unknown, so all stay.
+   *
+   * In the last three cases costs become unknown.
    */
   #redeemGuessing(
     rows: readonly number[],
@@ -336,8 +345,9 @@ export class PnlState {
   }
 
   /**
-   * As many contracts of the new token as of the old one, which leaves with its part of the cost; nothing is realised. Of
-   * an old token that is not found, or not known to be held, the new one's cost is unknown.
+   * Replaces contracts of the old token by as many of the new one, with the old token's part of the cost.
+   * Nothing is realised. If the old token is not found, or not known to be held, the new one's cost is
+   * unknown.
    */
   #migrate(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { market: id, size, token } = event
@@ -354,7 +364,7 @@ export class PnlState {
     return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
   }
 
-  /** The market held whose tokens became those of `id`, by its id. Reads all markets: migrations are few. */
+  /** The held market whose tokens migrated to those of `id`. Scans all markets, because migrations are rare. */
   #migratedFrom(id: NativeMarketId): NativeMarketId | null {
     const ending = legacyEnding(id)
     if (ending === null) return null
@@ -368,9 +378,10 @@ export class PnlState {
   }
 
   /**
-   * q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the group: the No carry
-   * their cost, less the dollars, over to the Yes in even parts. No other market: the dollars are divided over
-   * the No, and realised. Where the group is not known the No leave at their cost, nothing is realised.
+   * Exchanges q No of each of k markets for (k − 1) × q dollars and q Yes of each other market of the
+   * group. The cost of the No, less the dollars, is divided equally among the Yes. Without other markets,
+   * the dollars are divided over the No and realised. Where the group is unknown, the No leave at cost and
+   * nothing is realised.
    */
   #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     this.#sums.add(SUM.conversions, 1)
@@ -416,7 +427,7 @@ export class PnlState {
     return isStale ? 'rebuild' : 'applied'
   }
 
-  /** Makes a market ready for an event: what `find` says of it is known, and nothing of it is written off. */
+  /** Prepares a market for an event: applies the facts from `find`, and reverses any write-off. */
   #enter(
     id: NativeMarketId,
     second: number,
@@ -439,13 +450,16 @@ export class PnlState {
     return { market, facts, isStale }
   }
 
-  /** Whether tokens of a market that is new here may have migrated after `second`. */
+  /** Whether the tokens of a market that is new here may have migrated after `second`. */
   #isMigratedBy(id: NativeMarketId, second: number): boolean {
     const into = this.#held.markets.numberOf(migratedMarket(id))
     return into >= 0 && this.#held.market.touchedSecond.at(into) > second
   }
 
-  /** True when a market's figures rest on a guess, or on another payout, that what is known now contradicts. */
+  /**
+   * Applies facts of a market. True when the market's figures rest on a guess, or on another payout, that
+   * the facts contradict.
+   */
   #learn(market: number, facts: WalletMarket): boolean {
     const { payout, resolvedSecond } = this.#held.market
     const marks = this.#held.market.marks.at(market)
@@ -474,7 +488,7 @@ export class PnlState {
     return row
   }
 
-  /** Rows of a market's outcomes in their order; where they are not known, of those that the wallet was in. */
+  /** Rows of a market's outcomes in order. Where the outcomes are unknown, those of the wallet's positions. */
   #outcomes(entered: Entered, second: number): number[] {
     const tokens = entered.facts?.tokens ?? []
     if (tokens.length > 0) return tokens.map((token) => this.#positionRow(token, entered, second))
@@ -482,7 +496,7 @@ export class PnlState {
     return this.#held.positionsOf(entered.market)
   }
 
-  /** The row of one outcome; undefined where it is not known. */
+  /** The row of one outcome. Undefined where it is unknown. */
   #outcome(entered: Entered, index: number, second: number): number | undefined {
     const token = entered.facts?.tokens[index]
     if (token !== undefined) return this.#positionRow(token, entered, second)

@@ -1,4 +1,4 @@
-// How a wallet stands: the figures of what it holds, read off its rows. Nothing here changes anything.
+// Figures of a wallet's holdings, computed from its rows. Read-only.
 
 import { type NativeMarketId, outcomeId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'
@@ -7,7 +7,7 @@ import type { PnlPosition, WalletTotals } from './wallet-figures.ts'
 
 const SECOND_MS = 1_000
 
-/** A position as it stands; losers must be written off. */
+/** The figures of a position. Losers must be written off first. */
 export function positionFigures(held: Holdings, index: number): PnlPosition {
   const { position } = held
   const updatedSecond = Math.max(position.updatedSecond.at(index), position.lostSecond.at(index))
@@ -31,7 +31,7 @@ export function positionFigures(held: Holdings, index: number): PnlPosition {
   }
 }
 
-/** Positions with something in them that is not realised yet; losers must be written off. Some 50 ns a position. */
+/** Positions with an unrealised part. Losers must be written off first. Some 50 ns per position. */
 export function* openPositions(
   held: Holdings,
 ): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
@@ -45,7 +45,10 @@ export function* openPositions(
   }
 }
 
-/** Realised in all, and by markets: those in which nothing of the wallet is open are won or lost, fees counted. */
+/**
+ * Total realised PnL, and wins and losses by market. A market counts when the wallet has nothing open in
+ * it, fees included.
+ */
 export function decidedFigures({
   position,
   markets,
@@ -72,7 +75,7 @@ export function decidedFigures({
   return { realized: usdMicros(realized), ...total }
 }
 
-/** Markets not resolved, as far as is known, in which something is held. */
+/** Markets with holdings that are not known to be resolved. */
 export function openMarkets(held: Holdings): NativeMarketId[] {
   const { market, position, markets } = held
   const open: NativeMarketId[] = []
@@ -84,7 +87,7 @@ export function openMarkets(held: Holdings): NativeMarketId[] {
   return open
 }
 
-/** Markets whose tokens, payout, group or takers' fee were wanted and not known. */
+/** Markets whose tokens, payout, group or taker fee were needed but unknown. */
 export function guessedMarkets(held: Holdings): NativeMarketId[] {
   const { market, markets } = held
   const guessed: NativeMarketId[] = []

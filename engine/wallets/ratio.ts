@@ -1,10 +1,10 @@
-// Shares of integers, exact at every size: below 2^53 by floats, above it by BigInt.
+// Proportional shares of integers, exact at every size: floats below 2^53, BigInt above.
 
-/** floor(value × part / whole), down also below 0. 0 ≤ part, 0 < whole; all safe integers. */
+/** floor(value × part / total), also for negative values. 0 ≤ part, 0 < total. All are safe integers. */
 export function shareOf(value: number, { part, total }: { part: number; total: number }): number {
   if (part === total) return value
   const product = value * part
-  // Below 2^53 the product is exact, and its quotient too far from the next integer to be rounded to it.
+  // Below 2^53 the product is exact, and the quotient is too far from the next integer to be rounded to it.
   if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return Math.floor(product / total)
   const exact = BigInt(value) * BigInt(part)
   const divisor = BigInt(total)
@@ -12,7 +12,7 @@ export function shareOf(value: number, { part, total }: { part: number; total: n
   return Number(exact < 0n && quotient * divisor !== exact ? quotient - 1n : quotient)
 }
 
-/** `value` divided over `count`: floor for each, the last takes what is left. */
+/** `value` divided over `count`: floor for each, the remainder for the last. */
 export function partsOf(value: number, count: number): number[] {
   const part = shareOf(value, { part: 1, total: count })
   const parts = new Array<number>(count).fill(part)

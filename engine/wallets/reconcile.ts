@@ -1,6 +1,6 @@
-// Our figures of a wallet beside the venue's own: where they differ, by how much, and in what. The venue's meanings
-// are taken into account: a loser that was not redeemed has realised nothing there, and averages are cut to four
-// decimals, so that what follows from them is known to a ten-thousandth of a dollar a contract.
+// Compares the local figures of a wallet with the venue's own and lists the differences. The venue's
+// definitions are taken into account: it does not realise a loser until it is redeemed. It cuts averages to
+// four decimals, so derived values are accurate to a ten-thousandth of a dollar a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { runToEnd, type SlicedWork } from '../time-slices.ts'
@@ -8,12 +8,12 @@ import type { VenuePosition } from '../wallet.ts'
 import type { PnlPosition } from './wallet-figures.ts'
 
 /**
- * `missing`: the venue knows a position that we never saw; `unknown`: we hold what the venue does not list. In both
- * the figures are sizes, or what was realised where the position is closed.
+ * `missing`: the venue has a position that was never seen here. `unknown`: a local position that the venue
+ * does not list. In both cases the figures are sizes, or the realised PnL where the position is closed.
  */
 type DifferenceKind = 'size' | 'bought' | 'realized' | 'missing' | 'unknown'
 
-/** Micro-contracts, of `realized` and closed positions micro-dollars. */
+/** Micro-contracts. For `realized` and closed positions, micro-dollars. */
 export interface Difference {
   readonly token: OutcomeId
   readonly market: NativeMarketId
@@ -23,20 +23,20 @@ export interface Difference {
 }
 
 /**
- * Contracts that merges, fees taken in contracts and the venue's own floors leave behind: a hundredth of one, by
- * which its pages also hide positions. In dollars the same, a cent.
+ * Remainders from merges, fees taken in contracts and the venue's rounding: a hundredth of a contract,
+ * below which its pages also hide positions. In dollars the same, a cent.
  */
 const DUST_MICROS = 10_000
-/** What is cut off an average, micros a contract at most: recorded rows of `/positions` show all of it. */
+/** Maximum truncation error of an average, micros a contract. Recorded rows of `/positions` show all of it. */
 const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000
 
-/** Positions between two stops. */
+/** Positions between two yields. */
 const SLICE_POSITIONS = 256
 
 /**
- * Differences beyond dust and rounding, in the venue's order, then ours. `isWhole` false: the venue lists its
- * positions only in part, so that what it does not list says nothing.
+ * Differences beyond dust and rounding, in the venue's order, then the local order. `isComplete` false: the
+ * venue lists its positions only in part, so a missing one is no difference.
  */
 export function reconcile(
   ours: Iterable<PnlPosition>,
@@ -46,13 +46,13 @@ export function reconcile(
   return runToEnd(reconcileSliced(ours, theirs, coverage))
 }
 
-/** The same in steps: ten thousand positions take some milliseconds. */
+/** The same as sliced work: ten thousand positions take some milliseconds. */
 export function* reconcileSliced(
   ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
   { isComplete } = { isComplete: true },
 ): SlicedWork<Difference[]> {
-  // Those that the venue lists are taken out; what is left is ours alone.
+  // Positions that the venue lists are removed. The rest are local only.
   const mine = new Map<OutcomeId, PnlPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
@@ -84,7 +84,7 @@ export function* reconcileSliced(
   return differences
 }
 
-/** A position bought again after it was closed is listed twice, open and closed: the open one counts. */
+/** A position that was bought again after closing is listed twice, open and closed. The open one counts. */
 function putPosition(venues: Map<OutcomeId, VenuePosition>, position: VenuePosition): void {
   if (position.isClosed && venues.has(position.token)) return
   venues.set(position.token, position)
@@ -101,7 +101,7 @@ function addMissing(
 
 function addCompared(own: PnlPosition, venue: VenuePosition, to: Difference[]): void {
   const { token, market } = own
-  // What a loser cost is realised here at its resolution, there only when it is redeemed.
+  // A loser's cost is realised at its resolution here, but only at its redemption at the venue.
   const realized = venue.isClosed ? own.realized : own.realized + own.lost
   const roundingUsd = Math.ceil(
     (Math.max(own.bought, venue.bought) / CONTRACT_MICROS) * ROUNDING_MICROS,

@@ -1,4 +1,4 @@
-// Which contracts a redemption turns in: those of the token that it names, else as many as its dollars say.
+// Which contracts a redemption redeems: those of the named token, else as many as its dollars imply.
 
 import { outcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'
@@ -8,13 +8,13 @@ import { shareOf } from './ratio.ts'
 
 interface Redeemed {
   readonly row: number
-  /** Contracts, written-off ones among them. */
+  /** Contracts, including written-off ones. */
   readonly size: number
-  /** Another outcome may have been turned in. */
+  /** Another outcome may have been redeemed instead. */
   readonly isGuess?: true
 }
 
-/** Of `rows`, everything held of one market in the order of its outcomes. */
+/** `rows` are all positions of one market in the order of its outcomes. */
 export function redeemedRows(
   held: Holdings,
   rows: readonly number[],
@@ -39,8 +39,8 @@ export function redeemedRows(
 }
 
 /**
- * Of outcomes that pay more than `usd`: as many contracts as that pays for, of the first outcome that has so many, else of
- * one after the other.
+ * For outcomes that pay more than `usd`: the contracts that `usd` pays for, of the first outcome with
+ * enough of them, else of one outcome after the other.
  */
 function partly(held: Holdings, rows: readonly number[], usd: number): readonly Redeemed[] {
   const contractsFor = (row: number, dollars: number): number =>

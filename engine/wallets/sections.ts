@@ -1,17 +1,17 @@
-// Bytes in sections: what tallies and ledger blocks are on disk and between threads.
+// Bytes in sections: the format of PnL states and ledger blocks on disk and between threads.
 //
 //   0        4        8                          8-aligned
 //   | mark   | count  | length × count | padding | section, padded to 8 | section … |
 //
-// All numbers are little-endian Uint32; `mark` says what it is and in which version. The lengths must tally for
-// every byte, so that bytes which were cut are known at sight.
+// All numbers are little-endian Uint32. `mark` identifies the type and version. The lengths must account
+// for every byte, so truncated data is detected at once.
 
 const HEAD_BYTES = 8
 const SECTIONS_MAX = 64
 
 const padded = (bytes: number): number => (bytes + 7) & ~7
 
-/** The sections one after another in new bytes. */
+/** Concatenates the sections into new bytes. */
 export function packSections(
   mark: number,
   sections: readonly Uint8Array<ArrayBuffer>[],
@@ -33,8 +33,8 @@ export function packSections(
 }
 
 /**
- * Views of the sections, each 8-aligned; of other bytes where these are not aligned or not in an ArrayBuffer.
- * Null: something else, another version, or cut.
+ * Views of the sections, each 8-aligned. Copies the bytes where they are not aligned or not in an
+ * ArrayBuffer. Null: another type, another version, or truncated.
  */
 export function openSections(
   mark: number,

@@ -1,6 +1,6 @@
-// Texts by number, and numbers by text: tokens, markets and transactions of a wallet, each kept once. Hex with 0x
-// and plain digits, which nearly all are, take half a byte a character. Opened from bytes nothing is decoded before
-// it is asked for, since a tally of ten thousand tokens is opened on the event loop.
+// Interned texts: tokens, markets and transactions of a wallet, each stored once under a number. Hex with
+// 0x and plain digits, which nearly all are, take half a byte a character. Decoding is lazy, because a PnL
+// state of ten thousand tokens is opened on the event loop.
 //
 //   entry:  | form | length, or 255 and four bytes of it | bytes |      form: kind, + 4 for an odd half byte
 
@@ -14,17 +14,20 @@ const DAMAGED = -1
 const SLOTS_MIN = 32
 
 export class TextTable {
-  /** Of those opened from bytes; null: in the bytes still. Copies share it, so that each text is decoded once. */
+  /**
+   * Texts of a table opened from bytes, null while not decoded. Shared by copies, so that each text is
+   * decoded once.
+   */
   readonly #opened: (string | null)[]
-  /** Of those behind them. */
+  /** Texts added after those. */
   readonly #added: string[]
-  /** Of texts opened from bytes: where each begins; empty for a table begun here. */
+  /** The packed entries of a table opened from bytes, and where each begins. Empty for a new table. */
   readonly #packed: Uint8Array<ArrayBuffer>
   readonly #starts: Uint32Array<ArrayBuffer>
   #hashes: Uint32Array<ArrayBuffer>
-  /** Open addressing over numbers, at most half full; null before the first search. */
+  /** Open-addressing hash table of numbers, at most half full. Null before the first search. */
   #slots: Int32Array<ArrayBuffer> | null = null
-  /** Texts that were searched for, since most are again: the very same string is found at once. */
+  /** Cache of searched texts: most are searched again, and an identical string is found at once. */
   readonly #cache = new Map<string, number>()
 
   private constructor(from: {
@@ -50,7 +53,7 @@ export class TextTable {
     })
   }
 
-  /** Over the two sections that `sections` gave; null when they are damaged. */
+  /** Opens the two sections that `sections` returned. Null when they are damaged. */
   static over(packed: Uint8Array<ArrayBuffer>, hashes: Uint8Array<ArrayBuffer>): TextTable | null {
     const count = hashes.byteLength / 4
     if (!Number.isInteger(count)) return null
@@ -71,7 +74,7 @@ export class TextTable {
     return this.#opened.length + this.#added.length
   }
 
-  /** The text of a number; '' for a number that was never given. */
+  /** The text of a number. '' for an unassigned number. */
   text(number: number): string {
     const text = this.#opened[number]
     if (text === undefined) return this.#added[number - this.#opened.length] ?? ''
@@ -81,7 +84,7 @@ export class TextTable {
     return decoded
   }
 
-  /** −1 for a text that is not here. */
+  /** −1 for a text that is not in the table. */
   numberOf(text: string): number {
     const cached = this.#cache.get(text)
     if (cached !== undefined) return cached
@@ -90,7 +93,7 @@ export class TextTable {
     return number
   }
 
-  /** The text's number, the next free one when it is new. */
+  /** The text's number. Assigns the next one if the text is new. */
   add(text: string): number {
     const existing = this.numberOf(text)
     if (existing !== FREE) return existing
@@ -122,7 +125,7 @@ export class TextTable {
     return copied
   }
 
-  /** Entries and hashes, as `over` takes them. */
+  /** Entries and hashes, for `over`. */
   sections(): readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>] {
     const added: Uint8Array<ArrayBuffer>[] = [this.#packed]
     let byteCount = this.#packed.byteLength
@@ -154,7 +157,7 @@ export class TextTable {
     return slots
   }
 
-  /** Where the text is, or would be put. */
+  /** The slot of the text, or the slot at which to insert it. */
   #slotOf(text: string, hash: number): number {
     const slots = this.#slotsNow()
     let slot = hash & (slots.length - 1)
@@ -166,7 +169,7 @@ export class TextTable {
   }
 }
 
-/** 32 bits of a text (FNV-1a over its code units, stirred at the end); the same in every process. */
+/** 32-bit hash of a text (FNV-1a over its code units, with a final mix). The same in every process. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let position = 0; position < text.length; position += 1) {
@@ -188,7 +191,7 @@ function encodeEntry(text: string): Uint8Array<ArrayBuffer> {
     form = isOdd ? DIGITS + ODD : DIGITS
     bytes = Buffer.from((isOdd ? '0' : '') + text, 'hex')
   } else {
-    // UTF-16, so that any text comes back as it was, halves of surrogate pairs included.
+    // UTF-16 preserves any text, unpaired surrogates included.
     bytes = Buffer.from(text, 'utf16le')
   }
   const { byteLength } = bytes
@@ -201,14 +204,14 @@ function encodeEntry(text: string): Uint8Array<ArrayBuffer> {
   return entry
 }
 
-/** Where the entry that begins there ends; DAMAGED when it does not end within the bytes. */
+/** The end of the entry that begins at `start`. DAMAGED when it does not end within the bytes. */
 function entryEnd(packed: Uint8Array<ArrayBuffer>, start: number): number {
   const form = packed[start]
   const length = packed[start + 1]
   if (form === undefined || length === undefined || (form & ~ODD) > HEX) return DAMAGED
   const isLong = length === LONG
   const byteCount = isLong ? longLength(packed, start + 2) : length
-  // An odd half byte needs a byte, and UTF-16 whole code units.
+  // An odd half byte requires a byte, and UTF-16 whole code units.
   if ((form & ODD) !== 0 ? byteCount === 0 || form === ODD : form === TEXT && byteCount % 2 === 1) {
     return DAMAGED
   }
@@ -230,8 +233,8 @@ function decodeEntry(packed: Uint8Array<ArrayBuffer>, start: number): string {
       'utf16le',
     )
   }
-  // Written into one buffer and read from it whole: pieces put together would be joined when they are looked up,
-  // and each would be garbage.
+  // Written into one buffer and decoded as a whole. Concatenation would create garbage, and a rope string
+  // that is flattened at its first lookup.
   const textLength = 2 + 2 * (end - bodyStart)
   if (scratch.byteLength < textLength) scratch = Buffer.alloc(textLength)
   let to = 2
@@ -252,5 +255,5 @@ function decodeEntry(packed: Uint8Array<ArrayBuffer>, start: number): string {
 
 const HEX_DIGITS = '0123456789abcdef'
 const [ZERO, X] = [0x30, 0x78]
-/** As large as the longest text that was decoded: a text is never larger than the block or tally it is in. */
+/** As large as the longest text that was decoded, which never exceeds its block or PnL state. */
 let scratch = Buffer.alloc(256)

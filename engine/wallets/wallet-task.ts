@@ -1,22 +1,23 @@
-// What crosses the thread of wallets, both ways, and how a task is done.
+// Messages to and from the wallet thread, and the execution of a task.
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { LedgerBlock } from './ledger-block.ts'
 import { PnlState } from './pnl-state.ts'
 
-/** To bring a tally forward by blocks of events, in order. All bytes are given away: they are empty afterwards. */
+/** Advances a PnL state by blocks of events, in order. All bytes are transferred and are empty afterwards. */
 export interface WalletTask {
-  /** The packed tally that the blocks follow; null: they begin with the wallet's first event. */
+  /** The packed PnL state that the blocks follow. Null: they begin with the wallet's first event. */
   readonly base: Uint8Array | null
   readonly blocks: readonly Uint8Array[]
-  /** What is known of markets, those that the base holds and that were resolved since included. */
+  /** Known facts of markets, including those that the base holds and that were resolved since. */
   readonly markets: readonly WalletMarket[]
 }
 
 /**
- * The packed tally. `rebuild`: the base cannot be carried forward (damaged, or made when less was known): ask again
- * with all blocks and without it. `damaged`: a block is, so the ledger must be read anew.
+ * The packed PnL state. `rebuild`: the base cannot be advanced (damaged, or created when less was known),
+ * so run the task again with all blocks and without it. `damaged`: a block is damaged, so the ledger must
+ * be fetched again.
  */
 export type WalletResult = Uint8Array<ArrayBuffer> | 'rebuild' | 'damaged'
 
@@ -39,6 +40,6 @@ export function runWalletTask(task: WalletTask): WalletResult {
     }
   }
   for (const market of task.markets) if (pnlState.resolve(market) === 'rebuild') isStale = true
-  // Without a base the task already had all blocks: making it again would give the same.
+  // Without a base the task had all blocks already, so a rebuild would give the same result.
   return isStale && task.base !== null ? 'rebuild' : pnlState.pack()
 }

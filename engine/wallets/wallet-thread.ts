@@ -1,21 +1,20 @@
-// Where tallies of wallets are made: in a thread of their own, or in place for tests. Tasks are done in the order
-// in which they are given.
+// Computes PnL states of wallets: in a thread of its own, or inline for tests. Tasks run in order.
 
 import { openPool } from '../pool.ts'
 import { isWalletResult, runWalletTask, type WalletResult, type WalletTask } from './wallet-task.ts'
 
 export interface WalletPort {
   /**
-   * Does a task and takes its bytes away: base and blocks are empty afterwards. Rejects with EngineError only:
-   * UNAVAILABLE when too many wait, TIMED_OUT, INTERNAL when the thread failed.
+   * Runs a task and takes its bytes: base and blocks are empty afterwards. Rejects with EngineError only:
+   * UNAVAILABLE when the queue is full, TIMED_OUT, INTERNAL when the thread failed.
    */
   run(task: WalletTask): Promise<WalletResult>
   close(): Promise<void>
 }
 
-/** A hundred thousand fills take some 200 ms of an idle core; one that is busy all over still has time. */
+/** A hundred thousand fills take some 200 ms of an idle core. The limit leaves room for a fully loaded one. */
 const TIMEOUT_MS = 60_000
-/** Tasks waiting besides the one running; one more is refused. */
+/** Waiting tasks besides the running one. Further tasks are rejected. */
 const QUEUE_MAX = 16
 
 /** One thread, started by the first task, that ends after half a minute without one. */
@@ -42,7 +41,7 @@ export function openWalletThread(): WalletPort {
   }
 }
 
-/** The same without a thread. */
+/** Runs tasks inline, without a thread. */
 export function walletsInline(): WalletPort {
   return {
     run: async (task) => runWalletTask(task),
@@ -50,7 +49,7 @@ export function walletsInline(): WalletPort {
   }
 }
 
-/** Bytes that have their buffer to themselves, so that it may go to the thread; a copy where they share it. */
+/** The bytes if they have a buffer of their own, which can be transferred to the thread. Otherwise a copy. */
 function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

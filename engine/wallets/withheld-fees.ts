@@ -1,32 +1,32 @@
-// Fees that takers paid in contracts, before 28 April 2026: a buyer got fewer contracts than the fill has. Rows whose dollars
-// are above price × size already have the contracts that arrived (recorded on 25 April 2026); of the others the rule of that
-// time says how many were kept back.
+// Fees that takers paid in contracts, before 28 April 2026: a buyer received fewer contracts than the fill
+// states. In rows whose dollars exceed price × size, the size is already what arrived. For the other rows,
+// the rule of that time determines how many contracts were withheld.
 
 import type { FeeCurve } from '../market/fees.ts'
 import { MICROS } from '../units.ts'
 import type { WalletEvent, WalletMarket } from '../wallet.ts'
 import { shareOf } from './ratio.ts'
 
-/** From here on fees are dollars beside the price. */
+/** From here on fees are dollars in addition to the price. */
 const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
-/** From here on the rule is that of all fees since; before, only markets with another exponent had fees. */
+/** From here on the current rule applies. Before, only markets with another exponent had fees. */
 const RULE_SINCE_MS = Date.UTC(2026, 2, 30)
 /** The first fees of any market. */
 const FEES_SINCE_MS = Date.UTC(2026, 0, 5)
 
-/** What of a fill did not arrive. */
+/** The part of a fill that did not arrive. */
 interface Withheld {
   /** Micro-contracts. */
   readonly size: number
-  /** What they were worth at the fill's price, micro-dollars. */
+  /** Their value at the fill's price, micro-dollars. */
   readonly fee: number
-  /** `fee`: what the market charged is not known; `rule`: the wallet's side, or the rule of that time, is not. */
+  /** `fee`: the market's fee is unknown. `rule`: the wallet's side, or the rule of that time, is unknown. */
   readonly unknownPart: 'fee' | 'rule' | null
 }
 
 const NOTHING: Withheld = { size: 0, fee: 0, unknownPart: null }
 
-/** What of a fill was withheld; `facts` of its market, null: not known. */
+/** The withheld part of a fill. `facts` are those of its market, null if unknown. */
 export function withheldOf(event: WalletEvent, facts: WalletMarket | null): Withheld {
   const { kind, timeMs, role, fee } = event
   if (timeMs >= DOLLARS_SINCE_MS || timeMs < FEES_SINCE_MS) return NOTHING

@@ -1,6 +1,6 @@
-// What came of a call, for the webhook's owner: errors of sockets, TLS and HTTP as reasons, and the head of an answer.
-// Words are ours and codes are Node's names; messages of errors are never shown, since they hold
-// addresses.
+// The outcome of a call, for the webhook's owner: socket, TLS and HTTP errors as reasons, and the head of a
+// response. Texts are defined here and codes are Node's names. Error messages are never shown, because they
+// contain addresses.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'
@@ -9,15 +9,15 @@ import type { PostOutcome } from './post.ts'
 import { RETRY_AFTER_MAX_MS } from './retry-schedule.ts'
 import type { ReceiverAnswer } from './webhook.ts'
 
-/** How far a call has come: to the name and the address, to TLS, to the request. */
+/** The phase of a call: DNS and connection, TLS, request. */
 export type CallPhase = 'connecting' | 'securing' | 'sent'
 type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
 
 const DETAIL_CHARACTERS_MAX = 200
-/** IMF-fixdate, the one form of RFC 9110 section 5.6.7 that may be sent. */
+/** IMF-fixdate, the only date format that RFC 9110 section 5.6.7 allows senders. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
-/** Headers that help to find a fault and hold no secret, as cookies and addresses may. */
+/** Headers that help with debugging and contain no secrets, unlike cookies and addresses. */
 const RECORDED_HEADERS = [
   ...['content-type', 'content-length', 'content-encoding', 'date', 'retry-after', 'server'],
   'x-request-id',
@@ -25,7 +25,7 @@ const RECORDED_HEADERS = [
 const HEADER_CHARACTERS_MAX = 200
 const RECORDED_BYTES_MAX = 2_048
 
-/** Keeps the head of an answer while it is read. */
+/** Records the head of a response while it is read. */
 export class AnswerHead {
   readonly #headers: ReceiverAnswer['headers']
   readonly #chunks: Uint8Array[] = []
@@ -44,7 +44,7 @@ export class AnswerHead {
     this.#byteCount += chunk.length
   }
 
-  /** What there is of it by now. */
+  /** The head as far as it has been read. */
   get(): ReceiverAnswer {
     const isCut = this.#byteCount > RECORDED_BYTES_MAX
     return { headers: this.#headers, body: Buffer.concat(this.#chunks), isCut }
@@ -55,7 +55,7 @@ export function failure(reason: Failure['reason'], detail: string): Failure {
   return { kind: 'failed', reason, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) }
 }
 
-/** The failure that an error means at this point of the call. */
+/** The failure that corresponds to an error in this phase. */
 export function failureOf(error: Error, phase: CallPhase): Failure {
   if (error instanceof RefusedError) return failure('refused', error.message)
   const code = codeOf(error)
@@ -68,19 +68,19 @@ export function failureOf(error: Error, phase: CallPhase): Failure {
   return failure('network', `${description}${suffix}`)
 }
 
-/** Whether a connection went away, rather than anything else. */
+/** Whether the error means that the connection was closed. */
 export function isCutOff(error: Error): boolean {
   const code = codeOf(error)
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Node's name of the error, such as ECONNREFUSED; null when it has none. */
+/** Node's error code, such as ECONNREFUSED. Null when it has none. */
 function codeOf(error: Error): string | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return CODE.test(code) ? code : null
 }
 
-/** The value of the label `outcome`: the status's class, or the reason. */
+/** The value of the label `outcome`: the status class, or the reason. */
 export function outcomeLabel(outcome: PostOutcome): OutcomeLabel {
   if (outcome.kind === 'failed') return outcome.reason
   const { status } = outcome
@@ -104,7 +104,7 @@ export const OUTCOME_LABELS: readonly OutcomeLabel[] = [
   'aborted',
 ]
 
-/** `Retry-After` as ms from now, 0..86,400,000: seconds or a date; null when it is neither. */
+/** `Retry-After` (seconds or a date) as ms from now, 0..86,400,000. Null when it is neither. */
 export function readRetryAfter(header: string | undefined, nowMs: TimeMs): number | null {
   if (header === undefined) return null
   const text = header.trim()

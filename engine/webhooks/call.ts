@@ -1,5 +1,5 @@
-// The life of one post: connect, check where it led, send, read the status, let the rest go. It ends
-// once, within its time, and what a socket reports afterwards is ignored.
+// One POST: connect, check the peer's address, send, read the status, discard the rest. It ends once,
+// within its time limit. Later socket events are ignored.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -18,11 +18,14 @@ import type { PostOutcome, PostRequest } from './post.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { ReceiverAgents } from './receiver-agents.ts'
 
-/** Name, connection and TLS. */
+/** Time limit of DNS, connection and TLS. */
 const CONNECT_MS = 5_000
-/** From the beginning to the status. */
+/** Time limit from the start to the status. */
 const TOTAL_MS = 15_000
-/** For the rest of the answer, of which only a head is kept: short, so that it holds up nothing. */
+/**
+ * Time limit of the rest of the response, of which only the head is recorded. Short, so that it delays
+ * nothing.
+ */
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
@@ -37,7 +40,7 @@ interface CallParts {
 
 type Answered = Extract<PostOutcome, { readonly kind: 'answered' }>
 
-/** One post under way; `start` first. */
+/** One POST. Call `start` first. */
 export class Call {
   readonly #parts: CallParts
   readonly #url: URL
@@ -50,14 +53,14 @@ export class Call {
   #head: AnswerHead | null = null
   #isEnded = false
 
-  /** `url` is one that `readTargetUrl` gave. */
+  /** `url` must come from `readTargetUrl`. */
   constructor(url: string, post: PostRequest, parts: CallParts) {
     this.#url = new URL(url)
     this.#post = post
     this.#parts = parts
   }
 
-  /** Ends the call by its outcome, in another turn of the event loop than this one. */
+  /** Starts the call. The outcome is reported in a later event-loop tick. */
   start(): void {
     const { clock } = this.#parts
     this.#stopConnectTimer = clock.after(CONNECT_MS, () =>
@@ -72,7 +75,7 @@ export class Call {
     this.#try(false)
   }
 
-  /** Ends the call as aborted; does nothing when it has ended. */
+  /** Ends the call as aborted. No effect when it has ended. */
   abort(): void {
     this.#end(this.#answer ?? failure('aborted', 'ended before an answer'))
   }
@@ -92,20 +95,22 @@ export class Call {
       request.once('socket', (socket) => this.#onSocket(request, socket))
       request.once('response', (response) => this.#onResponse(response))
       request.on('error', (error) => this.#onError(request, error))
-      // Also when the peer switched protocols or left without an error.
+      // Also emitted when the peer switched protocols or closed without an error.
       request.on('close', () => this.#onError(request, new Error('closed')))
     } catch {
-      // A header of ours that HTTP does not allow: the outcome comes in the next turn, as every outcome does.
+      // A request header that HTTP does not allow. The outcome is reported in a later tick, like every
+      // outcome.
       setImmediate(() => this.#end(failure('network', 'the request could not be made')))
     }
   }
 
-  /** Nothing has been written yet: `end` is called only behind the check of the address. */
+  /** Nothing has been written yet: `end` is called only after the check of the address. */
   #onSocket(request: ClientRequest, socket: Socket): void {
     if (this.#isEnded) return void request.destroy()
     if (!socket.connecting) return this.#send(request, socket)
     const isTls = this.#url.protocol === 'https:'
-    // Before the listener that begins the handshake: not even that goes to a wrong address.
+    // Runs before the listener that begins the TLS handshake, so a forbidden address does not receive even
+    // that.
     socket.prependOnceListener('connect', () => {
       if (!this.#isAllowedAddress(socket)) return this.#refuse()
       this.#phase = 'securing'
@@ -154,10 +159,10 @@ export class Call {
   }
 
   #onError(request: ClientRequest, error: Error): void {
-    // An earlier try of this call, or one that has ended.
+    // The error belongs to an earlier try of this call, or the call has ended.
     if (request !== this.#request || this.#isEnded) return
     if (this.#answer !== null) return this.#end(this.#answer)
-    // An idle connection that the receiver closed just now, most likely before it saw the request.
+    // The receiver closed an idle connection just now, most likely before it saw the request.
     if (request.reusedSocket && isCutOff(error)) {
       this.#phase = 'connecting'
       return this.#try(true)
@@ -165,13 +170,14 @@ export class Call {
     this.#end(failureOf(error, this.#phase))
   }
 
-  /** `isWhole`: the answer was read to its end, and the connection may serve again. */
+  /** `isComplete`: the response was read to its end, and the connection is reusable. */
   #end(outcome: PostOutcome, isComplete = false): void {
     if (this.#isEnded) return
     this.#isEnded = true
     for (const stop of this.#timers) stop()
     const request = this.#request
-    // Without a socket yet it is destroyed when it gets one: else an unchecked socket would be kept.
+    // A request without a socket is destroyed when it gets one. Otherwise an unchecked socket would be
+    // pooled.
     const mayServeAgain = isComplete && request?.writableFinished === true
     if (!mayServeAgain && request !== null && request.socket !== null) request.destroy()
     const answer = this.#head?.get()

@@ -1,6 +1,6 @@
-// Posts to addresses that users gave us, and to public ones only: the URL is read again at every
-// attempt, every address of its name is checked, and so is the one connected to. No redirect, no
-// proxy, no second attempt: the outcome is returned, never thrown.
+// Sends POSTs to user-supplied URLs, restricted to public addresses. The URL is validated again at every
+// attempt, and so are all addresses of its host name and the connected address. No redirects, no proxy, no
+// retries. The outcome is returned, never thrown.
 
 import type { Clock } from '../clock.ts'
 import { callsMax } from '../limits.ts'
@@ -19,13 +19,13 @@ export interface CallerParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: Log
-  /** Resolves names; the machine's DNS servers otherwise. */
+  /** Resolves names. Default: the machine's DNS servers. */
   readonly lookup?: AddressesOf
-  /** Certificate authorities trusted instead of the built-in ones, PEM. */
+  /** Certificate authorities that replace the built-in ones, PEM. */
   readonly ca?: string
 }
 
-/** Opens the one way to receivers; `stop` closes it. */
+/** Creates the caller. `stop` closes it. */
 export function openCaller(parts: CallerParts): Caller {
   return new ReceiverCaller(parts)
 }

@@ -1,19 +1,19 @@
-// The name of an event: made from what happened, so that the same thing seen again (a venue that
-// replays, a restart) is the same event, which a receiver knows by its id.
+// Event ids derived from what happened. The same event seen again (a venue that replays, a restart) has the
+// same id, by which a receiver recognises it.
 
 import { createHash } from 'node:crypto'
 import type { WebhookEventType } from './webhook.ts'
 
 const PREFIX = 'evt_'
-/** 130 bits of the hash: two events of one name are not to be met with. */
+/** 130 bits of the hash, so that collisions are negligible. */
 const CHARACTERS = 26
-/** RFC 4648 section 6, in lower case: no '.', which separates what is signed. */
+/** RFC 4648 section 6, in lower case. Without '.', which separates the signed parts. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /**
- * `evt_` and 26 characters of a-z2-7: the SHA-256 of type and parts joined by '|'. The parts say which
- * event it is (market id and native trade id, both ids of a match sorted, …); at most the last of them
- * may hold a '|'.
+ * `evt_` and 26 characters of a-z2-7: the SHA-256 of type and parts joined by '|'. The parts identify the
+ * event (market id and native trade id, both ids of a match sorted, …). Only the last of them may contain a
+ * '|'.
  */
 export function eventId(type: WebhookEventType, ...parts: readonly string[]): string {
   const digest = createHash('sha256')

@@ -1,6 +1,6 @@
-// What the owner of webhooks must know of an event type: which updates cause its events, what filters may
-// ask of one, and what names it. README.md says how to add one; the types themselves are descriptors in
-// http/webhooks/types, since they write the records of REST and stream.
+// The interface of event types: which updates cause an event, the facts that filters test, and the parts of
+// its id. README.md explains how to add one. The types themselves are descriptors in http/webhooks/types,
+// because they write the records of REST and stream.
 
 import type { GapUpdate, StatusUpdate, TradeSide, Update } from '../events.ts'
 import type { WebhookId } from '../ids.ts'
@@ -11,84 +11,83 @@ import type { WebhookEventType } from './webhook.ts'
 
 type Unstamped<U> = U extends unknown ? Omit<U, 'offset' | 'seq'> : never
 
-/** An update of a market, which may cause an event; a stored row that was never stamped counts too. */
+/** An update of a market that may cause an event. Includes stored rows that were never stamped. */
 export type EventUpdate = Unstamped<Exclude<Update, StatusUpdate | GapUpdate>>
 
-/** A test that the owner of a webhook asked for. */
+/** A test event that the owner of a webhook requested. */
 interface TestRequest {
   readonly kind: 'test'
   readonly webhook: WebhookId
   readonly timeMs: TimeMs
 }
 
-/** What an event is made from. */
 export type EventCause = EventUpdate | TestRequest
 
-/** What happened, as filters see it. */
+/** An event as filters see it. */
 export interface Happening {
-  /** The market whose id, venue, event slug and category filters ask for. */
+  /** The market whose id, venue, event slug and category filters test. */
   readonly market: MarketRef
-  /** Event slug and category, where they are not those that the catalogue has now. */
+  /** Event slug and category, where they differ from the catalogue's current ones. */
   readonly labels: { readonly eventSlug: string | null; readonly category: string | null } | null
-  /** Maker and taker as far as known; lower case. */
+  /** Maker and taker as far as known. Lower case. */
   readonly wallets: readonly string[]
   /** Lower case. */
   readonly taker: string | null
   readonly usd: UsdMicros | null
-  /** The taker's, in terms of the market's first outcome. */
+  /** The taker's side, in terms of the market's first outcome. */
   readonly side: TradeSide | null
-  /** The taker's, of the outcome traded. */
+  /** The taker's side, of the traded outcome. */
   readonly takerSide: TradeSide | null
-  /** Of a type that compares prices: the price; null otherwise. */
+  /** The price, for types that compare prices. Null for others. */
   readonly price: PriceMicros | null
-  /** Of an opportunity: what it has come to; null otherwise. */
+  /** The peak of an opportunity. Null for other types. */
   readonly peak: OpportunityPeak | null
   /**
-   * What it had come to when it was told before: a webhook whose filters that passed has the event already. Null: the event
-   * does not wait for anything to grow.
+   * The peak before this update. If it already passed a webhook's filters, the webhook has the event
+   * already. Null: the event does not depend on growth.
    */
   readonly previousPeak: OpportunityPeak | null
-  /** When it could be known first: the delay of its deliveries is measured from here. */
+  /** When the event could first be known. The delay of its deliveries is measured from here. */
   readonly originMs: TimeMs
   /**
-   * Say, with the type's name, which event it is: the same happening seen again has the same parts. Of
-   * a type that compares prices the webhook, the market and both prices stand before them. At most the
-   * last may hold a `|`.
+   * Parts that, together with the type's name, identify the event. The same event seen again has the same
+   * parts. For types that compare prices, the webhook, the market and both prices precede them. Only the
+   * last part may contain a `|`.
    */
   idParts(): readonly string[]
 }
 
-/** An event type, as its owner sees it. */
+/** An event type. */
 export interface EventType {
-  /** `noun.verb`; what a webhook asks for, and `type` of what is posted. */
+  /** `noun.verb`: the name in a webhook's registration, and `type` of what is posted. */
   readonly name: WebhookEventType
-  /** The kinds of updates of which {@link EventType.happenings} is asked. */
+  /** The kinds of updates for which {@link EventType.happenings} is called. */
   readonly updateKinds: readonly Update['kind'][]
-  /** What `minUsd` is when a webhook does not say; null: nothing. */
+  /** `minUsd` of a webhook that does not set it. Null: no minimum. */
   readonly minUsdDefault: UsdMicros | null
   /**
-   * Whether an event is a change since the price last posted to a webhook, which `minChange` bounds.
-   * One type at most: the outbox keeps one price for a webhook and market.
+   * Whether an event is a change since the price last posted to a webhook, which `minChange` bounds. At
+   * most one type: the outbox stores one price per webhook and market.
    */
   readonly comparesPrice: boolean
-  /** So frequent that it needs a filter, except in tiers that may take all of it. */
+  /** Events are so frequent that a filter is required, except in tiers that may receive all of them. */
   readonly needsFilter: boolean
-  /** Whether an event that happened long ago is not made, or not posted any more. */
+  /** Whether events that are too old are not created, or not posted. Null: they do not expire. */
   readonly expires: 'unmade' | 'unposted' | null
-  /** Whether it is asked for by hand, and so passes every filter. One type is. */
+  /** Whether the event is requested manually and so passes every filter. True for one type. */
   readonly isManual: boolean
-  /** What an update means for this type; on the path of the update. */
+  /** The events that an update causes. On the hot path of updates. */
   happenings(update: EventUpdate): readonly Happening[]
 }
 
-/** What the owner of webhooks asks of the face: the event types there are, and their bodies. */
+/** The event types and their bodies, as the API server provides them. */
 export interface WebhookBodies {
   readonly types: readonly EventType[]
   /**
-   * A body of `{"type","timestamp","data"}`, UTF-8 JSON of at most 20 KB; the timestamp is when the
-   * event happened. Called on the path of an update, and only when a webhook wants the event: it is
-   * synchronous, and does not throw for anything that a cause of the type may hold. `base` is the price
-   * last posted to the webhook, of a type that compares prices.
+   * A body of `{"type","timestamp","data"}`, UTF-8 JSON of at most 20 KB. The timestamp is when the event
+   * happened. Called on the hot path of updates, and only when a webhook wants the event. Synchronous. Must
+   * not throw for any cause of the type. `base` is the price last posted to the webhook, for types that
+   * compare prices.
    */
   write(type: WebhookEventType, cause: EventCause, base: PriceMicros | null): Uint8Array
 }

@@ -1,6 +1,5 @@
-// Whether a webhook wants an event, by its filters. A filter asks for a fact; an event that does not
-// have the fact does not fit.
-// On the path of every trade.
+// Whether an event passes a webhook's filters. An event that lacks a fact fails a filter on it. On the hot
+// path of trades.
 
 import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
@@ -9,38 +8,38 @@ import { MICROS, type PriceMicros, priceMicros, type UsdMicros } from '../units.
 import type { EventType } from './event-type.ts'
 import type { WebhookFilters } from './webhook.ts'
 
-/** What `minChange` is when a webhook does not say: 5 cents. */
+/** `minChange` of a webhook that does not set it: 5 cents. */
 export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
-/** What filters may ask of an event; null: the event has no such fact. */
+/** The facts that filters test. Null: the event has no such fact. */
 export interface EventFacts {
   readonly marketId: string
   readonly venue: VenueKey
-  /** Maker and taker, as far as known; lower case. */
+  /** Maker and taker, as far as known. Lower case. */
   readonly wallets: readonly string[]
   /** Lower case. */
   readonly taker: string | null
   readonly usd: UsdMicros | null
-  /** The taker's, in terms of the market's first outcome. */
+  /** The taker's side, in terms of the market's first outcome. */
   readonly side: TradeSide | null
-  /** The taker's, of the outcome traded. */
+  /** The taker's side, of the traded outcome. */
   readonly takerSide: TradeSide | null
-  /** How far the price is from the one last posted, ≥ 0; of types that compare prices only. */
+  /** Difference between the price and the one last posted, ≥ 0. Only for types that compare prices. */
   readonly change: PriceMicros | null
-  /** Of opportunities only: what one has come to, and what it had when it was told before. */
+  /** Opportunities only: the peak, and the peak before this update. */
   readonly peak: OpportunityPeak | null
   readonly previousPeak: OpportunityPeak | null
   readonly eventSlug: string | null
   readonly category: string | null
 }
 
-/** What filters ask of an event type. */
+/** The properties of an event type that filters use. */
 type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isManual'>
 
 /**
- * Whether an event of these facts passes every filter; bounds are inclusive. `minChange` concerns types
- * that compare prices alone. What is asked for by hand passes always. Whether the webhook asked for the
- * type at all is not looked at.
+ * Whether an event with these facts passes every filter. Bounds are inclusive. `minChange` applies only to
+ * types that compare prices. Manual events always pass. Does not check whether the webhook subscribes to
+ * the type.
  */
 export function matchesFilters(
   filters: WebhookFilters,
@@ -68,7 +67,7 @@ export function matchesFilters(
   return isAmong(facts.eventSlug, eventSlugs) && isAmong(facts.category, categories)
 }
 
-/** Whether an opportunity has come to what is asked for. */
+/** Whether an opportunity's peak reaches the filters' minimums. */
 function meetsMinimums(
   { minProfit, minEdge, minAgeMs }: WebhookFilters,
   peak: OpportunityPeak | null,
@@ -79,7 +78,7 @@ function meetsMinimums(
   return profit >= (minProfit ?? 0) && edge >= (minEdge ?? 0) / MICROS && ageMs >= (minAgeMs ?? 0)
 }
 
-/** Equal without regard to case, as in every list of markets and events. */
+/** Case-insensitive, as in every list of markets and events. */
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false

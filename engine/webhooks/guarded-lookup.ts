@@ -1,14 +1,14 @@
-// Names to addresses for calls to receivers: asked anew for every connection, and refused as a whole
-// when any address is not public, so that the answer that was checked is the one connected to.
+// Resolves receivers' names, anew for every connection. A name is rejected when any of its addresses is not
+// public, so that the checked addresses are the ones that are connected to.
 
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
-/** All IPv4 and IPv6 addresses of a name; rejects or gives none when there are none. */
+/** All IPv4 and IPv6 addresses of a name. Rejects or returns none when there are none. */
 export type AddressesOf = (host: string) => Promise<readonly string[]>
 
-/** The address may not be called; the message is for the webhook's owner and names no address. */
+/** The address may not be called. The message is for the webhook's owner and contains no address. */
 export class RefusedError extends Error {
   constructor(message: string) {
     super(message)
@@ -17,16 +17,16 @@ export class RefusedError extends Error {
 }
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1']
-/** One server's time for one question, twice at most: within the time to connect. */
+/** Timeout of one query to one server. Two tries stay within the time limit to connect. */
 const DNS_MS = 1_000
 const DNS_TRIES = 2
-/** More are not tried: a name may have any number of addresses, and there are 5 s to connect. */
+/** Further addresses are not tried: a name may have any number of them, and the time limit to connect is 5 s. */
 const ADDRESSES_TRIED_MAX = 4
 
 /**
- * Asks the machine's DNS servers directly. Not getaddrinfo: it would occupy the threads that also
- * commit to the disk, one a hanging name server. The hosts file is therefore not read; localhost and
- * names below it are loopback (RFC 6761), where the policy allows that.
+ * Queries the machine's DNS servers directly. getaddrinfo would occupy the threads that also commit to the
+ * disk, one per unresponsive name server. So the hosts file is not read. localhost and names below it
+ * resolve to loopback (RFC 6761), where the policy allows that.
  */
 export class NameServers {
   readonly #resolver = new Resolver({ timeout: DNS_MS, tries: DNS_TRIES })
@@ -44,13 +44,13 @@ export class NameServers {
     ]
   }
 
-  /** Ends every question under way. */
+  /** Cancels all pending queries. */
   stop(): void {
     this.#resolver.cancel()
   }
 }
 
-/** A `lookup` for sockets; gives RefusedError for a name with an address that is not public. */
+/** A `lookup` for sockets. Fails with RefusedError for a name with an address that is not public. */
 export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean): LookupFunction {
   const find = async (host: string) => {
     const addresses = await addressesOf(host)
@@ -66,7 +66,7 @@ export function guardedLookup(addressesOf: AddressesOf, allowsPrivate: boolean):
   }
   return (host, options, callback) => {
     find(host).then(
-      // With autoSelectFamily the socket asks for all of them, and tries one after the other.
+      // With autoSelectFamily the socket requests all addresses and tries one after the other.
       ({ first, found }) => {
         if (options.all === true) callback(null, found)
         else callback(null, first.address, first.family)

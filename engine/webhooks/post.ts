@@ -1,32 +1,32 @@
-// What the dispatcher knows of the network: one POST, one outcome, never an error. The implementation
-// is engine/webhooks/caller.ts; tests bring their own.
+// The dispatcher's interface to the network: one POST has one outcome and never an error. Implemented in
+// engine/webhooks/caller.ts. Tests use their own.
 
 import type { ReceiverAnswer } from './webhook.ts'
 
-/** Of every post, beside its signature. */
+/** Headers of every POST, in addition to its signature. */
 export const POST_HEADERS = {
   'content-type': 'application/json',
   'user-agent': 'Twinbook-Webhooks/1',
 } as const
 
-/** What came of one POST. */
+/** The outcome of one POST. */
 export type PostOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** What `Retry-After` asked for (seconds or a date), ms from now, 0..86,400,000; null: nothing. */
+      /** The wait that `Retry-After` requested (seconds or a date), ms from now, 0..86,400,000. Null: none. */
       readonly retryAfterMs: number | null
-      /** What of the answer is kept for the webhook's owner. */
+      /** The part of the response that is stored for the webhook's owner. */
       readonly answer?: ReceiverAnswer
     }
   | {
       readonly kind: 'failed'
       /**
-       * 'refused': the address may not be called (not public, bad port, …). 'aborted': by the signal
+       * 'refused': the address may not be called (not public, bad port, …). 'aborted': ended by the signal
        * or by stop().
        */
       readonly reason: 'refused' | 'timeout' | 'network' | 'tls' | 'aborted'
-      /** For the owner's eyes, at most 200 characters; names no internal address. */
+      /** Shown to the owner, at most 200 characters. Contains no internal address. */
       readonly detail: string
     }
 
@@ -37,18 +37,18 @@ export interface PostRequest {
   readonly signal: AbortSignal
 }
 
-/** Posts to addresses that users gave us. */
+/** Sends POSTs to user-supplied URLs. */
 export interface Caller {
   /**
-   * One attempt: 5 s to connect, 15 s in all, no redirect followed, at most 64 KiB of the answer
-   * read. Never rejects.
+   * One attempt: 5 s to connect, 15 s in total, redirects are not followed, at most 64 KiB of the response
+   * are read. Never rejects.
    */
   post(request: PostRequest): Promise<PostOutcome>
-  /** Ends every call under way with 'aborted' and closes the connections. */
+  /** Ends every pending call with 'aborted' and closes the connections. */
   stop(): void
 }
 
-/** Where calls may go; both false outside of trials. */
+/** Which addresses calls may use. Both are false outside of trials. */
 export interface CallPolicy {
   /** WEBHOOK_ALLOW_HTTP */
   readonly allowsHttp: boolean

@@ -1,6 +1,6 @@
-// Whether an IP address is one of the public internet: everything that the IANA special-purpose
-// registries (RFC 6890 and its updates) give to hosts, sites, tunnels, tests or the future is not, and
-// neither is what clouds answer from inside.
+// Whether an IP address belongs to the public internet. Excludes everything that the IANA special-purpose
+// registries (RFC 6890 and its updates) assign to hosts, sites, tunnels, tests or future use, and the
+// internal services of clouds.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
@@ -24,10 +24,13 @@ const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** All that is given to the public so far; mapped, compatible and translated IPv4 lie outside. */
+/**
+ * The only range that is publicly allocated so far. Mapped, compatible and translated IPv4 addresses are
+ * outside it.
+ */
 const GLOBAL_V6: readonly [network: string, bits: number] = ['2000::', 3]
 const NOT_PUBLIC_V6: readonly (readonly [network: string, bits: number])[] = [
-  // Protocol assignments, Teredo among them: an IPv4 address may hide inside, as in 6to4 below.
+  // Protocol assignments, including Teredo. These and 6to4 (below) can embed an IPv4 address.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -43,8 +46,8 @@ const notPublicV6 = new BlockList()
 for (const [network, bits] of NOT_PUBLIC_V6) notPublicV6.addSubnet(network, bits, 'ipv6')
 
 /**
- * Of an IPv4 address in dotted decimals or an IPv6 address without brackets. False for every other
- * text, and for IPv6 with a zone.
+ * Accepts dotted-decimal IPv4 and IPv6 without brackets. False for every other text, and for IPv6 with a
+ * zone.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !notPublicV4.check(address, 'ipv4')

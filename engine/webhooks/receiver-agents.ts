@@ -1,30 +1,30 @@
-// The connections to receivers: kept alive for the next post to the same origin, a bounded number of
-// them idle, never through a proxy, TLS always verified.
+// Connections to receivers: kept alive for the next POST to the same origin, with a bounded number of idle
+// ones. Never through a proxy. TLS is always verified.
 
 import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** Idle connections of all receivers together; with more, one that falls idle is closed. */
+/** Idle connections of all receivers together. Beyond it, a connection that becomes idle is closed. */
 const IDLE_SOCKETS_MAX = 256
-/** Idle connections are closed after this: before most receivers do, which give 5 s and more. */
+/** Idle connections are closed after this. Most receivers close them later (5 s or more). */
 const IDLE_MS = 4_000
-/** One address's time when a name has several; Node's 250 ms are too few around the world. */
+/** Timeout per address when a name has several. Node's 250 ms are too short for distant receivers. */
 const ADDRESS_MS = 1_000
 
-/** The agents of one caller. Node names connections by host, port and TLS: origins share none. */
+/** The agents of one caller. Node keys connections by host, port and TLS, so origins share none. */
 export class ReceiverAgents {
   readonly #pooled: { readonly http: HttpAgent; readonly https: HttpsAgent }
   readonly #fresh: { readonly http: HttpAgent; readonly https: HttpsAgent }
 
-  /** `ca`: certificate authorities trusted instead of the built-in ones, PEM. */
+  /** `ca`: certificate authorities that replace the built-in ones, PEM. */
   constructor(parts: { readonly lookup: LookupFunction; readonly ca: string | null }) {
     const common: AgentOptions = {
       lookup: parts.lookup,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-      // Said here, the environment cannot turn it off.
+      // Set explicitly, so that the environment cannot disable it.
       rejectUnauthorized: true,
       ...(parts.ca === null ? {} : { ca: parts.ca }),
     }
@@ -37,7 +37,7 @@ export class ReceiverAgents {
     this.#fresh = { http: new HttpAgent(common), https: new HttpsAgent(common) }
   }
 
-  /** `isFresh`: on a connection of its own, closed afterwards. */
+  /** `isFresh`: uses a new connection, which is closed afterwards. */
   of(protocol: string, isFresh: boolean): HttpAgent {
     const agents = isFresh ? this.#fresh : this.#pooled
     return protocol === 'https:' ? agents.https : agents.http
@@ -51,7 +51,6 @@ export class ReceiverAgents {
     return count
   }
 
-  /** Closes every connection. */
   stop(): void {
     for (const { http, https } of [this.#pooled, this.#fresh]) {
       http.destroy()

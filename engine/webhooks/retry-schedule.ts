@@ -1,12 +1,12 @@
-// When a delivery that failed is tried again: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each with a
-// fifth of jitter, later when the receiver asks for it.
+// Retry schedule of failed deliveries: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 % jitter. Later
+// when the receiver requests it.
 
 import type { Random } from '../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../units.ts'
 
 /** Attempts of one delivery, the first one included. */
 export const ATTEMPTS_MAX = 8
-/** What `Retry-After` may ask for at most. */
+/** Maximum wait that `Retry-After` can request. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
 /** The wait after the first, second, … failure. */
 const WAITS_MS: readonly number[] = [
@@ -18,13 +18,13 @@ const WAITS_MS: readonly number[] = [
   6 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** So that the receivers of one outage do not all come back at once: ± this share of the wait. */
+/** ± this share of the wait, so that the receivers of one outage are not all called at once. */
 const JITTER = 0.2
 
 /**
- * When the next attempt is due after `attempts` failures (0: at once); null when there is none left.
- * `retryAfterMs` is what the receiver asked for: it makes the wait longer, never shorter, and counts
- * up to 24 h.
+ * When the next attempt is due after `attempts` failures (0: at once). Null when none is left.
+ * `retryAfterMs` is the wait that the receiver requested: it makes the wait longer, never shorter, up to 24
+ * h.
  */
 export function nextAttemptMs({
   attempts,

@@ -1,5 +1,5 @@
-// Secrets at rest: AES-256-GCM (NIST SP 800-38D), bound to their webhook, so that a row copied to
-// another webhook does not open.
+// Encryption of secrets at rest: AES-256-GCM (NIST SP 800-38D), bound to their webhook, so that a row
+// copied to another webhook cannot be decrypted.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SealedSecret } from './webhook.ts'
@@ -8,18 +8,18 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Seals and opens with one key. */
+/** Encrypts and decrypts with one key. */
 export class SecretBox {
   readonly #key: Buffer
 
-  /** `key`: 64 hexadecimal digits are the key itself; of any other text it is the SHA-256. */
+  /** `key`: 64 hexadecimal digits are the key itself. Any other text is hashed with SHA-256. */
   constructor(key: string) {
     this.#key = /^[0-9a-f]{64}$/i.test(key)
       ? Buffer.from(key, 'hex')
       : createHash('sha256').update(key).digest()
   }
 
-  /** Base64 of nonce, tag and ciphertext; different each time. `owner` is the webhook's id. */
+  /** Base64 of nonce, tag and ciphertext. Different each time. */
   seal(secret: string, webhookId: string): SealedSecret {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
@@ -28,7 +28,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** Throws Error when it is damaged, was sealed with another key, or belongs to another owner. */
+  /** Throws Error when the data is damaged, was sealed with another key, or belongs to another webhook. */
   open(sealed: SealedSecret, webhookId: string): string {
     const bytes = Buffer.from(sealed, 'base64')
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is cut off')
@@ -44,7 +44,7 @@ export class SecretBox {
     }
   }
 
-  /** Whether `open` would answer. */
+  /** Whether `open` would succeed. */
   opens(sealed: SealedSecret, webhookId: string): boolean {
     try {
       this.open(sealed, webhookId)

@@ -1,11 +1,11 @@
-// Signing by Standard Webhooks 1.0.0 (symmetric, v1): secrets, and the three headers of an attempt.
-// The npm package `standardwebhooks` is the judge in the tests.
+// Signatures by Standard Webhooks 1.0.0 (symmetric, v1): secrets, and the three headers of an attempt.
+// Tests use the npm package `standardwebhooks` as the reference implementation.
 
 import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-/** What the standard allows of others' secrets. */
+/** The standard's bounds for user-supplied secrets. */
 const SECRET_BYTES_MIN = 24
 const SECRET_BYTES_MAX = 64
 
@@ -21,8 +21,8 @@ export function makeSecret(): string {
 }
 
 /**
- * Whether a text is a secret: `whsec_` and the base64 of 24..64 bytes. Base64 in its canonical form
- * only (padded, standard alphabet): receivers' libraries disagree about the others.
+ * Whether a text is a secret: `whsec_` and the base64 of 24..64 bytes. Only canonical base64 (padded,
+ * standard alphabet), because receivers' libraries disagree about other forms.
  */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false
@@ -33,9 +33,9 @@ export function isSecret(text: string): boolean {
 }
 
 /**
- * The headers of one attempt. One signature per secret, separated by spaces: receivers accept any
- * that fits, so that a secret can be replaced without a gap. `timeSeconds` is the attempt's time,
- * Unix seconds; `eventId` has no '.'; `secrets` are texts that `isSecret` accepts, at least one.
+ * The headers of one attempt, with one signature per secret, separated by spaces. Receivers accept any that
+ * matches, so a secret can be rotated without a gap. `timeSeconds` is the attempt's time, Unix seconds.
+ * `eventId` has no '.'. `secrets` are texts that `isSecret` accepts, at least one.
  */
 export function signatureHeaders({
   secrets,

@@ -1,6 +1,5 @@
-// Whether a URL may be a webhook's: scheme, host, port and form, after `new URL` has normalised what
-// people and attackers write (2130706433, 0x7f.1, full-width digits are all 127.0.0.1). Read at
-// registration and again at every attempt.
+// Validates a webhook's URL: scheme, host, port and form, after `new URL` has normalised it (2130706433,
+// 0x7f.1 and full-width digits are all 127.0.0.1). Checked at registration and at every attempt.
 
 import { isIPv4 } from 'node:net'
 import type { CallPolicy } from './post.ts'
@@ -11,8 +10,9 @@ const HOST_CHARACTERS_MAX = 253
 const PORT_FREE_MIN = 1_024
 
 /**
- * Ports from 1,024 on where something else than HTTP is at home, so that our POST is no message to
- * it: the Fetch standard's bad ports, and databases, queues, brokers, desktops and container engines.
+ * Ports from 1,024 on that are used by other protocols than HTTP, so that no POST reaches such a service.
+ * These are the Fetch standard's bad ports, and ports of databases, queues, brokers, desktops and container
+ * engines.
  */
 const PORTS_DENIED: ReadonlySet<number> = new Set([
   1080, 1099, 1194, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379,
@@ -22,20 +22,21 @@ const PORTS_DENIED: ReadonlySet<number> = new Set([
   27019, 28015,
 ])
 
-/** Names of this machine or this network, by RFC 6761, RFC 6762, RFC 8375 and custom. */
+/** Names of this machine or this network, by RFC 6761, RFC 6762, RFC 8375 and convention. */
 const INSIDE_NAME = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/
 
 /**
- * The URL as it is kept and called (normalised, without its fragment), or what is wrong with it, in
- * words that say what is accepted; they repeat nothing of the text. Resolves no name.
+ * The URL as it is stored and called (normalised, without its fragment), or the error, which states what is
+ * accepted and contains nothing of the text. Does not resolve names.
  */
 export function readTargetUrl(
   text: string,
   policy: CallPolicy,
 ): { readonly url: string } | { readonly problem: string } {
   if (text.length > URL_CHARACTERS_MAX) return { problem: TOO_LONG }
-  // The parser removes or turns these; what a person reads and what is called would differ.
+  // The parser removes or replaces these characters, so the URL that is called would differ from the one
+  // that a person reads.
   if (hasHiddenCharacter(text)) {
     return { problem: 'the URL must hold no spaces, control characters or backslashes' }
   }
@@ -88,7 +89,7 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80
 }
 
-/** A URL's host as sockets know it: IPv6 without its brackets. */
+/** A URL's host as sockets expect it: IPv6 without its brackets. */
 function bareHost(host: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host
 }

@@ -1,16 +1,16 @@
-// How many deliveries the webhooks of an account may have: per second, and pending. Pure.
+// Delivery limits of an account's webhooks: per second, and pending. Pure.
 
 import type { Tier } from '../accounts/account.ts'
 
-/** What an account's webhooks may use together. */
+/** The limits that an account's webhooks share. */
 export interface WebhookShare {
-  /** Events taken and attempts begun a second, over time. */
+  /** Accepted events and started attempts a second, on average. */
   readonly deliveriesPerSecond: number
-  /** Pending deliveries; beyond, a webhook with more than its part of them gets no new ones. */
+  /** Pending deliveries. Beyond it, a webhook with more than its part of them gets no new ones. */
   readonly pendingMax: number
-  /** Their bodies, bytes. */
+  /** Bytes of the pending deliveries' bodies. */
   readonly pendingBytesMax: number
-  /** Whether event types that need a filter may be taken without. */
+  /** Whether event types that require a filter are allowed without one. */
   readonly mayTakeAll: boolean
 }
 
@@ -33,7 +33,7 @@ const SHARES: Readonly<Record<Tier, WebhookShare>> = {
   },
 }
 
-/** The share of a tier, with the rate that the operator set, if any. */
+/** The limits of a tier, with the operator's rate if one is set. */
 export function webhookShareOf(account: {
   readonly tier: Tier
   readonly deliveriesPerSecond?: number | null
@@ -43,15 +43,15 @@ export function webhookShareOf(account: {
   return own === null ? share : { ...share, deliveriesPerSecond: own }
 }
 
-/** Sums of fractions must not round a whole token away. */
+/** Tolerance, so that rounding of fractional sums does not lose a token. */
 const ROUNDING = 1e-6
 
-/** Tokens that refill at a rate. Starts full. */
+/** A token bucket. Starts full. */
 export class TokenLevel {
   #used = 0
   #atMs = 0
 
-  /** Whole tokens at `nowMs` (monotonic) of at most `capacity`, refilled at `perSecond`. */
+  /** Whole tokens at `nowMs` (monotonic), at most `capacity`, refilled at `perSecond`. */
   at(nowMs: number, perSecond: number, capacity: number): number {
     const refilled = ((nowMs - this.#atMs) * perSecond) / 1_000
     this.#used = Math.max(0, this.#used - refilled)
@@ -59,12 +59,12 @@ export class TokenLevel {
     return Math.floor(capacity - this.#used + ROUNDING)
   }
 
-  /** Call it after `at` of the same moment. */
+  /** Call it after `at` with the same time. */
   take(): void {
     this.#used += 1
   }
 
-  /** How long after the last `at` there is a whole token, ms; 0: now. */
+  /** Milliseconds after the last `at` until a whole token is available. 0: now. */
   waitMs(perSecond: number, capacity: number): number {
     return Math.max(0, Math.ceil(((this.#used + 1 - capacity - ROUNDING) * 1_000) / perSecond))
   }

@@ -1,16 +1,16 @@
-// The vocabulary of webhooks: event types, filters, a registered webhook, one delivery of one event to
-// one webhook. Shared by storage, actors and http.
+// Types of webhooks: filters, a registered webhook, one delivery of one event to one webhook. Shared by
+// storage, actors and http.
 
 import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 
-/** The name of an event type, as its descriptor gives it (event-type.ts). */
+/** The name of an event type, as its descriptor defines it (event-type.ts). */
 export type WebhookEventType = string
 
-/** What an event must fit to be posted; null: anything fits. Lists hold 1..100 entries. */
+/** Conditions on events. Null: no condition. Lists have 1..100 entries. */
 export interface WebhookFilters {
-  /** Unified ids; compared without regard to case. */
+  /** Public ids, compared case-insensitively. */
   readonly marketIds: readonly string[] | null
   readonly venue: VenueKey | null
   /** Maker or taker, lower-case addresses. */
@@ -19,31 +19,31 @@ export interface WebhookFilters {
   readonly takerWallets: readonly string[] | null
   /** Null: the default of the event type. */
   readonly minUsd: UsdMicros | null
-  /** Of types that compare prices: the change since the price last posted; null: 0.05. */
+  /** For types that compare prices: the change since the price last posted. Null: 0.05. */
   readonly minChange: PriceMicros | null
-  /** Of types of opportunities: the most that one has come to. */
+  /** For opportunity types: minimum of the peak profit. */
   readonly minProfit: UsdMicros | null
-  /** The same a contract. */
+  /** Minimum of the peak profit per contract. */
   readonly minEdge: PriceMicros | null
   readonly minAgeMs: number | null
-  /** The taker's, in terms of the market's first outcome. */
+  /** The taker's side, in terms of the market's first outcome. */
   readonly side: TradeSide | null
-  /** The taker's, of the outcome traded. */
+  /** The taker's side, of the traded outcome. */
   readonly takerSide: TradeSide | null
   readonly eventSlugs: readonly string[] | null
   readonly categories: readonly string[] | null
 }
 
-/** Why a webhook is inactive without its owner having asked for it. */
+/** Why the service disabled a webhook. */
 export type DisabledReason = 'gone' | 'failing'
 
-/** A secret as it is stored: encrypted (secret-box.ts), base64. */
+/** A stored secret: encrypted (secret-box.ts), base64. */
 export type SealedSecret = string
 
 /** A registered webhook, as stored. */
 export interface Webhook {
   readonly id: WebhookId
-  /** Short name of it in the outbox's keys: 1.., never given twice. */
+  /** Its short name in the outbox's keys: 1.., never reused. */
   readonly number: WebhookNumber
   readonly accountId: AccountId
   /** Normalised by `new URL`, at most 2,048 characters. */
@@ -53,11 +53,14 @@ export interface Webhook {
   readonly description: string | null
   readonly isActive: boolean
   readonly disabledReason: DisabledReason | null
-  /** Its host answered a test of this account with a 2xx, or did not have to. Until then it gets no events. */
+  /**
+   * Whether the host answered a test of this account with a 2xx, or did not have to. Until then the webhook
+   * gets no events.
+   */
   readonly isVerified: boolean
   readonly createdAtMs: TimeMs
   readonly secret: SealedSecret
-  /** What was rotated out, newest first: each signs as well until its time is over. */
+  /** Rotated secrets, newest first. Each signs as well until it expires. */
   readonly previousSecrets: readonly PreviousSecret[]
 }
 
@@ -67,13 +70,16 @@ export interface PreviousSecret {
 }
 
 declare const webhookNumberKind: unique symbol
-/** A webhook in the outbox's keys, u32. */
+/** The number of a webhook in the outbox's keys, u32. */
 export type WebhookNumber = number & { readonly [webhookNumberKind]: true }
 export const webhookNumber = (value: number): WebhookNumber => value as WebhookNumber
 
 /**
- * 'pending': an attempt is due or under way. 'delivered': a 2xx came. 'exhausted': every attempt
- * failed. 'dropped': given up without that (too old, too many, disabled for long).
+ * Status of a delivery.
+ * - 'pending': an attempt is due or under way.
+ * - 'delivered': a 2xx arrived.
+ * - 'exhausted': every attempt failed.
+ * - 'dropped': abandoned before that (too old, too many, disabled for long).
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'dropped'
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
@@ -83,44 +89,44 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'dropped',
 ]
 
-/** What came of the last attempt. */
+/** The outcome of the last attempt. */
 export interface AttemptOutcome {
   readonly atMs: TimeMs
   readonly durationMs: number
-  /** The receiver's status; null when none came. */
+  /** The receiver's status. Null when none arrived. */
   readonly status: number | null
-  /** At most 200 characters; null after a 2xx. */
+  /** At most 200 characters. Null after a 2xx. */
   readonly error: string | null
-  /** The head of the receiver's answer; left out where none came, or it was tried before answers were kept. */
+  /** The head of the receiver's response. Absent without a response, and in old records. */
   readonly answer?: ReceiverAnswer
 }
 
-/** The head of a receiver's answer, at most 4 KiB (call-outcome.ts): for the eyes of the webhook's owner. */
+/** The head of a receiver's response, at most 4 KiB (call-outcome.ts), for the webhook's owner. */
 export interface ReceiverAnswer {
-  /** Name, in lower case, and value of headers that tell no secret. */
+  /** Lower-case names and values of headers without secrets. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Its first bytes, of any encoding. */
+  /** Its first bytes, in any encoding. */
   readonly body: Uint8Array
-  /** There was more of the body. */
+  /** Whether the body was longer. */
   readonly isCut: boolean
 }
 
 /** One event for one webhook. */
 export interface Delivery {
-  /** Its place among the webhook's deliveries, from 1, in order of making. */
+  /** Its number among the webhook's deliveries, from 1, in order of creation. */
   readonly number: number
-  /** `webhook-id`: the same for every attempt, and for the same event made again. */
+  /** `webhook-id`: the same for every attempt, and for the same event created again. */
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly createdAtMs: TimeMs
   readonly status: DeliveryStatus
-  /** When the next attempt is due; null when there is none. */
+  /** When the next attempt is due. Null when there is none. */
   readonly dueAtMs: TimeMs | null
   readonly attempts: number
   readonly last: AttemptOutcome | null
 }
 
-/** A delivery with what is posted: the same bytes at every attempt. */
+/** A delivery with its body: the same bytes at every attempt. */
 export interface StoredDelivery extends Delivery {
   readonly body: Uint8Array
 }

@@ -1,10 +1,10 @@
-// The part of the storage's contract that concerns matches: the pairs as they are chosen now (in `market`, since
-// they can be found again), and operators' verdicts on pairs (in `accounts`, each awaited to the platter).
+// Storage interfaces of matches: the current pairs (in `market`, since they can be recomputed) and operators' overrides
+// (in `accounts`; callers wait until each write is durable).
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 
-/** How a pair was judged, as score.ts gives it. */
+/** A pair's score, as score.ts computes it. */
 interface StoredPairScore {
   readonly score: number
   readonly relation: string
@@ -15,27 +15,27 @@ interface StoredPairScore {
   readonly explanation: string
 }
 
-/** A pair of the choice: each market is in one at most. */
+/** A matched pair. A market is in at most one. */
 export interface StoredMatch extends StoredPairScore {
-  /** Of venue a, and of venue b. */
+  /** Markets of venue a and venue b. */
   readonly a: MarketNumber
   readonly b: MarketNumber
-  /** When the pair was found first. */
+  /** When the pair was first matched. */
   readonly matchedAtMs: TimeMs
 }
 
-/** Committed with all other market rows of the turn. */
+/** Committed together with all other market rows of the event-loop tick. */
 export interface MatchTable {
   all(): Iterable<StoredMatch>
-  /** Replaces the match of the same market of venue a. */
+  /** Replaces the match of the same venue a market. */
   put(match: StoredMatch): void
-  /** By the market of venue a. */
+  /** Removes the match of this venue a market. */
   remove(a: MarketNumber): void
 }
 
 /**
- * An operator's verdict on a pair, by the venues' own ids: it outlives our numbers; or on all pairs of two families, by
- * their patterns (engine/matching/veto/families.ts).
+ * An operator's override for a pair, by the venues' own ids, which outlive the internal numbers. It may instead apply
+ * to all pairs of two families, by their patterns (engine/matching/veto/families.ts).
  */
 export interface StoredOverride {
   readonly on: 'pair' | 'family'
@@ -45,13 +45,13 @@ export interface StoredOverride {
   readonly atMs: TimeMs
 }
 
-/** What a verdict is about. */
+/** What an override applies to. */
 export type OverrideKey = Pick<StoredOverride, 'on' | 'a' | 'b'>
 
-/** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
+/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
 export interface OverrideTable {
   all(): Iterable<StoredOverride>
-  /** Replaces the verdict on the same pair or families. */
+  /** Replaces the override of the same pair or families. */
   put(override: StoredOverride): Promise<void>
   remove(of: OverrideKey): Promise<void>
 }

@@ -1,8 +1,7 @@
-// The contract that actors see of the disk: one small interface a table. Reads are synchronous and
-// see every put of this process at once (rows not yet committed are merged in). Writes of one event
-// turn are committed together, and are not awaited on the path of a message. Accounts, keys and webhooks
-// are awaited to the platter before their caller is answered. LmdbStorage and MemoryStorage keep this
-// contract; test/contract/storage.ts proves both.
+// Storage interfaces that actors use, one per table. Reads are synchronous and include uncommitted puts of this
+// process. Writes of one event-loop tick commit together; message processing does not wait for them. Writes of
+// accounts, keys and webhooks resolve only when durable. LmdbStorage and MemoryStorage implement these interfaces;
+// test/contract/storage.ts tests both.
 
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Level, Trade, Whale } from '../../engine/events.ts'
@@ -21,7 +20,7 @@ import type { MatchTable, OverrideTable } from './matches.ts'
 import type { WalletTable } from './wallets.ts'
 import type { OutboxTable, WebhookTable } from './webhooks.ts'
 
-/** The part of a listing that lives in memory; `description` and `native` stay on disk. */
+/** The part of a listing that is held in memory; `description` and `native` stay on disk. */
 export type MarketSummary = Omit<MarketListing, 'description' | 'native'>
 export type EventSummary = Omit<EventListing, 'description' | 'native'>
 export interface ListingDetails {
@@ -30,53 +29,53 @@ export interface ListingDetails {
 }
 
 export interface MarketTable {
-  /** Stores or replaces; gives a new market its number, which it keeps for ever. */
+  /** Stores or replaces a listing; assigns a permanent number to a new market. */
   put(listing: MarketListing): MarketNumber
   /**
-   * Replaces the summary alone (status, prices, volumes), leaving the details as they are; does
-   * nothing for a market that is not stored.
+   * Replaces only the summary (status, prices, volumes) and leaves the details. Does nothing if the market is not
+   * stored.
    */
   putSummary(number: MarketNumber, summary: MarketSummary): void
   /**
-   * Removes summary, details, look-up by native id, checkpoint, hour bars and past prices; does
-   * nothing for a market that is not stored. The number is never given again, in this run or a later
-   * one. Trades, minute bars, snapshots and ticks are left to retention: removing a market
-   * that still has some leaves rows without a name, those among the venue's trades included.
+   * Removes summary, details, native id lookup, checkpoint, hour bars and past prices. Does nothing if the market is
+   * not stored. The number is never reused, in this run or a later one. Retention removes trades, minute bars,
+   * snapshots and ticks later. A market that still has some leaves rows without a listing, including rows in the
+   * venue's trade index.
    */
   remove(number: MarketNumber): void
   number(venue: VenueKey, nativeId: NativeMarketId): MarketNumber | null
   details(number: MarketNumber): ListingDetails | null
-  /** Every market, for the start; in order of number. */
+  /** All markets in order of number; read at startup. */
   all(): Iterable<{ readonly number: MarketNumber; readonly summary: MarketSummary }>
   count(): number
 }
 
 export interface EventTable {
   put(listing: EventListing): void
-  /** Removes summary and details; does nothing for an event that is not stored. */
+  /** Removes summary and details; does nothing if the event is not stored. */
   remove(venue: VenueKey, nativeId: NativeEventId): void
   details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null
   all(): Iterable<EventSummary>
   count(): number
 }
 
-/** A trade on disk: what was published, with the run's epoch number and its stamp then. */
+/** A stored trade: the published trade with its run number and stamp. */
 export interface StoredTrade extends Trade {
   readonly receivedAtMs: TimeMs
-  /** Which run published it (RunTable); null when it was only stored (history). */
+  /** The run that published it (RunTable); null for history, which is stored but not published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** A place between trades: rows strictly older (desc) or newer (asc) than it follow. */
+/** A position between trades, exclusive: the rows after it are older (desc) or newer (asc). */
 export interface TradePosition {
   readonly timeMs: TimeMs
-  /** Null: the whole millisecond has been read. */
+  /** Null: after every row of this millisecond. */
   readonly ordinal: number | null
 }
 
-/** A slice of rows with ordinals: those of [fromMs, toMs] strictly behind `after`, at most `limit`. */
+/** Rows of [fromMs, toMs] strictly after `after`, at most `limit`. */
 export interface SliceQuery {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -85,7 +84,7 @@ export interface SliceQuery {
   readonly limit: number
 }
 
-/** Rows published in a run with offset above `offset`, by offset, at most `limit`. */
+/** Rows that a run published with an offset above `offset`, in order of offset, at most `limit`. */
 export interface OffsetQuery {
   readonly run: number
   readonly offset: number
@@ -94,7 +93,7 @@ export interface OffsetQuery {
 
 export type TradedMarket = Pick<MarketRef, 'number' | 'venue'>
 
-/** Where a published trade is stored. */
+/** The storage position of a published trade. */
 export interface OffsetLocation {
   readonly offset: number
   readonly market: MarketNumber
@@ -102,54 +101,54 @@ export interface OffsetLocation {
   readonly ordinal: number
 }
 
-/** A trade with its market. */
+/** A trade and its market. */
 export interface TradeOfMarket {
   readonly market: MarketNumber
   readonly trade: StoredTrade
 }
 
-/** A trade among all of its venue's. */
+/** A trade with its position among all trades of its venue. */
 export interface VenueTrade extends TradeOfMarket {
-  /** Among the venue's trades of the same millisecond. */
+  /** Position among the venue's trades of the same millisecond. */
   readonly venueOrdinal: number
 }
 
 export interface TradeTable {
-  /** Whether this native id is stored for the market (committed or not). */
+  /** Whether a trade with this native id is stored for the market, committed or not. */
   has(market: MarketNumber, nativeId: string): boolean
   /**
-   * Stores a trade, with its place among the venue's trades, and gives it its ordinal. The caller
-   * has asked `has`; a repeat throws (our bug).
+   * Stores a trade, indexes it by venue and assigns its ordinal. The caller must check `has` first: storing a
+   * duplicate throws.
    */
   put(market: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade
-  /** Fills in a maker that became known later; does nothing when the trade is gone. */
+  /** Sets a maker that became known later; does nothing if the trade was deleted. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
-  /** Fills in a taker that became known later; does nothing when the trade is gone. */
+  /** Sets a taker that became known later; does nothing if the trade was deleted. */
   setTaker(market: MarketNumber, nativeId: string, taker: string): void
   get(market: MarketNumber, nativeId: string): StoredTrade | null
   /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
   range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[]
-  /** Trades published in a run with offset above `offset`, by offset; for resuming streams. */
+  /** Trades that a run published with an offset above `offset`, in order of offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[]
-  /** Where those trades are, without reading them: ten times as quick. */
+  /** Positions of those trades, without reading the trades: ten times as fast. */
   locationsByOffset(query: OffsetQuery): readonly OffsetLocation[]
-  /** The newest offset of a run's stored trades; 0 when it has none. */
+  /** The newest offset of a run's stored trades; 0 if it has none. */
   newestOffset(run: number): number
-  /** Time of the market's newest trade; null when it has none. */
+  /** Time of the market's newest trade; null if it has none. */
   newestMs(market: MarketNumber): TimeMs | null
   oldestMs(market: MarketNumber): TimeMs | null
   /**
-   * Trades of every market of a venue, newest or oldest first. Positions here are the venue's: its
-   * own ordinals, given when a trade is stored, never changed, from 0 in each millisecond.
+   * Trades of every market of a venue, newest or oldest first. Positions use the venue's ordinals. An ordinal is
+   * assigned when the trade is stored, starts at 0 in each millisecond and never changes.
    */
   rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[]
-  /** Times of the venue's oldest and newest trade; null when it has none. Two look-ups. */
+  /** Times of the venue's oldest and newest trade; null if it has none. Costs two lookups. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null
-  /** All stored trades. */
+  /** Number of stored trades. */
   count(): number
 }
 
-/** Prices of one market in one hour: the last of each second. */
+/** Prices of one market in one hour: the last price of each second. */
 export interface HourTicks {
   /** Seconds of the hour, ascending, 0..3599. */
   readonly seconds: readonly number[]
@@ -160,9 +159,9 @@ export interface TickTable {
   /** Replaces the hour's ticks. `hour` is floor(timeMs / 3,600,000). */
   put(market: MarketNumber, hour: number, ticks: HourTicks): void
   get(market: MarketNumber, hour: number): HourTicks | null
-  /** The newest tick at or before `timeMs`; null when none is kept. */
+  /** The newest tick at or before `timeMs`; null if none is stored. */
   at(market: MarketNumber, timeMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null
-  /** The oldest kept tick's hour; null when there is none. */
+  /** The hour of the oldest stored tick; null if there is none. */
   oldestHour(market: MarketNumber): number | null
 }
 
@@ -175,14 +174,17 @@ export interface BarQuery {
   readonly limit: number
 }
 
-/** Bars of trades, written in the turn of the trade. Hour bars outlive their trades. */
+/** Trade bars, written in the event-loop tick of the trade. Hour bars outlive their trades. */
 export interface BarTable {
   put(market: MarketNumber, size: BarSize, bar: Bar): void
   get(market: MarketNumber, size: BarSize, startMs: TimeMs): Bar | null
   range(query: BarQuery & { readonly market: MarketNumber }): readonly Bar[]
 }
 
-/** A book at one moment of our clock: at most `bookSnapshotLevels` a side, best first, and both whole depths. */
+/**
+ * A book at one moment of the local clock: at most `bookSnapshotLevels` levels a side, best first, and the full depth
+ * of each side.
+ */
 export interface BookSnapshot {
   readonly timeMs: TimeMs
   readonly bids: readonly Level[]
@@ -191,7 +193,7 @@ export interface BookSnapshot {
   readonly askDepth: SizeMicros
 }
 
-/** Snapshots of [fromMs, toMs] strictly behind `after`, at most `limit`; one a millisecond has no ordinal. */
+/** Snapshots of [fromMs, toMs] strictly after `after`, at most `limit`. There is one per millisecond, so no ordinal. */
 export interface SnapshotQuery {
   readonly market: MarketNumber
   readonly fromMs: TimeMs
@@ -202,44 +204,45 @@ export interface SnapshotQuery {
 }
 
 export interface SnapshotTable {
-  /** One a millisecond; a second one replaces the first. Further levels than `bookSnapshotLevels` are not kept. */
+  /** Stores one snapshot per millisecond; a second one replaces the first. Drops levels beyond `bookSnapshotLevels`. */
   put(market: MarketNumber, snapshot: BookSnapshot): void
   range(query: SnapshotQuery): readonly BookSnapshot[]
   oldestMs(market: MarketNumber): TimeMs | null
   count(): number
 }
 
-/** A UTC day of a market's prices as its venue remembers them. */
+/** A UTC day of a market's prices, as the venue reports them. */
 export interface PastDay {
-  /** When it was last read; the days that go first under size pressure are those read first. */
+  /** When it was last read from the venue. Size-based eviction starts with the smallest value. */
   readonly readAtMs: TimeMs
-  /** The day's prices are known up to here; the day's end when no further price can come. */
+  /** Prices are complete up to this time; the day's end if no further price can be added. */
   readonly completeToMs: TimeMs
   /** Seconds of the day, ascending, 0..86399. */
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** A day has no age, since it is read once: it goes with its market, or when room is short. */
+/** Days have no age limit: they are deleted with their market or when the size limit is exceeded. */
 export interface PastPriceTable {
   /** Replaces the day. `day` is floor(timeMs / 86,400,000). */
   put(market: MarketNumber, day: number, past: PastDay): void
   get(market: MarketNumber, day: number): PastDay | null
 }
 
-/** When a venue's feed was live, so that the absence of a tick means that nothing changed. */
+/** Intervals in which a venue's feed was live. Within one, a missing tick means that the price did not change. */
 export interface CoverageTable {
-  /** Starts an interval, or moves the end of the one that starts at `fromMs`. */
+  /** Starts an interval, or updates the end of the one that starts at `fromMs`. */
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void
   /**
-   * The interval in which a time lies, both ends included; null when the feed was not live. A
-   * venue's intervals do not overlap: only the last that starts at or before the time is looked at.
+   * The interval that contains a time, both ends included; null if the feed was not live. A venue's intervals do not
+   * overlap: only the last one that starts at or before the time is checked.
    */
   at(venue: VenueKey, atMs: TimeMs): { readonly fromMs: TimeMs; readonly toMs: TimeMs } | null
 }
 
 /**
- * What a market actor needs to come back: written every few seconds while it changes, and at sleep.
+ * The state from which a market actor is restored. Written every few seconds while it changes, and when the actor
+ * sleeps.
  */
 export interface Checkpoint {
   readonly writtenAtMs: TimeMs
@@ -262,41 +265,43 @@ export interface Run {
   readonly number: number
   readonly epoch: string
   readonly startedAtMs: TimeMs
-  /** The offset of the newest trade that it had stored when the next run began; null: not known. */
+  /** The offset of the newest stored trade when the next run began; null if unknown. */
   readonly endOffset: number | null
 }
 
 export interface RunTable {
-  /** Numbers ascend and are never given twice. */
+  /** Numbers ascend and are never reused. */
   begin(epoch: string, startedAtMs: TimeMs): Run
-  /** Notes where a run ended; does nothing for one that is not kept. */
+  /** Records where a run ended; does nothing if the run is not stored. */
   end(number: number, endOffset: number): void
-  /** The kept runs, oldest first; see Storage.prune. */
+  /** Stored runs, oldest first; see Storage.prune. */
   all(): readonly Run[]
 }
 
-/** Trades that were lost for good and announced as a gap, with its place among the published trades. */
+/**
+ * Trades that could not be recovered and were announced as a gap, with the gap's position among the published trades.
+ */
 export interface TradeLoss {
   readonly run: number
-  /** The newest offset of the run's trades when it was announced. */
+  /** The newest trade offset of the run when the gap was announced. */
   readonly offset: number
   readonly venue: VenueKey
-  /** Null: trades of any market of the venue. */
+  /** Null: the gap may affect any market of the venue. */
   readonly market: MarketNumber | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** How many; null: not known. */
+  /** Number of lost trades; null if unknown. */
   readonly count: number | null
 }
 
 export interface LossTable {
-  /** Kept until the run is removed; of one run the first 10,000. */
+  /** Stored until the run is removed; at most the first 10,000 of a run. */
   put(loss: TradeLoss): void
-  /** Losses of a run at or behind an offset, in order. */
+  /** Losses of a run at or after an offset, in order. */
   range(query: { run: number; offset: number }): readonly TradeLoss[]
 }
 
-/** Small facts that outlive a run, by name: last refresh of a catalogue, newest trade seen, … */
+/** Named numbers that outlive a run, such as the time of the last catalogue refresh or of the newest trade. */
 export interface MarkTable {
   get(name: string): number | null
   put(name: string, value: number): void
@@ -306,51 +311,51 @@ export interface AccountRecord {
   readonly id: AccountId
   /** Lower case. */
   readonly email: string
-  /** Encoded argon2id; null for the local account, which has no password. */
+  /** Encoded argon2id hash; null for the local account, which has no password. */
   readonly passwordHash: string | null
   readonly tier: 'free' | 'pro' | 'enterprise'
-  /** Requests a minute and sockets where the operator set them; null: the tier's own. */
+  /** Requests a minute and sockets that the operator set; null: the tier's default. */
   readonly requestsPerMinute: number | null
   readonly socketsMax: number | null
-  /** Webhook deliveries a second where the operator set them; null or left out: the tier's own. */
+  /** Webhook deliveries a second that the operator set; null or omitted: the tier's default. */
   readonly deliveriesPerSecond?: number | null
   readonly createdAtMs: TimeMs
-  /** Set by the operator: while true, no credential of the account is accepted. */
+  /** Set by the operator: while true, all credentials of the account are rejected. */
   readonly isDisabled: boolean
-  /** Counts up when all login tokens are ended: a token names the generation that it was issued in. */
+  /** Incremented to revoke all login tokens: a token states the generation in which it was issued. */
   readonly tokenGeneration: number
 }
 
 export interface KeyRecord {
   readonly id: KeyId
   readonly accountId: AccountId
-  /** SHA-256 of the whole key, lower-case hex. */
+  /** SHA-256 of the complete key, lower-case hex. */
   readonly hash: string
   /** The first characters, for display. */
   readonly prefix: string
   readonly label: string
-  /** What the key allows; keys from before there were scopes allow everything. */
+  /** Permissions of the key; keys older than scopes have all of them. */
   readonly scopes: readonly KeyScope[]
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
 }
 
-/** A login token that was logged out before it expired. */
+/** A login token that was revoked before it expired. */
 export interface EndedToken {
   /** Its `jti`, 1 to 128 characters. */
   readonly tokenId: string
   readonly accountId: AccountId
-  /** When it would have expired: from then on the row is not needed. */
+  /** When the token expires; the row is not needed after that. */
   readonly expiresAtMs: TimeMs
 }
 
-/** Every put and remove resolves once it is on the platter, and rejects when that fails in 5 s. */
+/** Puts and removes resolve when durable, and reject if that fails or takes more than 5 s. */
 export interface AccountTable {
   accounts(): Iterable<AccountRecord>
   keys(): Iterable<KeyRecord>
   putAccount(record: AccountRecord): Promise<void>
   endedTokens(): Iterable<EndedToken>
-  /** Removes the account alone; its keys, ended tokens and webhooks are the caller's to remove before. */
+  /** Removes only the account. The caller removes its keys, revoked tokens and webhooks first. */
   removeAccount(id: AccountId): Promise<void>
   putKey(record: KeyRecord): Promise<void>
   removeKey(id: KeyId): Promise<void>
@@ -358,7 +363,7 @@ export interface AccountTable {
   removeEndedToken(tokenId: string): Promise<void>
 }
 
-/** What retention keeps, and how many rows one call may remove. */
+/** Retention limits, and how many rows one call may remove. */
 export interface PruneLimits {
   readonly nowMs: TimeMs
   readonly retentionDays: number
@@ -387,72 +392,71 @@ export interface Storage {
   readonly matches: MatchTable
   readonly matchOverrides: OverrideTable
   readonly wallets: WalletTable
-  /** Writes handed over and not yet committed. */
+  /** Number of puts that are not yet committed. */
   outstandingWrites(): number
-  /** False after a commit failed: until there is room again, or, after any other failure, until a restart. */
+  /** False after a failed commit: until space is free after a full disk, or until a restart after any other failure. */
   isHealthy(): boolean
-  /**
-   * Bytes of the pages in use of both environments; not the files' length, since LMDB files never
-   * shrink.
-   */
+  /** Bytes of the pages in use in both environments. LMDB files never shrink, so their length is not used. */
   sizeBytes(): number
   /**
-   * Removes what retention no longer keeps, at most `rowsMax` rows a call (call again while it
-   * returns true): trades, minute bars and ticks over `retentionDays` old (see engine/retention-time.ts),
-   * book snapshots over `snapshotDaysKept`; beyond `sizeBytesMax` the oldest of the rest first, days
-   * of past prices by when they were read (hour bars stay); then coverage and past opportunities over `retentionDays` old;
-   * then runs older than the oldest that a stored trade names, and all but the last `runsKeptMax`,
-   * with their losses. The newest run always stays. Whales stay, also when their run is gone.
+   * Deletes expired rows, at most `rowsMax` a call; call again while it returns true. In this order:
+   * - trades, minute bars and ticks older than `retentionDays` (see engine/retention-time.ts), and book snapshots
+   * older than `snapshotRetentionDays`;
+   * - above `sizeBytesMax`, the oldest remaining rows, and days of past prices in the order of their reading; hour
+   * bars stay;
+   * - coverage and past opportunities older than `retentionDays`;
+   * - runs older than the oldest run of a stored trade, and all but the last `retainedRunsMax`, with their losses.
+   * The newest run always stays. Whales are never deleted, even if their run is.
    */
   prune(limits: PruneLimits): boolean
-  /** Grows with each `prune`: what was read before may be gone since. */
+  /** Incremented by each `prune`: earlier reads may be out of date. */
   readonly pruneCount: number
   /**
-   * Moves accounts into a new file when they changed, so that nothing deleted can be read in freed pages. Never rejects.
-   * `backupAccounts` does so too.
+   * Rewrites the accounts into a new file if they changed, so that deleted rows cannot be read in freed pages. Never
+   * rejects. `backupAccounts` does this too.
    */
   overwriteDeleted(): Promise<void>
   /**
-   * Copies the accounts, keys and webhooks into a folder of its own under DATA_DIR/backups (backup.ts),
-   * while all else goes on. Never rejects: a failure is logged and counted. Nothing in memory.
+   * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups (backup.ts) while writes continue.
+   * Never rejects: a failure is logged and counted. Does nothing in memory storage.
    */
   backupAccounts(nowMs: TimeMs): Promise<void>
-  /** Resolves when everything put so far is committed; rejects when a commit failed. */
+  /** Resolves when all puts so far are committed; rejects if a commit failed. */
   committed(): Promise<void>
-  /** Commits, flushes and closes. Nothing may be called afterwards. */
+  /** Commits, flushes and closes. No method may be called afterwards. */
   close(): Promise<void>
 }
 
-/** With its place among those that ended in the same millisecond. */
+/** A past opportunity with its position among those that ended in the same millisecond. */
 export interface PastOpportunityRow {
   readonly past: PastOpportunity
   readonly ordinal: number
 }
 
-/** Committed with all other market rows of the turn; pruned by age like trades. */
+/** Committed together with all other market rows of the event-loop tick; expires like trades. */
 export interface OpportunityTable {
   put(past: PastOpportunity): void
-  /** Stores an open one in place of the one with its id. */
+  /** Stores an open opportunity; replaces the one with the same id. */
   putOpen(open: OpenOpportunity): void
   removeOpen(id: string): void
-  /** Removes all open ones; those of markets that are no longer known are left out. */
+  /** Removes and returns all open opportunities; omits those of unknown markets. */
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[]
-  /** By when they ended. */
+  /** In order of their end. */
   range(query: SliceQuery): readonly PastOpportunityRow[]
   oldestMs(): TimeMs | null
 }
 
-/** A whale row on disk, with the run and stamp of its message. */
+/** A stored whale with the run and stamp of its message. */
 export interface StoredWhale extends Whale {
-  /** Our time of its first fill. */
+  /** When its first fill was received, on the local clock. */
   readonly receivedAtMs: TimeMs
-  /** Which run published it; null, like its stamp, while it was not published. */
+  /** The run that published it; null, like its stamp, until it is published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** Whose whale it is; by native id too, since whales outlive their markets in the catalogue. */
+/** The whale's market. It includes the native id, since whales outlive their market's listing. */
 export type WhaleMarket = Pick<MarketRef, 'number' | 'venue' | 'nativeId'>
 
 export interface WhaleRow {
@@ -462,26 +466,26 @@ export interface WhaleRow {
   readonly whale: StoredWhale
 }
 
-/** Whale rows, kept for ever; their ordinals count all whales of a millisecond, of whatever market. */
+/** Whales, which are never deleted. Ordinals number all whales of a millisecond, across markets. */
 export interface WhaleTable {
-  /** By its id, which is that of its first fill. */
+  /** A whale by its id, which is the id of its first fill. */
   get(market: MarketNumber, nativeId: string): StoredWhale | null
-  /** Stores a whale and gives it its ordinal. The caller has asked `get`; a repeat throws (our bug). */
+  /** Stores a whale and assigns its ordinal. The caller must check `get` first: storing a duplicate throws. */
   put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale
   /**
-   * Replaces the stored whale of the same id, time and ordinal: more fills, or published at last. Does
-   * nothing for one that is not stored (a full disk took no puts).
+   * Replaces the stored whale of the same id, time and ordinal, after more fills or its publication. Does nothing if
+   * it is not stored (a full disk rejected the put).
    */
   replace(market: WhaleMarket, whale: StoredWhale): void
-  /** Whales of [fromMs, toMs] strictly behind `after`, of all markets, at most `limit`. */
+  /** Whales of all markets in [fromMs, toMs] strictly after `after`, at most `limit`. */
   range(query: SliceQuery): readonly WhaleRow[]
-  /** The same of one market. */
+  /** As `range`, of one market. */
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
-  /** Whales published in a run with offset above `offset`, by offset; for resuming streams. */
+  /** Whales that a run published with an offset above `offset`, in order of offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly WhaleRow[]
-  /** The newest offset of a run's whales; 0 when it has none. */
+  /** The newest offset of a run's whales; 0 if it has none. */
   newestOffset(run: number): number
-  /** Time of the oldest whale; null when there is none. */
+  /** Time of the oldest whale; null if there is none. */
   oldestMs(): TimeMs | null
   count(): number
 }

@@ -1,6 +1,6 @@
-// The part of the storage's contract that concerns wallets of venue a: the wallets that were asked for, the ledger of each in
-// packed blocks, its running tally, and the markets that wallets touched, which the catalogue forgets. All in
-// `market`, kept for ever, committed with the other rows of the turn.
+// Storage interfaces of venue a wallets: synced wallets, their ledgers in packed blocks, their P&L state, and the
+// markets that they traded, which may leave the catalogue. All are in `market`, never deleted, and committed with the
+// other rows of the event-loop tick.
 
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -8,70 +8,78 @@ import type { WalletMarket, WalletProfile } from '../../engine/wallet.ts'
 import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
 
 /**
- * A ledger that is written anew is written beside the old one, so that a crash leaves one of the two whole: the row says
- * which. `tail` are the events behind the ledger's end, which the venue may still list otherwise.
+ * First block number of each ledger version. A rewritten ledger is stored beside the old one, so one of them stays
+ * complete after a crash; the wallet's row states which is current. `tail` holds events after the ledger's end, which
+ * the venue may still change.
  */
 export const walletSides = { 0: 0, 1: 2 ** 30, tail: 2 ** 31 } as const
 export type WalletSide = 0 | 1
 
-/** Raised when events of kinds that were left out before are kept: what an older number read is read anew. */
+/**
+ * Incremented when events of formerly ignored kinds are stored. Wallets synced under a lower number are synced again.
+ */
 export const WALLET_RULES = 1
 
-/** What is kept of a wallet beside its ledger; `proxy` is its key. */
+/** A wallet's stored facts, except its ledger. The key is `proxy`. */
 export interface StoredWallet extends WalletProfile {
-  /** The ledger holds everything before this; see WalletReach. */
+  /** The ledger is complete before this time; see WalletReach. */
   readonly settledToMs: TimeMs
   readonly isComplete: boolean
-  /** When the venue was last asked for it, and when a user last asked for it. */
+  /** When the wallet was last synced, and when a user last requested it. */
   readonly readAtMs: TimeMs
   readonly requestedAtMs: TimeMs
-  /** Events in the ledger, and how many of these the running tally has in it. */
+  /** Events in the ledger, and how many of them the P&L state includes. */
   readonly events: number
   readonly pnlEvents: number
   readonly blocks: number
-  /** Where its blocks are; see walletSides. */
+  /** Location of its blocks; see walletSides. */
   readonly side: WalletSide
-  /** Kept events that the venue's last answer lacks. */
+  /** Number of stored events that the venue's last response lacks. */
   readonly lacking: number
-  /** The rules by which all of the history was read; below WALLET_RULES it lacks events that the venue lists. */
+  /**
+   * The WALLET_RULES under which all of the history was synced. Below the current value, events that the venue lists
+   * are missing.
+   */
   readonly rules: number
-  /** When the last settled event was in the venue's answer; 0: it has none; null: the ledger's last one. */
+  /**
+   * Time of the last settled event in the venue's response; 0: there is none; null: that of the ledger's last event.
+   */
   readonly listedToMs: TimeMs | null
-  /** As last shown, for rankings. */
+  /** As last served; used for rankings. */
   readonly totals: WalletTotals
   /** The last 31 days, ascending. */
   readonly hours: readonly HourFigures[]
 }
 
-/** What is kept of a market that wallets touched, for when the catalogue no longer knows it. */
+/** Facts of a market that wallets traded, for when the catalogue no longer lists it. */
 export interface StoredWalletMarket extends WalletMarket {
-  /** A wallet converted it, so its group must come from the venue itself: null until it did. */
+  /** A wallet converted it, so its group must come from the venue. The group is null until then. */
   readonly isConverted: boolean
 }
 
-/** A wallet without its hours, which are the most of it and are seldom looked at. */
+/** A wallet without its hours, which are most of its bytes and seldom needed. */
 export type WalletHead = Omit<StoredWallet, 'hours'>
 
 export interface WalletTable {
-  /** Every wallet, for the start; in order of address. */
+  /** All wallets in order of address; read at startup. */
   all(): Iterable<StoredWallet>
   get(proxy: WalletAddress): StoredWallet | null
-  /** The same without unpacking the hours, for lists: some 10 µs. */
+  /** As `get`, without decoding the hours: takes some 10 µs. */
   head(proxy: WalletAddress): WalletHead | null
   put(wallet: StoredWallet): void
-  /** The proxy of an owner's address; null when it was never asked for. */
+  /** The proxy of an owner's address; null if it was never requested. */
   proxyOf(eoa: WalletAddress): WalletAddress | null
   putOwner(eoa: WalletAddress, proxy: WalletAddress): void
   count(): number
-  /** A block, from the number at which its side begins; null when there is none or it is damaged. The bytes are the caller's to keep. */
+  /** A block, numbered from the start of its side; null if it is missing or damaged. The caller may keep the bytes. */
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
   putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
-  /** The running tally; null when none is stored or it is damaged: it is made anew from the ledger. */
+  /** The P&L state; null if it is missing or damaged. It can be recomputed from the ledger. */
   pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
   putPnlState(proxy: WalletAddress, bytes: Uint8Array): void
-  /** Removes the blocks from a number on, up to the first that there is not. */
+  /** Removes blocks from a number on, up to the first missing one. */
   removeBlocks(proxy: WalletAddress, from: number): void
-  /** Markets that wallets touched. */
+  /** Markets that wallets traded. */
   market(id: NativeMarketId): StoredWalletMarket | null
   putMarket(market: StoredWalletMarket): void
 }

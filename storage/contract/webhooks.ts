@@ -1,6 +1,5 @@
-// The part of the storage's contract that concerns webhooks: the webhooks (in `accounts`,
-// each change awaited to the platter), and the outbox (in `market`, so that a delivery is committed in
-// one turn with the trade or whale that caused it, or not at all).
+// Storage interfaces of webhooks: the webhooks (in `accounts`; callers wait until each write is durable) and the outbox
+// (in `market`). A delivery is thus committed atomically with the trade or whale that caused it.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../engine/units.ts'
@@ -13,39 +12,38 @@ import type {
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 
-/** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
+/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
 export interface WebhookTable {
   all(): Iterable<Webhook>
-  /** Gives the webhook its number; the number is never given again. */
+  /** Assigns the webhook its number, which is never reused. */
   create(webhook: Omit<Webhook, 'number'>): Promise<Webhook>
   /** Replaces the webhook of the same id. */
   put(webhook: Webhook): Promise<void>
   remove(webhook: Webhook): Promise<void>
 }
 
-/** Which deliveries go first: those never tried, or those tried before. */
+/** Whether a delivery was attempted before. First attempts and retries have separate queues. */
 export type AttemptKind = 'first' | 'retry'
 
-/** What an outbox remembers of a webhook beside its deliveries. */
+/** State of a webhook's outbox, except its deliveries. */
 export interface OutboxState {
   readonly counts: DeliveryCounts
-  /** Of `counts.dropped`: events that were never stored (`throttle`). */
+  /** Part of `counts.dropped`: events that were never stored (`throttle`). */
   readonly throttledCount: number
-  /** The bodies of pending deliveries, bytes; about 1,000 for each that was stored before bytes were counted. */
+  /** Bytes of pending deliveries' bodies. Deliveries stored before bytes were counted are estimated at 1,000 each. */
   readonly pendingBytes: number
-  /** Since when every attempt failed; null after a success or before the first attempt. */
+  /** Since when all attempts have failed; null after a success or before the first attempt. */
   readonly failingSinceMs: TimeMs | null
 }
 
 /**
- * Deliveries by webhook. Reads are synchronous and see every put of this process. Puts of one event
- * turn are committed together with all other market rows of it. After a crash the counts fit the
- * rows, whatever was lost.
+ * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick
+ * commit together with its other market rows. After a crash the counts match the stored rows.
  */
 export interface OutboxTable {
   /**
-   * Stores a pending delivery, due at `dueAtMs`, in the 'first' lane, and counts it. Null, and
-   * nothing stored, when the webhook has a delivery of that event already, or the disk takes no more.
+   * Stores a pending delivery, due at `dueAtMs`, in the 'first' queue, and counts it. Returns null and stores nothing
+   * if the webhook already has a delivery of that event, or if storage rejects writes.
    */
   create(
     webhook: WebhookNumber,
@@ -54,41 +52,44 @@ export interface OutboxTable {
     },
   ): StoredDelivery | null
   get(webhook: WebhookNumber, number: number): StoredDelivery | null
-  /** The number of the webhook's delivery of an event; null: it has none. */
+  /** The number of the webhook's delivery of an event, or null. */
   numberOf(webhook: WebhookNumber, eventId: string): number | null
   /**
-   * Replaces status, dueAtMs, attempts and last of a stored delivery, and moves the counts with the
-   * status; a pending one with attempts is in the 'retry' lane. False, and nothing changed, for one
-   * that is gone, and while the disk takes no more.
+   * Replaces status, dueAtMs, attempts and last of a stored delivery, and adjusts the counts. A pending delivery with
+   * attempts is in the 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage rejects
+   * writes.
    */
   update(webhook: WebhookNumber, delivery: Delivery): boolean
-  /** Pending deliveries of a lane by due time, then number, strictly behind `after`, at most `limit`. */
+  /** Pending deliveries of a queue in order of due time, then number, strictly after `after`, at most `limit`. */
   due(query: {
     webhook: WebhookNumber
     attemptKind: AttemptKind
     after: { readonly dueAtMs: TimeMs; readonly number: number } | null
     limit: number
   }): readonly { readonly dueAtMs: TimeMs; readonly number: number }[]
-  /** Newest first, numbers strictly below `before` (null: all), at most `limit`; without bodies. */
+  /** Newest first, with numbers strictly below `before` (null: all), at most `limit`; without bodies. */
   list(query: {
     webhook: WebhookNumber
     status: DeliveryStatus | null
     before: number | null
     limit: number
   }): readonly Delivery[]
-  /** The oldest pending delivery; null when there is none. */
+  /** The oldest pending delivery, or null. */
   oldestPending(webhook: WebhookNumber): Delivery | null
   state(webhook: WebhookNumber): OutboxState
-  /** Counts events that were dropped without being stored. False, and nothing counted, while the disk takes no more. */
+  /**
+   * Counts events that were dropped without being stored. Returns false and counts nothing while storage rejects
+   * writes.
+   */
   throttle(webhook: WebhookNumber, count: number): boolean
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void
-  /** The price last sent to a webhook of a market, for price.changed; null when none was. */
+  /** The price of a market last sent to a webhook, for price.changed, or null. */
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null
   putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void
   removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void
   /**
-   * Removes finished deliveries beyond the newest `finishedMax` of the webhook or made before
-   * `beforeMs`, at most `rowsMax`; the counts stay. True while there are more.
+   * Deletes finished deliveries beyond the newest `finishedMax` of the webhook or created before `beforeMs`, at most
+   * `rowsMax`. The counts stay. Returns true while there are more.
    */
   prune(query: {
     webhook: WebhookNumber
@@ -96,8 +97,8 @@ export interface OutboxTable {
     beforeMs: TimeMs
     rowsMax: number
   }): boolean
-  /** Removes everything of a webhook, at most `rowsMax` rows a call. True while there are more. */
+  /** Deletes all rows of a webhook, at most `rowsMax` a call. Returns true while there are more. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean
-  /** Webhooks that have a state row: with those of WebhookTable, whose rows are left over. */
+  /** Webhooks that have a state row. Those missing from WebhookTable have orphaned rows. */
   webhooks(): Iterable<WebhookNumber>
 }

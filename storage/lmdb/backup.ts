@@ -1,10 +1,10 @@
-// Backups of the `accounts` environment while the engine runs. Each is a folder that is itself a data
-// folder: DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and a `database.json` that says
-// that the rest is still to be made. To restore, with the engine stopped, either
-// - start with DATA_DIR set to a copy of that folder: the markets are fetched from the venues anew; or
-// - replace DATA_DIR/accounts by the copy's `accounts`: the markets stay.
-// The file `secrets` is in no backup: without the same one (or JWT_SECRET and SECRETS_KEY) all tokens
-// end and the secrets of webhooks must be rotated.
+// Backups of the `accounts` environment while the engine runs. Each backup is itself a data folder:
+// DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and an incomplete `database.json`. To restore, stop
+// the engine and do one of these:
+// - start with DATA_DIR set to a copy of that folder; the markets are fetched from the venues again;
+// - replace DATA_DIR/accounts by the backup's `accounts`; the markets stay.
+// Backups omit the file `secrets`. Without the original file (or JWT_SECRET and SECRETS_KEY) all tokens become invalid
+// and webhook secrets must be rotated.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -17,10 +17,10 @@ import { diskSpace, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
-/** A day of hourly ones. */
+/** Hourly backups of a day. */
 const RETAINED_MAX = 24
 const NAME = /^accounts-\d{8}T\d{6}Z$/
-/** A copy that is not complete yet, or never became so. */
+/** A backup in progress or interrupted. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
 
 const REWRITE_FAILED = 'deleted accounts could not be overwritten'
@@ -47,7 +47,7 @@ export class AccountsBackup {
     this.#folder = join(resolve(options.dataDir), 'backups')
   }
 
-  /** Makes one, named by `nowMs`; while one is being made that one is awaited. Never rejects. */
+  /** Makes a backup, named by `nowMs`, or waits for the one in progress. Never rejects. */
   make(nowMs: TimeMs): Promise<void> {
     this.#running ??= this.#attempt(nowMs).finally(() => {
       this.#running = null
@@ -55,7 +55,7 @@ export class AccountsBackup {
     return this.#running
   }
 
-  /** Only overwrites what was deleted, as a backup does first. Never rejects. */
+  /** Only overwrites deleted rows, as each backup does first. Never rejects. */
   overwriteDeleted(): Promise<void> {
     this.#running ??= this.#rewrite()
       .catch((error: unknown) => this.#options.log.error({ err: error }, REWRITE_FAILED))
@@ -71,7 +71,7 @@ export class AccountsBackup {
     await this.#options.environment.rewrite()
   }
 
-  /** Gives up the one under way, and resolves when the files are no longer in use. */
+  /** Cancels the backup in progress; resolves when its files are no longer in use. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#running
@@ -90,7 +90,7 @@ export class AccountsBackup {
         await rm(part, { recursive: true, force: true })
         throw error
       })
-      // Of two within a second the later one stays.
+      // The later of two backups within a second replaces the earlier one.
       await rm(join(this.#folder, name), { recursive: true, force: true })
       await rename(part, join(this.#folder, name))
       await flush(this.#folder)
@@ -103,7 +103,7 @@ export class AccountsBackup {
     }
   }
 
-  /** Copies, checks and flushes; how many rows it came to. */
+  /** Copies, checks and flushes; returns the number of rows. */
   async #copy(part: string): Promise<number> {
     const { environment, databaseId } = this.#options
     const path = join(part, 'accounts')
@@ -122,7 +122,7 @@ export class AccountsBackup {
     return rowCount
   }
 
-  /** Throws when the disk has less room than four copies: a backup must not fill it. */
+  /** Throws unless the disk has room for four copies: a backup must not fill it. */
   async #requireSpace(): Promise<void> {
     const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
     const { freeBytes, totalBytes } = diskSpace(this.#folder)
@@ -130,7 +130,7 @@ export class AccountsBackup {
       throw new Error('the disk has too little room for a copy')
   }
 
-  /** The newest stay; the one just made stays too, even when the clock was set back. */
+  /** Keeps the newest backups, and always the one just made, even if the clock was set back. */
   async #removeOlder(made: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
     const retained = new Set(names.sort().slice(-(RETAINED_MAX - 1)))
@@ -145,8 +145,8 @@ export class AccountsBackup {
 }
 
 /**
- * Throws when a table of the copy has other than the rows it was made from, by more than were written
- * meanwhile (each row put changes a count by one at most); else how many there are in all.
+ * Throws if a table's row count in the copy differs from the source by more than the rows written meanwhile. Each put
+ * changes a count by at most one. Returns the total row count.
  */
 function compare(
   copied: ReadonlyMap<string, number>,

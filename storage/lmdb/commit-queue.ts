@@ -1,43 +1,41 @@
-// When waiting writes are handed over: together, one transaction at a time, never in the middle of
-// an event turn; and what happens when that fails. A full disk is tried again, anything else ends
-// writing for good, since after a failed flush it is unknown what the disk holds.
+// Schedules commits: one transaction at a time, never in the middle of an event-loop tick. A commit that fails because
+// the disk is full is retried. Any other failure stops all writing, since the state of the disk is unknown after a
+// failed flush.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 
-/** A full disk is tried again after this long, whether or not a row waits: health is well within 5 s of the disk. */
+/** Retry delay after a full disk, also when no row waits: health must be correct within 5 s. */
 const RETRY_MS = 2_000
 
-/**
- * 'diskFull': reads go on, writes are refused or wait. 'failed': nothing more is written until a restart.
- */
+/** 'diskFull': reads continue, writes are rejected or wait. 'failed': no writes until a restart. */
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
   readonly clock: Clock
-  /** Writes gather at most this long before they are handed over; 0: only to the turn's end. */
+  /** Maximum time for which writes are batched; 0: until the end of the event-loop tick. */
   readonly pauseMs: number
   /**
-   * 'keep': rows of a failed commit stay readable and are tried again (market: they were published
-   * already). 'drop': they are forgotten, since their callers were refused (accounts).
+   * 'keep': rows of a failed commit stay readable and are retried (market: they are already published). 'drop': they
+   * are discarded, since their callers received an error (accounts).
    */
   readonly failedRows: 'keep' | 'drop'
-  /** What waits is from now on the commit; rows of a failed one that were kept stay in it. */
+  /** Moves the waiting rows into the next commit. Retained rows of a failed commit stay in it. */
   readonly beginCommit: () => void
-  /** Hands the commit to the disk; resolves on the platter. */
+  /** Writes the commit to disk; resolves when durable. */
   readonly write: () => Promise<unknown>
-  /** The rows of the commit need not be kept any longer. */
+  /** Releases the rows of the commit. */
   readonly endCommit: () => void
-  /** What a failure means; asked at once. */
+  /** Classifies a failure; called at once. */
   readonly explain: (error: unknown) => Promise<CommitFailure>
-  /** `isNews`: the state was another one before. */
+  /** `isNewState`: the state was different before. */
   readonly onFailure: (failure: { state: CommitState; isNewState: boolean; cause: string }) => void
 }
 
 interface CommitFailure {
   readonly cause: string
-  /** There was no room for it; nothing is wrong with the disk otherwise. */
+  /** The disk had no room; there is no other fault. */
   readonly isDiskFull: boolean
 }
 
@@ -67,14 +65,14 @@ export class CommitQueue {
     return this.#state
   }
 
-  /** Rows put and not yet on the platter. */
+  /** Rows that are not durable yet. */
   get outstandingCount(): number {
     return this.#openCount + this.#inFlightCount
   }
 
   /**
-   * Whether so many rows may be put. While commits fail no more than outstandingWritesMax may wait;
-   * further ones are refused. As long as all is well ingestion is slowed instead.
+   * Whether `rowCount` more rows are accepted. While commits fail, at most outstandingWritesMax rows may wait and
+   * further ones are rejected. Otherwise ingestion is slowed instead.
    */
   isAccepting(rowCount = 1): boolean {
     if (this.#state === 'ok') return true
@@ -82,13 +80,13 @@ export class CommitQueue {
     return !isLost && this.outstandingCount + rowCount <= outstandingWritesMax
   }
 
-  /** A row waits that did not wait before. */
+  /** Counts a row that was not waiting before. */
   add(): void {
     this.#openCount += 1
     this.#schedule(this.#options.pauseMs)
   }
 
-  /** Resolves when everything put so far is on the platter; rejects when its commit failed. */
+  /** Resolves when all puts so far are durable; rejects if their commit failed. */
   committed(): Promise<void> {
     if (this.#state === 'failed') return Promise.reject(this.#failure())
     if (this.outstandingCount === 0 && !this.#isInFlight) return Promise.resolve()
@@ -100,7 +98,7 @@ export class CommitQueue {
     })
   }
 
-  /** Resolves when no commit is under way. The next one begins after the returned function was called. */
+  /** Resolves when no commit is in progress. The next commit starts after the returned function is called. */
   async hold(): Promise<() => void> {
     this.#isHeld = true
     while (this.#isInFlight) {
@@ -114,7 +112,7 @@ export class CommitQueue {
     }
   }
 
-  /** Hands over nothing more. */
+  /** Starts no more commits. */
   close(): void {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -122,8 +120,8 @@ export class CommitQueue {
   }
 
   /**
-   * Arranges the next hand-over: at the end of this turn when the pause is 0, else after it. A timer
-   * that runs already, for an earlier row or for the next try on a full disk, is left to run.
+   * Schedules the next commit: at the end of this event-loop tick if the pause is 0, else after the pause. An active
+   * timer, for an earlier row or a retry, is not replaced.
    */
   #schedule(pauseMs: number): void {
     if (this.#isInFlight || this.#isClosed || this.#isHeld || this.#immediate !== null) return
@@ -181,7 +179,7 @@ export class CommitQueue {
     } else this.#schedule(this.#nextPauseMs(RETRY_MS))
   }
 
-  /** A caller that waits does not wait for more writes to gather. */
+  /** A waiting caller skips the batching pause. */
   #nextPauseMs(pauseMs: number): number {
     return this.#openWaiters.length > 0 ? 0 : pauseMs
   }

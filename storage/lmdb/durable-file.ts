@@ -1,13 +1,11 @@
-// Writes a small file so that after a crash it is the old one or the new one, never half of either:
-// written beside, flushed, renamed over, folder flushed. Also creates a file that must not exist.
+// Atomic writes of small files: after a crash the file is the old or the new version. The new text is written to a
+// temporary file, flushed and renamed, and the folder is flushed. Also creates a file that must not exist.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/**
- * Replaces or creates `path` with `text`; readable by the owner alone. Throws what the disk says.
- */
+/** Replaces or creates `path` with mode 600. Throws file system errors. */
 export function writeDurably(path: string, text: string): void {
   const beside = join(dirname(path), `.${basename(path)}.${process.pid}.new`)
   const file = openSync(beside, 'w', 0o600)
@@ -21,7 +19,7 @@ export function writeDurably(path: string, text: string): void {
   flushFolder(dirname(path))
 }
 
-/** Waits until a file or folder is on the platter. */
+/** Resolves when a file or folder is synced to disk. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
@@ -41,7 +39,6 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Whether an error of the file system has this code. */
 export function isErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,8 +1,7 @@
-// One LMDB environment: its files, its tables, and the queue through which every write goes.
-// lmdb-js is opened without overlapping sync, so that its promise means "on the platter", and
-// without event-turn batching, which leaves rejected promises behind that no code can catch; each
-// commit is one explicit batch instead. transactionSync is used before the tables open only: it
-// would commit half of a batch under way.
+// One LMDB environment: its files, its tables, and the queue of all its writes. lmdb-js is opened without overlapping
+// sync, so that its promise means "durable". Event-turn batching is off because it creates rejected promises that no
+// code can catch; each commit is one explicit batch. transactionSync is used only before the tables open: it would
+// commit half of a batch in progress.
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,17 +17,17 @@ import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
-/** Free space that is never written to: 2 % of the disk, but at least 64 MiB and at most 1 GiB. */
+/** Reserve of free disk space: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
 const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
 /**
- * Of addresses, not of memory or disk. When a file outgrows its map, lmdb-js makes a second one of twice the size and keeps
- * the first until the end, so that what was read through both counts twice as resident memory.
+ * Address space, not memory or disk. When a file outgrows its map, lmdb-js creates a second map of twice the size and
+ * keeps the first until the end. Pages read through both then count twice as resident memory.
  */
 const MAP_BYTES = 64 * 2 ** 30
-/** The system's words for ENOSPC, EFBIG and EDQUOT. */
+/** System messages of ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i
 
-/** What an environment needs of lmdb-js; a test puts failures in between. */
+/** The part of lmdb-js that an environment uses; tests inject failures here. */
 export type Root = Pick<
   RootDatabase<Buffer, Buffer>,
   'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close' | 'backup'
@@ -44,7 +43,7 @@ interface EnvironmentOptions {
   /** See CommitQueueOptions. */
   readonly commitPauseMs: number
   readonly failedRows: 'keep' | 'drop'
-  /** Free space of the disk; that of `path` unless a test gives another. */
+  /** Free space of the disk; default: that of `path`. For tests. */
   readonly diskSpace?: () => DiskSpace
 }
 
@@ -54,15 +53,15 @@ export interface DiskSpace {
   readonly totalBytes: number
 }
 
-/** The room of the disk that holds `path`. Throws when `path` does not exist. */
+/** Space of the disk that holds `path`. Throws if `path` does not exist. */
 export function diskSpace(path: string): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(path)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /**
- * Whether a disk has too little room for LMDB. lmdb-js 3.5 writes the message of a failed page write into a buffer of 100 bytes
- * and corrupts the heap, so LMDB must never meet a full disk.
+ * Whether a disk is too full for LMDB. LMDB must never write to a full disk: lmdb-js 3.5 writes the message of a
+ * failed page write into a buffer of 100 bytes and corrupts the heap.
  */
 export function isBelowReserve({ freeBytes, totalBytes }: DiskSpace): boolean {
   const { share, bytesMin, bytesMax } = RESERVE
@@ -93,7 +92,7 @@ export class Environment {
   #sentinel: Database<Buffer, Buffer>
   #putCount = 0
   #isDamaged = false
-  /** What `handedOver` was at the last `rewrite`; null: none since the start. */
+  /** The value of `handedOver` at the last `rewrite`; null: none since the start. */
   #rewrittenAt: number | null = null
 
   constructor(root: Root, options: EnvironmentOptions) {
@@ -123,14 +122,14 @@ export class Environment {
     return this.#queue.state
   }
 
-  /** Everything is written, and no page was found damaged since the start. */
+  /** Commits succeed, and no damaged page was found since the start. */
   get isHealthy(): boolean {
     return this.state === 'ok' && !this.#isDamaged
   }
 
   /**
-   * Whether so many rows would all be taken, for tables whose rows must fit together; counted as
-   * dropped when not.
+   * Whether storage accepts this many rows, for tables that write several rows atomically. Counts them as dropped if
+   * not.
    */
   accepts(rowCount: number): boolean {
     const isAccepting = this.#queue.isAccepting(rowCount)
@@ -138,7 +137,7 @@ export class Environment {
     return isAccepting
   }
 
-  /** Rows handed to commits so far: the most by which a count of rows can have changed. */
+  /** Rows passed to commits so far: the most by which a row count can have changed. */
   handedOver(): number {
     return this.#putCount - this.#queue.outstandingCount
   }
@@ -153,22 +152,22 @@ export class Environment {
     return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
   }
 
-  /** Copies what is committed into the empty folder `path`, while writing goes on. */
+  /** Copies the committed rows into the empty folder `path` while writes continue. */
   copyTo(path: string): Promise<void> {
     return this.#root.backup(path, true)
   }
 
   /**
-   * Moves the rows into a new file, since in freed pages of the old one deleted rows can still be read. Does nothing when
-   * nothing changed since the last time. Commits wait meanwhile and reads go on. Rejects, with the old file in place, when
-   * the copy fails or has other rows.
+   * Moves the rows into a new file, since deleted rows can still be read in freed pages of the old one. Does nothing
+   * if nothing changed since the last call. Commits wait meanwhile; reads continue. If the copy fails or has other
+   * rows, it rejects and the old file stays.
    */
   async rewrite(): Promise<void> {
     const handedOver = this.handedOver()
     if (this.#rewrittenAt === handedOver || this.state !== 'ok') return
     const release = await this.#queue.hold()
     const { path } = this.#options
-    // LMDB must not take the copy for the environment that is open.
+    // A new path for each copy, or LMDB would treat the copy as the open environment.
     const next = join(path, `next-${this.#options.clock.nowMs()}`)
     try {
       for (const name of readdirSync(path)) {
@@ -214,39 +213,34 @@ export class Environment {
     }
     const old = this.#root
     this.#root = root
-    // Before the next commit: a crash must not bring the old file back.
+    // Must precede the next commit: a crash must not restore the old file.
     await flush(path)
     await old.close()
   }
 
-  /** Rows put and not yet on the platter. */
+  /** Rows that are not durable yet. */
   outstandingWrites(): number {
     return this.#queue.outstandingCount
   }
 
-  /**
-   * Bytes of the pages that hold rows: what the files would shrink to. The files themselves never
-   * shrink; pages freed by removals are left out here, since LMDB fills them again.
-   */
+  /** Bytes of the pages that hold rows. The files never shrink; freed pages are not counted, since LMDB reuses them. */
   sizeBytes(): number {
     let bytes = 0
     for (const { database } of this.#tables.values()) bytes += pageBytes(database.getStats())
     return bytes
   }
 
-  /** Resolves when everything put so far is on the platter; rejects when a commit failed. */
+  /** Resolves when all puts so far are durable; rejects if a commit failed. */
   committed(): Promise<void> {
     return this.#queue.committed()
   }
 
-  /**
-   * As `committed`, but rejects after `timeoutMs` too; whether the rows are kept is then unknown.
-   */
+  /** As `committed`, but also rejects after `timeoutMs`; it is then unknown whether the rows are stored. */
   committedWithin(timeoutMs: number): Promise<void> {
     return this.#within(timeoutMs, this.#queue.committed())
   }
 
-  /** Commits what waits, unless commits fail, and closes the files; each within `timeoutMs`. */
+  /** Commits the waiting rows, unless commits fail, and closes the files; each within `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#stopReaderCheck()
     try {
@@ -273,12 +267,12 @@ export class Environment {
         if (this.#isBelowReserve()) throw new Error('No space left above the reserve')
         return this.#root.batch(() => {
           for (const { table } of this.#tables.values()) table.writePending()
-          // An empty commit would reach no disk, and say nothing of its room.
+          // An empty commit would not touch the disk, so it could not test for free space.
           if (this.state === 'diskFull') this.#rewriteSentinel()
         })
       },
       endCommit: () => {
-        // The read transaction may be older than the commit; rows must not vanish in between.
+        // The read transaction may be older than the commit; rows must not disappear in between.
         this.#root.resetReadTxn()
         for (const { table } of this.#tables.values()) table.endCommit()
         commitMs.observe(clock.monotonicMs() - startedMs)
@@ -329,7 +323,7 @@ export class Environment {
     })
   }
 
-  /** Writes what is there already: a page that the disk must take. */
+  /** Rewrites an existing row, so that the disk must accept a page. */
   #rewriteSentinel(): void {
     const bytes = this.#sentinel.get(SENTINEL_KEY)
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
@@ -370,8 +364,8 @@ function pageBytes(stats: { readonly [name: string]: unknown }): number {
 }
 
 /**
- * lmdb-js rejects with a text that says nothing and puts the cause into a promise of its own, which
- * is settled in the same turn; awaited no longer than that.
+ * lmdb-js rejects with a generic message and puts the cause into a separate promise. That promise settles in the same
+ * event-loop tick, so this waits no longer.
  */
 async function causeOf(error: unknown): Promise<string> {
   if (typeof error !== 'object' || error === null) return String(error)

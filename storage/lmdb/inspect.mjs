@@ -1,8 +1,8 @@
-// Opens one LMDB environment read-only and touches its first and last rows, in a process of its own
-// that a damaged file may kill (startup-check.ts starts it and says why). Plain JavaScript, because
-// starting tsx would cost a quarter of a second at every start. It changes nothing on disk.
-// Then it reads the rows of every table, and with them every page that holds one, for `budgetMs` (null: all of them).
-// Prints one line of JSON: {"counts": {table: n, …}} or {"fault": "..."}.
+// Opens one LMDB environment read-only in a separate process, which a damaged file may kill (see startup-check.ts), and
+// reads its first and last rows. Plain JavaScript, since tsx would add a quarter of a second to each start. Changes
+// nothing on disk.
+// Then it reads the rows of each table, and with them each page that holds one, for `budgetMs` (null: all rows). Prints
+// one line of JSON: {"counts": {table: n, …}} or {"fault": "..."}.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

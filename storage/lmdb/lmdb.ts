@@ -1,5 +1,5 @@
-// Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
-// format, tables; closes it in the opposite order.
+// Opens the LMDB storage of a data folder: lock, side file, file check, sentinels, format, tables. Closes them in
+// reverse order.
 
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -45,11 +45,11 @@ import {
 import { checkFiles } from './startup-check.ts'
 
 /**
- * Market writes gather this long: ten times fewer pages are written than with one commit a turn.
- * What a kill loses of it, the venues send again.
+ * Market writes are batched for this long, which writes ten times fewer pages than a commit per event-loop tick. The
+ * venues send again what a kill loses.
  */
 const MARKET_PAUSE_MS = 20
-/** A closing disk may take this long; the whole shutdown has shutdownMsMax. */
+/** Limit for closing the files; the whole shutdown has shutdownMsMax. */
 const CLOSE_TIMEOUT_MS = 10_000
 
 interface LmdbStorageOptions {
@@ -60,8 +60,8 @@ interface LmdbStorageOptions {
 }
 
 /**
- * Opens or creates the data folder. Rejects, leaving no lock behind, when another engine holds it
- * (EngineError UNAVAILABLE) or its files are not what was left there (Error that says what to do).
+ * Opens or creates the data folder. On rejection it releases the lock. Rejects with EngineError UNAVAILABLE if another
+ * engine holds the folder, or with an Error that states the remedy if the files are not the expected ones.
  */
 export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
   const dataDir = resolve(options.dataDir)
@@ -77,7 +77,7 @@ export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Stor
   }
 }
 
-/** What a full or read-only disk, or a folder that cannot be, says. */
+/** Error codes of a full or read-only disk, or of a folder that cannot be created. */
 const DISK_CODES = /^(?:ENOSPC|EDQUOT|EFBIG|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EIO)$/
 
 async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise<Storage> {

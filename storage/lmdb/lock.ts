@@ -1,6 +1,5 @@
-// One writing process a data folder: DATA_DIR/lock names its pid. A lock whose process is gone is
-// taken over; a pid that was given to another process since is recognised by the machine's boot and
-// the process's start time (Linux; elsewhere by the pid alone).
+// Allows one writing process per data folder: DATA_DIR/lock contains its pid. A lock of a dead process is taken over. A
+// reused pid is detected by boot id and process start time (Linux only; elsewhere only the pid is checked).
 
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,23 +8,23 @@ import { isErrorCode, readText } from './durable-file.ts'
 
 interface Holder {
   readonly pid: number
-  /** Boot id and start time of the process; empty where the system does not say. */
+  /** Boot id and start time of the process; empty if the system does not provide them. */
   readonly born: string
 }
 
-/** Locks that this process holds: by its pid alone they would look like locks left by a crash. */
+/** Locks that this process holds. By pid alone they would look like locks left by a crash. */
 const held = new Set<string>()
 
 /**
- * Takes the lock of a data folder; the result releases it, once. Throws EngineError UNAVAILABLE
- * that names the other process.
+ * Acquires the lock of a data folder and returns a function that releases it once. Throws EngineError UNAVAILABLE,
+ * which names the other process.
  */
 export function takeLock(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(resolve(dataDir), 'lock')
   if (held.has(path)) throw refusal(path, process.pid)
   const own = JSON.stringify({ pid: process.pid, born: birth(process.pid) })
-  // Written beside and linked: the lock appears with its text, or not at all.
+  // Written to a temporary file and linked, so that the lock appears atomically with its text.
   const beside = `${path}.${process.pid}`
   writeFileSync(beside, own, { mode: 0o600 })
   try {
@@ -47,10 +46,7 @@ export function takeLock(dataDir: string): () => void {
   }
 }
 
-/**
- * The pid of the engine that holds a data folder, or null; for commands that ask it over its
- * socket.
- */
+/** The pid of the engine that holds a data folder, or null; for commands that use its socket. */
 export function lockHolder(dataDir: string): number | null {
   const text = readText(join(resolve(dataDir), 'lock'))
   const holder = text === null ? null : parseHolder(text)
@@ -77,7 +73,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves a dead lock away; puts it back when another start was quicker and it is a live one. */
+/** Moves a stale lock away; puts it back if another start replaced it by a live one. */
 function removeStale(path: string, expected: string): void {
   const away = `${path}.${process.pid}.stale`
   try {
@@ -91,7 +87,7 @@ function removeStale(path: string, expected: string): void {
 }
 
 function isAlive(holder: Holder): boolean {
-  // A lock with our pid that is not in `held` was left by an earlier process with the same pid.
+  // A lock with this pid that is not in `held` is from an earlier process with the same pid.
   if (holder.pid === process.pid) return false
   try {
     process.kill(holder.pid, 0)
@@ -102,7 +98,7 @@ function isAlive(holder: Holder): boolean {
   return holder.born === '' || now === '' || now === holder.born
 }
 
-/** "<boot id> <start time in ticks>" of a process; empty where /proc is missing. */
+/** "<boot id> <start time in ticks>" of a process; empty without /proc. */
 function birth(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -1,15 +1,14 @@
-// A table whose rows share rows of LMDB: up to an eighth of a page of neighbours in one block, whose key is at or below
-// theirs, so that a small row does not pay for a node, a whole key and a page half full. Keys have one length
-// within a table. A row of an older format, which has a row of LMDB to itself, is a block of one.
+// A table that packs neighbouring rows into LMDB rows (blocks) of up to an eighth of a page. This saves the node, the
+// full key and the half-empty page that each small row would cost. A block's key is at or below the keys of its rows.
+// Keys have one length within a table. A row of an older format, stored alone, is a block of one row.
 //
 //   255 | row | row | …      each in the order of keys:
-//   shared << 4 | zeros (u8) | value's bytes (varint) | key without what it shares with the block's and the zeros at its end | value
+//   shared << 4 | zeros (u8) | value's bytes (varint) | key without the prefix shared with the block's key and the trailing zeros | value
 //
-// A row is added behind the last one of its group, in place, without a look at the others: trades come in the order of time.
-// The block waits for its commit as one row, however many are added to it until then; what a commit has
-// been handed is never written again, since bytes are only added behind it. Elsewhere a row's block is written anew, in two
-// halves when it is full. In memory stay the last two blocks of up to 4,096 groups, some 4 MB; beyond it they are
-// read again.
+// Most rows come in order of time and are appended in place after the last row of their group. The block counts as one
+// uncommitted row, however many rows are appended. Bytes passed to a commit never change, since appends only write
+// after them. Other inserts rewrite the block, split in two if it is full. The last two blocks of up to 4,096 groups
+// (some 4 MB) are cached; others are read again.
 
 import { assert } from '../../engine/errors.ts'
 import { compareKeys, copyBytes } from '../records/keys.ts'
@@ -17,37 +16,40 @@ import { writeVarint } from '../records/varints.ts'
 import type { OpenRow } from './pending.ts'
 import type { KeyRange, Row, Table } from './table.ts'
 
-/** So that eight fill a page of LMDB (4,096 bytes, 24 of them a header, and 26 a block for node and key). */
+/** Eight blocks fill an LMDB page (4,096 bytes: 24 of header, and 26 per block for node and key). */
 const BLOCK_BYTES = 483
-/** No row of a table that is not packed begins so: the highest byte of a market's number, or a schema. */
+/**
+ * First byte of a packed block. Unpacked rows never start with it: theirs is a schema, or the highest byte of a market
+ * number.
+ */
 const MARK = 255
 const NIBBLE_MAX = 15
-/** Of a varint below 2 MiB: a record's fields are a few kilobytes. */
+/** Bytes of a varint below 2 MiB: a record's fields take a few kilobytes. */
 const VALUE_LENGTH_BYTES_MAX = 3
-/** Groups whose blocks are remembered; above it the memory starts afresh. */
+/** Maximum number of cached groups; above it the cache is cleared. */
 const GROUPS_MAX = 4_096
-/** No number of a commit. */
+/** Not a commit number. */
 const NEVER = -1
 const VALUE_LENGTH_END = 0x80 ** VALUE_LENGTH_BYTES_MAX
-/** What stands for rows behind damaged bytes: no record's check lets it through. */
+/** Value of rows after damaged bytes; every record check rejects it. */
 const DAMAGED: Buffer = Buffer.of(0)
 
 /**
- * A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment.
- * A block that grows is one piece of memory, its keys behind its bytes, and not of Node's pool: the last blocks of
- * a thousand groups, minutes old, would each keep 8 KiB of that.
+ * An LMDB row that packs rows in `bytes` up to `end`. While uncommitted, its value is its current content. The bytes
+ * and keys of a growing block are one allocation outside Node's pool: each of the thousands of cached blocks would
+ * otherwise retain an 8 KiB pool slab.
  */
 class Block implements OpenRow {
   readonly keyBytes: number
   readonly bytes: Buffer
-  /** How many of the bytes are for rows. */
+  /** Bytes available for rows. */
   readonly capacity: number
   end: number
-  /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
+  /** Nothing may be appended: it is a row of an older format, or its last bytes are damaged. */
   readonly isClosed: boolean
-  /** The commit for which it waits. */
+  /** The number of the commit that will write it. */
   commitCount = NEVER
-  /** Its own key and that of its last row, from here on. */
+  /** Its own key and the key of its last row, from `#keysAt` on. */
   readonly #keys: Buffer
   readonly #keysAt: number
   #key: Buffer | null = null
@@ -72,14 +74,14 @@ class Block implements OpenRow {
     return this.#key
   }
 
-  /** How many of its first bytes a key has in common with the block's. */
+  /** Length of the common prefix of a key and the block's key. */
   sharedBytes(key: Buffer, most: number): number {
     let shared = 0
     while (shared < most && key[shared] === this.#keys[this.#keysAt + shared]) shared += 1
     return shared
   }
 
-  /** The order of the last row's key and this one. */
+  /** Compares the last row's key with this key. */
   compareLast(key: Buffer): number {
     const at = this.#keysAt + this.keyBytes
     for (let index = 0; index < key.length; index += 1) {
@@ -89,7 +91,7 @@ class Block implements OpenRow {
     return 0
   }
 
-  /** The last row is the one with this key, and ends here. */
+  /** Sets the last row's key and end. */
   endAt(end: number, lastKey: Buffer): void {
     this.end = end
     copyBytes(lastKey, 0, this.#keys, this.#keysAt + this.keyBytes, lastKey.length)
@@ -101,7 +103,7 @@ type BlockMemory = Pick<Block, 'bytes' | 'capacity' | 'end' | 'isClosed'> & {
   readonly keysAt: number
 }
 
-/** Of one group of keys: its last block, and the one that was last looked into. */
+/** Cached blocks of one group of keys: its last block and the one last read. */
 interface GroupBlocks {
   tail: Block | null
   recent: Block | null
@@ -115,7 +117,7 @@ export class PackedTable {
     this.#table = table
   }
 
-  /** The table in which the blocks are rows; for records' bytes. */
+  /** The table that stores the blocks; for records' bytes. */
   get blocks(): Pick<Table, 'layout' | 'decodePacked'> {
     return this.#table
   }
@@ -126,7 +128,7 @@ export class PackedTable {
     return valueIn(block, key)
   }
 
-  /** The value is the first `valueBytes` of these bytes; they and the key are copied. */
+  /** Copies the key and the first `valueBytes` of the value. */
   put(key: Buffer, value: Buffer, valueBytes = value.length): void {
     const groupBlocks = this.#groupBlocksOf(key)
     const { tail } = groupBlocks
@@ -163,7 +165,7 @@ export class PackedTable {
     this.#replace(this.#groupBlocksOf(key), block, block.key, rows)
   }
 
-  /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
+  /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
     const { tail } = this.#groupBlocksOf(from)
@@ -172,7 +174,7 @@ export class PackedTable {
     if (isReverse) {
       if (tail !== null && !visitRows(tail, range, visit)) return
       if (isInTail) return
-      // The block in which the range begins is the first whose key is not above it.
+      // The range starts in the last block whose key is not above it.
       this.#table.scan({ from: this.#groupStart(from), to: end, isReverse }, (row) => {
         return visitRows(row, range, visit) && compareKeys(row.key, from) > 0
       })
@@ -199,7 +201,7 @@ export class PackedTable {
     return found
   }
 
-  /** Lets the commit that comes write the last block of a group as it is then. */
+  /** Adds a group's last block to the next commit, which writes its content at that time. */
   #markDirty(block: Block): void {
     const { commitCount } = this.#table
     if (block.commitCount === commitCount) return
@@ -207,7 +209,7 @@ export class PackedTable {
     if (!this.#table.open(block)) this.#groups.clear()
   }
 
-  /** Puts a row before the last of its group, in place of the one with its key if there is one. */
+  /** Inserts a row before the last of its group; replaces a row with the same key. */
   #insert(groupBlocks: GroupBlocks, row: Row): void {
     const floor = this.#floor(row.key)
     const block = floor ?? this.#firstOfGroup(row.key)
@@ -218,7 +220,7 @@ export class PackedTable {
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row.key, row.value.length) > BLOCK_BYTES
     if (!isReplacement && isFull && (floor === null || index === rows.length)) {
-      // Rows that come newest first, or in a row of their own behind a full block, fill blocks of their own.
+      // Rows in descending order, or a row alone after a full block, form blocks of their own.
       this.#put(groupBlocks, packed(row.key, [row]))
       return
     }
@@ -226,14 +228,14 @@ export class PackedTable {
     this.#replace(groupBlocks, block, floor === null ? row.key : block.key, rows)
   }
 
-  /** Writes a block's rows anew, under a key at or below the first of them. */
+  /** Rewrites a block's rows under a key at or below the first of them. */
   #replace(groupBlocks: GroupBlocks, block: Block, key: Buffer, rows: readonly Row[]): void {
     const wasTail = groupBlocks.tail?.key.equals(block.key) ?? false
     block.commitCount = NEVER
     if (rows.length === 0 || !key.equals(block.key)) this.#table.remove(block.key)
     groupBlocks.recent = null
     if (rows.length === 0) {
-      // The block before, if any, is the last one now.
+      // The preceding block, if any, is now the last one.
       this.#groups.delete(this.#groupOf(key))
       return
     }
@@ -253,7 +255,7 @@ export class PackedTable {
     if (!this.#table.put(key, value)) this.#groups.clear()
   }
 
-  /** The block in which this key is, or would be; null when it is below all of its group. */
+  /** The block that contains this key or would contain it; null if the key is below all of its group. */
   #floor(key: Buffer): Block | null {
     const groupBlocks = this.#groupBlocksOf(key)
     const { tail, recent } = groupBlocks
@@ -309,14 +311,14 @@ function rowBytesMax(key: Buffer, valueBytes: number): number {
   return 1 + VALUE_LENGTH_BYTES_MAX + key.length + valueBytes
 }
 
-/** A block without rows whose key is a copy of this one. */
+/** An empty block whose key is a copy of this one. */
 function newBlock(key: Buffer, capacity: number): Block {
   const bytes = Buffer.allocUnsafeSlow(capacity + 2 * key.length)
   bytes[0] = MARK
   return new Block(key, { bytes, capacity, end: 1, isClosed: false, keys: bytes, keysAt: capacity })
 }
 
-/** The same block with room for more. */
+/** A copy of the block with full capacity. */
 function withFullCapacity(block: Block): Block {
   const grown = newBlock(block.key, BLOCK_BYTES)
   copyBytes(block.bytes, 0, grown.bytes, 0, block.end)
@@ -332,7 +334,7 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** Adds a row behind the last of a block that has room for it. */
+/** Appends a row to a block that has room for it. */
 function addRow(block: Block, key: Buffer, value: Buffer, valueBytes: number): void {
   const { bytes } = block
   const shared = block.sharedBytes(key, Math.min(NIBBLE_MAX, key.length))
@@ -357,7 +359,7 @@ function blockOf({ key, value }: Row): Block {
   return block
 }
 
-/** The rows that share a row of LMDB. */
+/** The rows of a block. */
 export function rowsOf({ key, value }: Row): Row[] {
   const rows = new BlockRows(key, value)
   const found: Row[] = []
@@ -372,7 +374,10 @@ function valueIn({ key: blockKey, bytes, end }: Block, key: Buffer): Buffer | nu
   return rows.isDamaged ? DAMAGED : null
 }
 
-/** Visits the rows of a block that lie in a range; false when none of a later block does, or `visit` has enough. */
+/**
+ * Visits the rows of a block that lie in a range. Returns false if no later block has rows of the range, or `visit`
+ * returned false.
+ */
 function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): boolean {
   const { from, to } = range
   if (range.isReverse) {
@@ -393,13 +398,13 @@ function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): b
   return !rows.isDamaged || visit({ key: rows.key(), value: DAMAGED })
 }
 
-/** Goes through the rows of a block; keys and values are made for those alone that are asked for. */
+/** Iterates over the rows of a block; creates keys and values only on request. */
 class BlockRows {
   readonly #blockKey: Buffer
   readonly #bytes: Buffer
   readonly #end: number
   #next: number
-  /** Of the row's key: bytes that are the block's, bytes that follow, and where those stand. */
+  /** The row's key: length of the prefix shared with the block's key, length of the rest, and position of the rest. */
   #shared: number
   #partBytes = 0
   #partStart = 0
@@ -415,7 +420,7 @@ class BlockRows {
     this.#shared = blockKey.length
   }
 
-  /** Goes to the next row; false behind the last one, and where bytes are damaged. */
+  /** Advances to the next row; false after the last row and at damaged bytes. */
   next(): boolean {
     const bytes = this.#bytes
     const end = this.#end
@@ -449,7 +454,7 @@ class BlockRows {
     return true
   }
 
-  /** The row's key, a copy; the block's before the first. */
+  /** A copy of the row's key; of the block's key before the first row. */
   key(): Buffer {
     const blockKey = this.#blockKey
     const bytes = this.#bytes
@@ -468,7 +473,7 @@ class BlockRows {
     return this.#bytes.subarray(this.#valueStart, this.#valueEnd)
   }
 
-  /** The order of the row's key and this one. */
+  /** Compares the row's key with this key. */
   compare(key: Buffer): number {
     for (let index = 0; index < key.length; index += 1) {
       const difference = this.#keyByte(index) - (key[index] ?? 0)

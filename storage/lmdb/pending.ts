@@ -1,26 +1,25 @@
-// Rows of one table that were put and are not yet committed: found by key, and in key order within
-// their group, so that reads can be merged with what LMDB already shows. A removed row is a row
-// without a value. Rows are sorted when a range is first asked for: most are committed before.
-// Keys and small values are copied into chunks of memory that serve one commit after the other, and are found through
-// tables of numbers: such a row is no object, so that the collector of garbage has none to copy while it waits.
+// Uncommitted rows of one table, found by key and sorted within their group, so that reads can merge them with LMDB's
+// rows. A removed row has no value. Rows are sorted when a range is first read: most are committed before that. Keys
+// and small values are copied into chunks of memory that successive commits reuse, and are found through tables of
+// numbers. Such a row is not an object, so garbage collection does not copy it.
 //
-//   slots  | - | 2 | - | 1 | …                            by hash of the key: which row, plus one
-//   places | chunk, key, value, end of its room, end, hash | …      where row 0, row 1 … stand
+//   slots  | - | 2 | - | 1 | …                            by hash of the key: row number plus one
+//   places | chunk, key, value, end of its room, end, hash | …      positions of row 0, row 1 …
 //   chunks | key value key value … | …
 //
-// Bounded by the caller: ingestion slows above outstandingWritesMax.
+// The caller bounds it: ingestion slows above outstandingWritesMax.
 
 import { assert } from '../../engine/errors.ts'
 import { compareKeys, copyBytes } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
 
-/** A row whose value grows until its commit begins, as the last block of a group does (packed-table.ts). */
+/** A row whose value grows until its commit begins, such as a group's last block (packed-table.ts). */
 export interface OpenRow {
   readonly key: Buffer
   readonly value: Buffer
 }
 
-/** A row in the order of its group. */
+/** A row with its key, sorted within its group. */
 interface SortedRow {
   readonly key: Buffer
   readonly row: number
@@ -28,7 +27,7 @@ interface SortedRow {
 
 const NO_ROWS: readonly SortedRow[] = []
 
-/** What stands in `places` of a row. */
+/** Fields of a row in `places`. */
 const CHUNK = 0
 const KEY = 1
 const VALUE = 2
@@ -36,35 +35,38 @@ const CAPACITY_END = 3
 const END = 4
 const HASH = 5
 const NUMBERS = 6
-/** The end of a value when there is none, and when an object holds it. */
+/** The end of a value that is missing or held by an object. */
 const REMOVED = -1
 const HELD = -2
 
 const ROWS_AT_FIRST = 64
-/** Tables of numbers for more rows are not kept for the next commit. */
+/** Larger tables of numbers are not reused by the next commit. */
 const ROWS_RETAINED = 8_192
 const CHUNK_BYTES = 8_192
 const CHUNKS_RETAINED = 16
-/** The largest value that stands in a chunk; each has room for a multiple of `ROOM_BYTES`, so that it may change in place. */
+/**
+ * The largest value stored in a chunk. Each value has room for a multiple of `ROOM_BYTES`, so that it may change in
+ * place.
+ */
 const SMALL_BYTES = 128
 const CAPACITY_BYTES = 16
 
-/** The uncommitted rows of one table in one commit. */
+/** Uncommitted rows of one table in one commit. */
 export class PendingRows {
   readonly #groupBytes: number
   #slots = new Int32Array(2 * ROWS_AT_FIRST)
   #positions = new Int32Array(NUMBERS * ROWS_AT_FIRST)
   #count = 0
-  /** Of these `#chunkCount` are in use, the last of them up to `#chunkEnd`. */
+  /** Of these `#chunkCount` are in use, the last one up to `#chunkEnd`. */
   readonly #chunks: Buffer[] = []
   #chunkCount = 0
   #chunkEnd = CHUNK_BYTES
-  /** What holds the values that stand in no chunk, by row. */
+  /** Objects that hold the values that are in no chunk, by row. */
   readonly #held = new Map<number, { readonly value: Buffer }>()
   readonly #groups = new Map<string, SortedRow[]>()
-  /** Rows from this one on stand in no group yet. */
+  /** Rows from this one on are not sorted into groups yet. */
   #sortedCount = 0
-  /** Reused for each key that is shown. */
+  /** Reused for each key that is visited. */
   #shownKey = Buffer.alloc(0)
 
   constructor({ groupBytes }: Pick<TableLayout, 'groupBytes'>) {
@@ -75,20 +77,22 @@ export class PendingRows {
     return this.#count
   }
 
-  /** The value under a key, null when it waits to be removed, undefined when no such row waits. */
+  /** The value under a key; null if it is to be removed; undefined if no such row waits. */
   get(key: Buffer): Buffer | null | undefined {
     if (this.#count === 0) return undefined
     const row = this.#find(key, hashOf(key))
     return row < 0 ? undefined : this.value(row)
   }
 
-  /** The value of a row, to keep; null when it waits to be removed. */
+  /** A row's value, which the caller may keep; null if it is to be removed. */
   value(row: number): Buffer | null {
     const shared = this.#sharedValue(row)
     return shared === null || this.#at(row, END) === HELD ? shared : Buffer.from(shared)
   }
 
-  /** Calls for every row, in no particular order; the key is good until `visit` ends, the value until the next `clear`. */
+  /**
+   * Visits every row in no particular order. The key is valid until `visit` returns, the value until the next `clear`.
+   */
   each(visit: (key: Buffer, value: Buffer | null) => void): void {
     for (let row = 0; row < this.#count; row += 1) {
       const [start, end] = [this.#at(row, KEY), this.#at(row, VALUE)]
@@ -98,7 +102,10 @@ export class PendingRows {
     }
   }
 
-  /** Puts a copy of the key and of the value's first bytes, or waits to remove. Whether no such row waited before. */
+  /**
+   * Puts a copy of the key and of the value's first bytes; a null value removes the row. Returns whether no such row
+   * waited before.
+   */
   put(key: Buffer, value: Buffer | null, valueBytes = value?.length ?? 0): boolean {
     const before = this.#count
     const row = this.#rowOf(key)
@@ -117,14 +124,14 @@ export class PendingRows {
     return this.#count > before
   }
 
-  /** Puts a row whose value may still change until the commit begins, or something else is put under its key. */
+  /** Puts a row whose value may change until the commit begins or its key is put again. */
   open(row: OpenRow): boolean {
     const before = this.#count
     this.#hold(this.#rowOf(row.key), row)
     return this.#count > before
   }
 
-  /** Forgets all rows; what they stood in is used again. */
+  /** Removes all rows; their memory is reused. */
   clear(): void {
     if (this.#count === 0) return
     if (this.#count > ROWS_RETAINED) {
@@ -140,7 +147,7 @@ export class PendingRows {
     this.#sortedCount = 0
   }
 
-  /** The rows of the group that a key lies in, ascending. Not to be kept across a put. */
+  /** The rows of the key's group, ascending. Invalid after a put. */
   group(key: Buffer): readonly SortedRow[] {
     for (; this.#sortedCount < this.#count; this.#sortedCount += 1) this.#sort(this.#sortedCount)
     return this.#groups.get(this.#groupName(key)) ?? NO_ROWS
@@ -161,7 +168,7 @@ export class PendingRows {
     return key.toString('latin1', 0, this.#groupBytes)
   }
 
-  /** The row with this key, which is added when there is none, without a value then. */
+  /** The row with this key; adds one without a value if there is none. */
   #rowOf(key: Buffer): number {
     const hash = hashOf(key)
     const existing = this.#find(key, hash)
@@ -194,7 +201,7 @@ export class PendingRows {
     return true
   }
 
-  /** Lets a row be found that was not. */
+  /** Adds a row to the hash table. */
   #enter(row: number): void {
     const mask = this.#slots.length - 1
     let slot = this.#at(row, HASH) & mask
@@ -210,7 +217,7 @@ export class PendingRows {
     for (let row = 0; row < this.#count; row += 1) this.#enter(row)
   }
 
-  /** Writes the key of a row to where the value has room behind it. */
+  /** Writes a row's key to a position that has room for the value after it. */
   #allocate(row: number, key: Buffer, capacityBytes: number): void {
     const byteCount = key.length + capacityBytes
     if (this.#chunkEnd + byteCount > CHUNK_BYTES) {
@@ -254,7 +261,7 @@ export class PendingRows {
   }
 }
 
-/** Walks the rows of [from, to) of two commits as one; where both have a key, the newer counts. */
+/** Iterates over the rows of [from, to) of two commits as one; if both have a key, the newer row is used. */
 export class PendingCursor {
   readonly #newer: PendingRows
   readonly #older: PendingRows
@@ -287,7 +294,7 @@ export class PendingCursor {
     this.#olderIndex = start(this.#olderRows)
   }
 
-  /** The key of the next row, or undefined at the end of the range. */
+  /** The next row's key, or undefined at the end of the range. */
   peek(): Buffer | undefined {
     const newer = this.#within(this.#newerRows[this.#newerIndex])
     const older = this.#within(this.#olderRows[this.#olderIndex])
@@ -295,7 +302,9 @@ export class PendingCursor {
     return older === undefined || !this.precedes(older, newer) ? newer : older
   }
 
-  /** Goes past the row whose key `peek` showed, in both commits. Its value; null when it waits to be removed. */
+  /**
+   * Advances past the row whose key `peek` returned, in both commits. Returns its value; null if it is to be removed.
+   */
   take(key: Buffer): Buffer | null {
     const step = this.#isReverse ? -1 : 1
     const newer = this.#newerRows[this.#newerIndex]
@@ -333,7 +342,7 @@ function firstAtOrAfter(rows: readonly SortedRow[], key: Buffer): number {
   return low
 }
 
-/** 32 bits of a key (FNV-1a, mixed once more since the lowest of them choose a slot). */
+/** 32-bit FNV-1a hash of a key, mixed once more since the lowest bits select a slot. */
 function hashOf(key: Buffer): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < key.length; index += 1) {

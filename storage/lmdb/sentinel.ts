@@ -1,7 +1,6 @@
-// Proves that the files found are the files that were left: each environment carries a sentinel
-// (database id, format, fingerprint), and DATA_DIR/database.json the same id beside them. A
-// missing, foreign or emptied environment is refused with words that say what to do; it is never
-// silently started afresh, because LMDB opens an emptied file as an empty database.
+// Checks that the files are the expected ones. Each environment has a sentinel (database id, format, fingerprint), and
+// DATA_DIR/database.json has the same id. Startup fails with a remedy if an environment is missing, foreign or emptied.
+// It is never recreated silently, because LMDB opens an emptied file as an empty database.
 
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -16,10 +15,10 @@ import {
 } from '../tables.ts'
 import { isErrorCode, readText, writeDurably } from './durable-file.ts'
 
-/** Of the one row of its table. */
+/** The key of the sentinel table's only row. */
 export const SENTINEL_KEY = Buffer.from('sentinel')
 
-/** The facts of an environment, under one key inside it. */
+/** An environment's facts, stored inside it. */
 export interface Sentinel {
   readonly databaseId: string
   readonly environment: EnvironmentName
@@ -27,18 +26,17 @@ export interface Sentinel {
   readonly fingerprint: string
 }
 
-/** DATA_DIR/database.json. `isComplete` is false while a first start is still making the files. */
+/** DATA_DIR/database.json. `isComplete` is false until the first start has created all files. */
 interface SideFile {
   readonly databaseId: string
   readonly isComplete: boolean
 }
 
-/** The files of an environment. */
 export function environmentPath(dataDir: string, name: EnvironmentName): string {
   return join(dataDir, name)
 }
 
-/** Bytes of an environment's file; null when there is none. */
+/** Bytes of an environment's file; null if there is none. */
 export function environmentBytes(dataDir: string, name: EnvironmentName): number | null {
   try {
     return statSync(join(environmentPath(dataDir, name), 'data.mdb')).size
@@ -49,8 +47,8 @@ export function environmentBytes(dataDir: string, name: EnvironmentName): number
 }
 
 /**
- * Looks at the folder before anything is opened: the side file, made when the folder is new.
- * Throws when files are missing, emptied, or there without it.
+ * Checks the folder before anything is opened, and creates the side file of a new folder. Throws if files are missing
+ * or emptied, or exist without the side file.
  */
 export function prepareSideFile(dataDir: string): SideFile {
   const text = readText(sidePath(dataDir))
@@ -61,7 +59,7 @@ export function prepareSideFile(dataDir: string): SideFile {
   for (const name of ENVIRONMENT_NAMES) {
     const bytes = environmentBytes(dataDir, name)
     const file = `${name}/data.mdb`
-    // A first start that was killed may leave an empty file; later an empty one is a loss.
+    // An interrupted first start may leave an empty file; later an empty file means lost data.
     if (bytes === 0 && side?.isComplete !== false)
       throw refusal(dataDir, `${file} was emptied`, restoreAdvice(name))
     if (bytes !== null && side === null) {
@@ -77,14 +75,14 @@ export function prepareSideFile(dataDir: string): SideFile {
   return made
 }
 
-/** Says that every environment has its sentinel: from now on a missing one is a loss. */
+/** Records that every environment has its sentinel: from now on a missing one means lost data. */
 export function completeSideFile(dataDir: string, side: SideFile): void {
   if (!side.isComplete) writeSideFile(dataDir, { ...side, isComplete: true })
 }
 
 /**
- * The sentinel of an opened environment; an empty one gets it while the side file is incomplete.
- * Throws when it is missing, foreign, or from a newer format.
+ * The sentinel of an opened environment. While the side file is incomplete, an empty environment gets one. Throws if
+ * it is missing, foreign or of a newer format.
  */
 export function checkSentinel(
   root: RootDatabase<Buffer, Buffer>,
@@ -125,7 +123,7 @@ export function putFormatVersion(
   openSentinelTable(root).putSync(SENTINEL_KEY, Buffer.from(text))
 }
 
-/** An error that says what was found and what to do. */
+/** An error that states what was found and the remedy. */
 export function refusal(dataDir: string, found: string, advice: string): Error {
   return new Error(
     `refusing to start: ${found} (in ${dataDir}). ${advice}, or begin anew with another DATA_DIR ` +
@@ -133,7 +131,7 @@ export function refusal(dataDir: string, found: string, advice: string): Error {
   )
 }
 
-/** What an operator can do about a lost environment. */
+/** The remedy for a lost environment. */
 export function restoreAdvice(name: EnvironmentName): string {
   if (name === 'accounts') return 'Restore the folder from a backup (hourly ones are in "backups")'
   return (
@@ -162,12 +160,10 @@ function tableCount(root: RootDatabase<Buffer, Buffer>): number {
   return typeof stats.entryCount === 'number' ? stats.entryCount : 0
 }
 
-/** Where the side file of a folder is. */
 export function sidePath(dataDir: string): string {
   return join(dataDir, 'database.json')
 }
 
-/** What the side file of a folder holds. */
 export function sideFileText(side: SideFile): string {
   return `${JSON.stringify(side)}\n`
 }

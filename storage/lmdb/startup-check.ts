@@ -1,6 +1,6 @@
-// Looks at existing files in a child process before this one opens them: LMDB maps the file into
-// memory and keeps no checksums, so a truncated file kills the reader with SIGBUS and a zeroed one
-// with SIGSEGV or an assertion. Reads rows for a bounded time.
+// Checks existing files in a child process before the engine opens them. LMDB maps the file into memory and has no
+// checksums. A truncated file kills the reader with SIGBUS, a zeroed one with SIGSEGV or an assertion. Reads rows for a
+// bounded time.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -8,10 +8,10 @@ import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.t
 import { refusal, restoreAdvice } from './sentinel.ts'
 
 const TIMEOUT_MS = 20_000
-/** Rows of an environment are read for so long before it is opened. */
+/** Time limit for reading an environment's rows before it is opened. */
 const BUDGET_MS = 1_000
 
-/** Rejects with words for the operator when the files of an environment cannot be read. */
+/** Rejects with a message for the operator if the files of an environment cannot be read. */
 export async function checkFiles(location: {
   readonly dataDir: string
   readonly name: EnvironmentName
@@ -24,7 +24,7 @@ export async function checkFiles(location: {
   }
 }
 
-/** Reads every row of an environment's files, in a child process too; rejects when that fails. */
+/** Reads every row of an environment's files, also in a child process; rejects if that fails. */
 export async function countRows(location: {
   readonly name: EnvironmentName
   readonly path: string
@@ -35,7 +35,7 @@ export async function countRows(location: {
 }
 
 interface Finding {
-  /** Null: nothing is wrong. */
+  /** Null: no fault. */
   readonly fault: string | null
   /** Rows read, by table. */
   readonly counts: ReadonlyMap<string, number>

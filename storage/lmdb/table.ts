@@ -1,5 +1,5 @@
-// One table of an LMDB environment, bytes to bytes: reads merge committed rows with the rows that
-// wait for their commit, so that a put is seen at once. No cursor outlives a call.
+// One table of an LMDB environment, as bytes. Reads merge committed and uncommitted rows, so a put is visible at once.
+// No cursor outlives a call.
 
 import type { Database } from 'lmdb'
 import { assert, EngineError } from '../../engine/errors.ts'
@@ -15,16 +15,16 @@ import {
 import type { TableLayout } from '../tables.ts'
 import { type OpenRow, PendingCursor, PendingRows } from './pending.ts'
 
-/** What a table reports to its environment, and asks of it. */
+/** The environment's callbacks. */
 interface TableEnvironment {
-  /** A row waits that was not waiting before. */
+  /** Counts a row that was not waiting before. */
   readonly onPut: () => void
   /** `page`: LMDB could not read the table; `record`: a row failed its checksum. */
   readonly onDamage: (reason: 'page' | 'record') => void
   readonly isAccepting: () => boolean
 }
 
-/** Keys from `from` up to, not including, `to`; within one group of the table. */
+/** Keys in [from, to), within one group of the table. */
 export interface KeyRange {
   readonly from: Buffer
   readonly to: Buffer
@@ -39,21 +39,21 @@ export interface Row {
 /** Decoders of a record by schema version. */
 export type Schemas<Decoded> = { readonly [schema: number]: (fields: FieldReader) => Decoded }
 
-/** What a removal took away. */
+/** The result of a removal. */
 export interface Removed {
   readonly rowCount: number
-  /** About what the rows took on disk. */
+  /** Approximate bytes of the rows on disk. */
   readonly byteCount: number
 }
 
-/** What LMDB adds to each row: its header, and its place in the page's list. */
+/** LMDB's overhead per row: its header and its entry in the page's list. */
 const ROW_HEADER_BYTES = 10
 
 export class Table {
   readonly layout: TableLayout
   #database: Database<Buffer, Buffer>
   readonly #environment: TableEnvironment
-  /** The two take turns. */
+  /** The two alternate. */
   #open: PendingRows
   #committing: PendingRows
   #commitCount = 0
@@ -70,7 +70,7 @@ export class Table {
     this.#committing = new PendingRows(layout)
   }
 
-  /** Reads and writes another copy of the same rows from now on. */
+  /** Switches to another copy of the same rows. */
   moveTo(database: Database<Buffer, Buffer>): void {
     this.#database = database
   }
@@ -87,7 +87,9 @@ export class Table {
     return this.#read(() => this.#database.getBinaryFast(key)) !== undefined
   }
 
-  /** Copies the key and the value's first bytes. False when refused, since commits fail and too many rows wait. */
+  /**
+   * Copies the key and the value's first bytes. Returns false if rejected because commits fail and too many rows wait.
+   */
   put(key: Buffer, value: Buffer, valueBytes = value.length): boolean {
     assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
     if (!this.#environment.isAccepting()) return false
@@ -95,24 +97,24 @@ export class Table {
     return true
   }
 
-  /** As `put`, of a row whose value may still change until `commitCount` does, or another is put under its key. */
+  /** As `put`, for a row whose value may change until `commitCount` changes or its key is put again. */
   open(row: OpenRow): boolean {
     if (!this.#environment.isAccepting()) return false
     if (this.#open.open(row)) this.#environment.onPut()
     return true
   }
 
-  /** Whether a row would be taken; counted as dropped when not. */
+  /** Whether a row would be accepted; counts it as dropped if not. */
   isAccepting(): boolean {
     return this.#environment.isAccepting()
   }
 
-  /** Changes when the rows that wait are handed over. */
+  /** Changes when a commit takes the waiting rows. */
   get commitCount(): number {
     return this.#commitCount
   }
 
-  /** Puts unless the table holds just these bytes. */
+  /** Puts unless the table already has exactly these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     const pending = this.#pending(key)
     const current = pending === undefined ? this.get(key) : pending
@@ -124,7 +126,7 @@ export class Table {
     if (this.#open.put(key, null)) this.#environment.onPut()
   }
 
-  /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
+  /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const isReverse = range.isReverse ?? false
     const waiting = new PendingCursor(
@@ -165,36 +167,36 @@ export class Table {
     return found
   }
 
-  /** Rows that were committed when the files were opened; for counters, which then count puts. */
+  /** Rows that were committed when the files were opened. Counters add later puts to it. */
   committedCount(): number {
     const stats: { readonly entryCount?: unknown } = this.#database.getStats()
     return typeof stats.entryCount === 'number' ? stats.entryCount : 0
   }
 
-  /** The bytes of a record of this table. */
+  /** Encodes a record of this table. */
   encode(key: Buffer, schema: number, fields: readonly unknown[]): Buffer {
     return encodeRecord(this.layout, { key, schema, fields })
   }
 
-  /** The record of a row; null, and reported, when it is damaged. */
+  /** Decodes a row's record; returns null and reports it if it is damaged. */
   decode<Decoded>(row: Row, schemas: Schemas<Decoded>): Decoded | null {
     const decoded = decodeRecord(this.layout, row, schemas)
     if (decoded === null) this.#environment.onDamage('record')
     return decoded
   }
 
-  /** The record under a key; null when there is none or it is damaged (which is reported). */
+  /** The record under a key; null if it is missing, or damaged, which is reported. */
   getRecord<Decoded>(key: Buffer, schemas: Schemas<Decoded>): Decoded | null {
     const value = this.get(key)
     return value === null ? null : this.decode({ key, value }, schemas)
   }
 
-  /** The bytes of a record that packs its own body. */
+  /** Encodes a record that packs its own body. */
   encodePacked(key: Buffer, schema: number, body: Uint8Array): Buffer {
     return encodePacked(this.layout, { key, schema, body })
   }
 
-  /** The record of a row that packed its own body; null, and reported, when it is damaged. */
+  /** Decodes a record with a packed body; returns null and reports it if it is damaged. */
   decodePacked<Decoded>(row: Row, schemas: PackedSchemas<Decoded>): Decoded | null {
     const decoded = decodePacked(this.layout, row, schemas)
     if (decoded === null) this.#environment.onDamage('record')
@@ -215,7 +217,7 @@ export class Table {
     return { rowCount: keys.length, byteCount }
   }
 
-  /** What waits is about to be handed over; rows of a failed commit are handed over once more. */
+  /** Moves the waiting rows into the next commit; rows of a failed commit are committed again. */
   beginCommit(): void {
     if (this.#open.count === 0) return
     this.#commitCount += 1
@@ -229,7 +231,7 @@ export class Table {
     this.#committing = begun
   }
 
-  /** Hands the rows of this commit to LMDB; inside the environment's batch. Must not throw. */
+  /** Writes the rows of this commit to LMDB, inside the environment's batch. Must not throw. */
   writePending(): void {
     this.#committing.each((key, value) => {
       if (value === null) void this.#database.remove(key)
@@ -237,18 +239,18 @@ export class Table {
     })
   }
 
-  /** The rows of this commit are on the platter, or given up. */
+  /** Releases the rows of this commit, which are durable or dropped. */
   endCommit(): void {
     this.#committing.clear()
   }
 
-  /** The value that waits, null when the row is waiting to be removed, undefined when neither. */
+  /** The uncommitted value; null if the row is to be removed; undefined if no such row waits. */
   #pending(key: Buffer): Buffer | null | undefined {
     const open = this.#open.get(key)
     return open === undefined ? this.#committing.get(key) : open
   }
 
-  /** Reads from LMDB. Throws UNAVAILABLE when a page of the table cannot be read. */
+  /** Reads from LMDB. Throws UNAVAILABLE if a page of the table cannot be read. */
   #read<Value>(read: () => Value): Value {
     try {
       return read()
@@ -261,7 +263,7 @@ export class Table {
 
   #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {
     if (!isReverse) return this.#database.getRange({ start: range.from, end: range.to })
-    // In reverse lmdb-js starts at, and includes, the upper key and stops before the lower one.
+    // In reverse, lmdb-js starts at and includes the upper key, and stops before the lower one.
     return this.#database.getRange({
       start: range.to,
       exclusiveStart: true,
@@ -272,7 +274,7 @@ export class Table {
   }
 }
 
-/** Shows a row that waits, unless it waits to be removed; false when the visit ends. */
+/** Visits an uncommitted row unless it is to be removed; false if the visit ends. */
 function visitWaiting(key: Buffer, value: Buffer | null, visit: (row: Row) => boolean): boolean {
   return value === null || visit({ key, value })
 }

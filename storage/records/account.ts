@@ -1,4 +1,4 @@
-// The records of accounts, keys and ended tokens: which fields, in which order, by schema version.
+// Records of accounts, keys and revoked tokens: their fields by schema version.
 
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../../engine/accounts/account.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
@@ -7,9 +7,9 @@ import type { AccountRecord, EndedToken, KeyRecord } from '../contract/storage.t
 import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 
-/** 2 since keys have scopes. */
+/** 2 adds scopes. */
 export const KEY_SCHEMA = 2
-/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended, 4 since the operator sets deliveries. */
+/** 2 adds `isDisabled`, 3 `tokenGeneration`, 4 the operator's delivery rate. */
 export const ACCOUNT_SCHEMA = 4
 export const ENDED_TOKEN_SCHEMA = 1
 
@@ -58,7 +58,7 @@ function readKey(fields: FieldReader): Omit<KeyRecord, 'scopes'> {
   }
 }
 
-/** As text, comma-separated. An unknown scope gives nothing. */
+/** Scopes as comma-separated text. An unknown scope grants nothing. */
 function readScopes(fields: FieldReader): KeyRecord['scopes'] {
   const names = fields.text().split(',')
   return scopesOf(KEY_SCOPES.filter((scope) => names.includes(scope)))

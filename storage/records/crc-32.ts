@@ -1,5 +1,5 @@
-// CRC-32 of a record's bytes, as node:zlib computes it: a call of that costs as much as these hundred bytes take
-// here, and a record has two. Four bytes a step, by four tables.
+// CRC-32 with the same result as node:zlib. Records have a hundred bytes, for which a native call costs as much as this
+// computation. Processes four bytes a step with four tables.
 
 const POLYNOMIAL = 0xedb88320
 
@@ -8,7 +8,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit += 1) rest = (rest >>> 1) ^ (rest & 1 ? POLYNOMIAL : 0)
   return rest
 })
-/** What a byte comes to when one, two or three bytes of zero follow it. */
+/** The CRC of a byte followed by one, two or three zero bytes. */
 const table1 = followed(table)
 const table2 = followed(table1)
 const table3 = followed(table2)
@@ -21,7 +21,7 @@ function at(sums: Int32Array, byte: number): number {
   return sums[byte & 0xff] ?? 0
 }
 
-/** The checksum of a part of these bytes behind others whose checksum is `before`; 0 for none. */
+/** The checksum of a byte range. `before`: the checksum of the bytes before it; 0 if there are none. */
 export function crc32(
   bytes: Uint8Array,
   { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },

@@ -1,4 +1,4 @@
-// The fees of a market as fields of its record: the model of now, what is announced, the waiver.
+// A market's fees as record fields: the current model, announced changes, the waiver.
 
 import {
   FEE_KINDS,
@@ -23,7 +23,7 @@ export function feeFields({ now, next, waivedUntilMs }: MarketFees): readonly un
   ]
 }
 
-/** Reads what `feeFields` wrote, as the one object that all markets with these fees share. */
+/** Reads what `feeFields` wrote; markets with equal fees share one object. */
 export function readFees(fields: FieldReader): MarketFees {
   const waivedUntilMs = fields.orNull(timeMs)
   const now = readModel(fields)
@@ -68,7 +68,7 @@ export function curveFields(curve: FeeCurve | null): readonly number[] | null {
   return curve === null ? null : [curve.rateMicros, curve.exponent, curve.multiplierMicros]
 }
 
-/** Numbers that no curve can have are unknown. */
+/** Null (unknown) for numbers outside the range of any curve. */
 export function readCurve(fields: FieldReader): FeeCurve | null {
   const numbers = fields.numbersOrNull()
   if (numbers === null) return null

@@ -1,5 +1,4 @@
-// Updates of which there are thousands a second, as items of the log of a cluster: written without lists that are made to be thrown
-// away, and their own fields read.
+// Encodes the updates that come thousands of times a second as items of the cluster log, without temporary lists.
 
 import type {
   BookUpdate,
@@ -21,10 +20,10 @@ export type FrequentUpdate = BookUpdate | TradeUpdate | PriceUpdate
 export const isFrequent = (update: Update): update is FrequentUpdate =>
   update.kind === 'book' || update.kind === 'price' || update.kind === 'trade'
 
-/** The fields of a stamp. */
+/** Number of stamp fields. */
 const HEAD_FIELDS = 6
 
-/** Appends it as a list that begins with this code of its kind. */
+/** Appends the update as a list that starts with this code of its kind. */
 export function writeFrequent(to: MsgpackWriter, code: number, update: FrequentUpdate): void {
   const begin = (fieldCount: number): void => {
     to.array(HEAD_FIELDS + fieldCount)
@@ -74,7 +73,7 @@ export function writeFrequent(to: MsgpackWriter, code: number, update: FrequentU
   }
 }
 
-/** The changes of a book. Throws a RangeError for what is none. */
+/** The level changes of a book. Throws a RangeError if they are invalid. */
 export function readChanges(numbers: readonly number[]): readonly LevelChange[] {
   const changes: LevelChange[] = []
   for (let index = 0; index < numbers.length; index += 3) {
@@ -86,7 +85,7 @@ export function readChanges(numbers: readonly number[]): readonly LevelChange[] 
   return changes
 }
 
-/** Throws for what is none. */
+/** Throws if the fields are not a trade. */
 export function readTrade(fields: FieldReader): Trade {
   return {
     nativeId: fields.text(),

@@ -1,11 +1,10 @@
-// Builds and reads the binary keys of tables.ts. Byte order is number order: u32 for markets and
-// runs, two words for times, hours and offsets, so that every safe integer has its place.
-//  No -0, NaN or mixed kinds can reach a key.
+// Encodes and decodes the binary keys of tables.ts. Byte order is number order: u32 for markets and runs, two u32 words
+// for times, hours and offsets, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
 
-/** Longest key that is handed to LMDB, in bytes. */
+/** Longest key that LMDB accepts, in bytes. */
 export const keyBytesMax = 512
 
 const WORD = 2 ** 32
@@ -13,7 +12,7 @@ const WORD = 2 ** 32
 const UPPER_SHIFT = 2 ** 21
 const U32_MAX = WORD - 1
 
-/** Writes a safe integer as 8 bytes; larger numbers are cut to the safe range (queries). */
+/** Writes an integer as 8 bytes; numbers outside the safe range are clamped (queries). */
 export function writeInteger(target: Buffer, position: number, value: number): number {
   const cut = Number.isSafeInteger(value) ? value : nearestSafe(value)
   const upper = Math.floor(cut / WORD)
@@ -31,7 +30,7 @@ export function readInteger(source: Buffer, position: number): number {
   return upper * WORD + source.readUInt32BE(position + 4)
 }
 
-/** A market or a run alone. */
+/** Key of a market or a run. */
 export function numberKey(value: number): Buffer {
   const key = Buffer.allocUnsafe(4)
   key.writeUInt32BE(value, 0)
@@ -40,7 +39,7 @@ export function numberKey(value: number): Buffer {
 
 export const TRADE_KEY_BYTES = 16
 
-/** market, timeMs, ordinal. The ordinal of a query is cut to 32 bits. Into `key`, if one is given. */
+/** market, timeMs, ordinal. The ordinal of a query is clamped to 32 bits. Written into `key`, if given. */
 export function tradeKey(
   market: number,
   timeMs: number,
@@ -53,7 +52,10 @@ export function tradeKey(
   return key
 }
 
-/** group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. Into `key`, if one is given. */
+/**
+ * group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. Written into `key`, if
+ * given.
+ */
 export function groupKey(
   group: number,
   value: number,
@@ -66,7 +68,7 @@ export function groupKey(
 
 export const TRADE_ID_KEY_BYTES = 12
 
-/** market, then 8 hash bytes of a native trade id. Into `key`, if one is given. */
+/** market, then 8 hash bytes of a native trade id. Written into `key`, if given. */
 export function tradeIdKey(
   market: number,
   hash: readonly [number, number],
@@ -80,7 +82,7 @@ export function tradeIdKey(
 
 export const VENUE_TRADE_KEY_BYTES = 13
 
-/** venue letter, timeMs, ordinal among the venue's trades; cut as in tradeKey. Into `key`, if one is given. */
+/** venue letter, timeMs, ordinal among the venue's trades; clamped as in tradeKey. Written into `key`, if given. */
 export function venueTradeKey(
   venue: VenueKey,
   timeMs: number,
@@ -103,7 +105,7 @@ export function venueTimeKey(venue: VenueKey, timeMs: number): Buffer {
 
 export const BAR_KEY_BYTES = 13
 
-/** market, code of the bar's size, startMs. Into `key`, if one is given. */
+/** market, code of the bar's size, startMs. Written into `key`, if given. */
 export function barKey(
   market: number,
   sizeCode: number,
@@ -125,7 +127,7 @@ export function hourKey(hour: number, kind: number, market: number): Buffer {
   return key
 }
 
-/** hour of reading, market, day: which day of past prices was read when. */
+/** hour of reading, market, day: index of past prices by reading time. */
 export function readKey(hour: number, market: number, day: number): Buffer {
   const key = Buffer.allocUnsafe(20)
   writeInteger(key, 0, hour)
@@ -134,7 +136,7 @@ export function readKey(hour: number, market: number, day: number): Buffer {
   return key
 }
 
-/** A text as it is; for ids and names of ours, which are ASCII. */
+/** A text without change; for internal ids and names, which are ASCII. */
 export function textKey(text: string): Buffer {
   return Buffer.from(text)
 }
@@ -146,7 +148,7 @@ export function nativeKey(venue: VenueKey, nativeId: string): Buffer {
   return Buffer.concat([key.subarray(0, 256), createHash('sha256').update(nativeId).digest()])
 }
 
-/** The order of two keys; without a call out of JavaScript, which costs more than the few bytes compared. */
+/** Compares two keys in JavaScript; a native call costs more for so few bytes. */
 export function compareKeys(one: Buffer, other: Buffer): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index += 1) {
@@ -156,7 +158,7 @@ export function compareKeys(one: Buffer, other: Buffer): number {
   return one.length - other.length
 }
 
-/** Copies some bytes; without such a call likewise. */
+/** Copies bytes in JavaScript, for the same reason. */
 export function copyBytes(
   source: Buffer,
   from: number,
@@ -173,8 +175,8 @@ export const KEY_END: Buffer = Buffer.alloc(keyBytesMax, 0xff)
 export const KEY_START: Buffer = Buffer.alloc(1)
 
 /**
- * 64 bits of a native trade id in two words (cyrb53's mixing). Not for secrets: two ids with one
- * hash are both kept, and distinguished by their text.
+ * 64-bit hash of a native trade id in two words (cyrb53's mixing). Not for secrets: ids with equal hashes are both
+ * stored and compared as text.
  */
 export function hashNativeId(text: string): readonly [number, number] {
   let first = 0xdeadbeef

@@ -1,5 +1,5 @@
-// The records of markets and events: which fields, in which order, by schema version.
-// `description` and `native` are records of their own, so that a start reads only the small ones.
+// Records of markets and events: their fields by schema version. `description` and `native` are separate records, so
+// that startup reads only the small ones.
 
 import {
   nativeEventId,
@@ -21,14 +21,13 @@ import type { Schemas } from '../lmdb/table.ts'
 import { feeFields, readFees } from './fees.ts'
 import type { FieldReader } from './records.ts'
 
-/** The schema version that these writers write, of what stays on disk alone. */
+/** Schema of the details, which stay on disk. */
 export const DETAILS_SCHEMA = 1
-/** Of an event's summary; its second says among how many markets the winner is. */
+/** Schema of an event's summary; 2 adds the number of markets among which the winner is. */
 export const EVENT_SCHEMA = 2
 /**
- * Of a market's summary; its second has the fees, its third the least order and other payouts, its fourth what the venue
- * states of the result, its fifth when its figures were read,
- * and volumes in the venue's own unit.
+ * Schema of a market's summary. 2 adds fees; 3 the minimum order and other payouts; 4 the venue's statement of the
+ * result; 5 the time of its figures, and volumes in the venue's own unit.
  */
 export const MARKET_SCHEMA = 5
 
@@ -79,9 +78,9 @@ export const marketSchemas: Schemas<MarketSummary> = {
   5: (fields) => readMarket(fields, 5),
 }
 
-/** What a later schema added stands last. One literal, so that all summaries share one hidden class. */
+/** Fields of later schemas come last. One object literal, so that all summaries share one hidden class. */
 function readMarket(fields: FieldReader, schema: number): MarketSummary {
-  // An item of the log is read by the newest schema, also one of an older engine, which ends earlier.
+  // Log items are read with the newest schema, but an item of an older engine ends earlier.
   const lacks = (since: number) => schema < since || fields.isAtEnd()
   return {
     venue: fields.choice(VENUE_KEYS),
@@ -142,8 +141,8 @@ export const eventSchemas: Schemas<EventSummary> = {
 }
 
 /**
- * Among how many markets the winner is, is the last of the fields. One literal: spread into a second, every event would
- * have a hidden class of its own, some 400 bytes.
+ * The winner count is the last field. One object literal: spreading into a second would give each event its own hidden
+ * class of some 400 bytes.
  */
 function readEvent(
   fields: FieldReader,

@@ -1,5 +1,5 @@
-// Deliveries of webhooks as items of the log: what was taken for delivery, and what became of it. They name the webhook by its
-// id and the event by its `webhook-id`, since each engine numbers both for itself.
+// Webhook deliveries as items of the cluster log: accepted deliveries and their outcomes. They refer to the webhook's
+// id and the event's `webhook-id`, since each engine assigns its own numbers.
 
 import { timeMs } from '../../engine/units.ts'
 import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'
@@ -10,7 +10,7 @@ interface DeliveryRef {
   readonly eventId: string
 }
 
-/** An event is to be delivered. */
+/** A delivery that was accepted. */
 export type Posting = DeliveryRef &
   Pick<StoredDelivery, 'eventType' | 'createdAtMs'> & {
     readonly kind: 'posting'
@@ -18,7 +18,7 @@ export type Posting = DeliveryRef &
     readonly body: Uint8Array
   }
 
-/** It was tried, or given up. */
+/** The outcome of an attempt, or the delivery's end. */
 export type Posted = DeliveryRef &
   Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> & { readonly kind: 'posted' }
 

@@ -1,17 +1,16 @@
-// What the log of a cluster says of the engine as a whole: the figures of its database, and the teams that venues list. Part of
-// log-items.ts, which names their kinds.
+// Log items about the engine as a whole: database figures, and the teams that venues list. Part of log-items.ts, which
+// defines their codes.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { FieldReader } from './records.ts'
 
-/** Figures of the engine's database. */
 export interface EngineFigures {
   readonly trades: number
   readonly snapshots: number
   readonly databaseBytes: number
-  /** Wallets that were ever asked for. */
+  /** Wallets that were ever requested. */
   readonly wallets: number
   /** Times of the oldest and newest trade; null: there is none. */
   readonly coverage: Readonly<
@@ -44,7 +43,7 @@ export function readFigures(fields: FieldReader): EngineFigures {
 
 const TEAM_FIELDS = 6
 
-/** All texts one behind the other. */
+/** All texts in sequence. */
 export function teamFields(listings: readonly TeamListing[]): readonly string[] {
   return listings.flatMap(({ venue, league, code, name, location: place, nickname }) => [
     ...[venue, league, code, name, place, nickname],

@@ -1,7 +1,6 @@
-// What the log of a cluster carries, item by item: every published update with its stamps, rows of the catalogue, pairs, and
-// how venues stand; and a market's whole state, of which a checkpoint is made. Each item is a MessagePack list that begins
-// with its kind; rows are the fields that the tables store.
-// What is read was written by another process: an item that is not exactly of its form is refused as a whole.
+// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, and complete
+// market states, which make up checkpoints. An item is a MessagePack list that begins with its code; rows are encoded
+// as in the tables. Another process wrote the items, so one that is not exactly well-formed is rejected.
 
 import {
   type BookStale,
@@ -64,7 +63,7 @@ import {
 } from './log-opportunity.ts'
 import { FieldReader } from './records.ts'
 
-/** A whole book with its place in the stream of books. */
+/** A complete book with its position in the stream of books. */
 export interface BookState extends Stamp {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
@@ -73,19 +72,19 @@ export interface BookState extends Stamp {
   readonly receivedAtMs: TimeMs | null
 }
 
-/** Everything that is served of a market beside its listing and its past. */
+/** All served facts of a market, except its listing and its history. */
 export interface MarketState {
   readonly market: MarketNumber
   readonly book: BookState
   readonly price: MarketPrice
   readonly figures: FiguresState
-  /** The newest seq of each channel; of one without a message 0. */
+  /** The newest seq of each channel; 0 without a message. */
   readonly seqs: Readonly<Record<SeqChannel, number>>
 }
 export const SEQ_CHANNELS = ['trades', 'prices', 'whales', 'lifecycle', 'arbitrage'] as const
 export type SeqChannel = (typeof SEQ_CHANNELS)[number]
 
-/** What is told with a row of a market: how it stood when the row was written, since the row alone does not say it. */
+/** A market's state when its row was written, which the row itself does not contain. */
 export interface Quoted {
   readonly price: MarketPrice
   readonly figures: FiguresState
@@ -93,26 +92,26 @@ export interface Quoted {
   readonly pricesSeq: number
 }
 
-/** How a venue's feed stands, beyond what the stream tells. */
+/** A venue feed's status, with facts that the stream does not publish. */
 export interface FeedState extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
 }
 
-/** A market's description, before its row: what is told takes the place of all that is behind `from`. */
+/** Part of a market's description, sent before its row. It replaces the text from `from` on. */
 export interface TextItem {
   readonly kind: 'text'
   readonly market: MarketNumber
-  /** Characters. */
+  /** Offset in characters. */
   readonly from: number
   readonly text: string
 }
 
-/** Of a checkpoint: further items, deflated, so that it has fewer bytes and is read a block at a time. */
+/** Further items of a checkpoint, compressed with deflate into blocks that are read one at a time. */
 export interface PackedItem {
   readonly kind: 'packed'
   readonly packed: Uint8Array
-  /** Not null: they are texts of markets from this number up to before that one, which may be read when one is asked for. */
+  /** Non-null: the block has only texts of the markets in this range, end exclusive, which may be read on demand. */
   readonly texts: NumberRange | null
 }
 
@@ -122,11 +121,11 @@ interface NumberRange {
 }
 
 /**
- * `version` of a row grows with each row that an epoch writes: rows of a market are in both shards of its venue, and an older
- * one that comes later is no news.
+ * `version` of a row increases with each row that an epoch writes. A market's rows are in both shards of its venue;
+ * readers ignore an older version that arrives later.
  */
 export type LogItem =
-  /** `book`: the levels after it, of `bookReplaced`. */
+  /** `book`: the levels after it, for `bookReplaced`. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
   | {
       readonly kind: 'listed'
@@ -135,7 +134,7 @@ export type LogItem =
       readonly quoted: Quoted
       readonly summary: MarketSummary
     }
-  /** How a market stands whose figures moved without an update. */
+  /** State of a market whose figures changed without an update. */
   | { readonly kind: 'quoted'; readonly market: MarketNumber; readonly quoted: Quoted }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
   | TextItem
@@ -144,17 +143,17 @@ export type LogItem =
   | { readonly kind: 'teams'; readonly listings: readonly TeamListing[] }
   | { readonly kind: 'figures'; readonly figures: EngineFigures }
   | { readonly kind: 'matched'; readonly match: StoredMatch }
-  /** By the pair's first market. */
+  /** Identified by the pair's first market. */
   | { readonly kind: 'unmatched'; readonly market: MarketNumber }
-  /** Trades of the past of these markets were read, which no update carries: their bars are others. */
+  /** Past trades of these markets were loaded, which no update carries: their bars changed. */
   | { readonly kind: 'past'; readonly markets: readonly MarketNumber[] }
   | { readonly kind: 'feed'; readonly feed: FeedState }
   | { readonly kind: 'state'; readonly state: MarketState }
-  /** Batches of this shard up to the one before this are lost: what is known of its markets is to be read anew. */
+  /** Batches of this shard from `fromBatch` up to the one before this are lost; reload the state of its markets. */
   | { readonly kind: 'missing'; readonly fromBatch: number }
   | DeliveryItem
 
-/** Never change a number: logs and checkpoints of an older engine may still be there. */
+/** Never change a number: logs and checkpoints of an older engine may still exist. */
 const CODES = {
   book: 0,
   bookReplaced: 1,
@@ -198,7 +197,7 @@ const PRICE_SOURCES = [
   'settlement',
 ] as const
 
-/** Appends an item to what the writer holds. */
+/** Appends an item to the writer's buffer. */
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
   if (item.kind !== 'update') return writeValue(to, fieldsOf(item))
   const { update, book } = item
@@ -297,25 +296,25 @@ function updateFields(
   }
 }
 
-/** Whether an item is a market's whole state, which need not be read by those who keep no books. */
+/** Whether an item is a complete market state. Readers without books may skip it. */
 export const isState = ([code]: readonly unknown[]): boolean => code === CODES.state
 
-/** An item of kind `packed`; null for any other. Engines of before said of no block that it has texts alone. */
+/** An item of kind `packed`; null for any other. Older engines do not state whether a block has only texts. */
 export function packedIn([code, packed, from, to]: readonly unknown[]): PackedItem | null {
   if (code !== CODES.packed || !(packed instanceof Uint8Array)) return null
   const texts = typeof from === 'number' && typeof to === 'number' ? { from, to } : null
   return { kind: 'packed', packed, texts }
 }
 
-/** Finds a market that was listed before; null when it is not known. */
+/** Looks up a listed market; null if it is unknown. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
 
-/** An item as it was read, or why it was not: `unknown_market` names one that no row has listed. */
+/** A decoded item, or the reason for failure. `unknown_market`: it refers to a market that no row has listed. */
 export type ReadItem = LogItem | 'damaged' | 'unknown_market'
 
 class UnknownMarket extends Error {}
 
-/** The item of these fields. `marketOf` gives updates their markets. */
+/** Decodes the fields of an item. `marketOf` looks up the markets of updates. */
 export function readItem(fields: readonly unknown[], marketOf: FindMarket): ReadItem {
   try {
     const reader = new FieldReader(fields)
@@ -524,7 +523,7 @@ function readQuoted(fields: FieldReader): Quoted {
   }
 }
 
-/** All but the volumes, behind the fields that engines of before wrote. */
+/** All figures except the volumes, placed after the fields of older engines. */
 function figureFieldsOf(figures: FiguresState): readonly unknown[] {
   const { lastPrice, lastPriceAtMs, previousPrice, openInterest, figuresAtMs } = figures
   const prices = [lastPrice, lastPriceAtMs, previousPrice]
@@ -654,13 +653,13 @@ function outageFields({ reason, staleBooks }: FeedStatus): readonly unknown[] {
   return [reason, staleBooks]
 }
 
-/** Engines of before did not write these. */
+/** Older engines did not write these. */
 function readOutage(fields: FieldReader): Pick<FeedStatus, 'reason' | 'staleBooks'> {
   if (fields.isAtEnd()) return { reason: null, staleBooks: 0 }
   return { reason: fields.choiceOrNull(STALE_REASONS), staleBooks: fields.number() }
 }
 
-/** Engines of before announced late books alone, without these. */
+/** Older engines announced only late books, without these fields. */
 function readStale(
   fields: FieldReader,
   atMs: TimeMs,

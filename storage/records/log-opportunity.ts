@@ -1,4 +1,4 @@
-// An opportunity as fields of an item of the log, with what it has come to.
+// An opportunity with its results so far, as fields of a log item.
 
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import {
@@ -10,7 +10,7 @@ import {
 import { priceMicros, type SizeMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { FieldReader } from './records.ts'
 
-/** Throws for a market that is not known. */
+/** Throws if the market is unknown. */
 export type MarketLookup = (number: MarketNumber) => MarketRef
 
 export const reachFields = ({ profit, edge, ageMs }: OpportunityPeak) => [profit, edge, ageMs]
@@ -67,7 +67,7 @@ export function readOpportunity(fields: FieldReader, marketOf: MarketLookup): Op
     category: fields.textOrNull(),
     explanation: fields.text(),
   }
-  // An engine of the version before writes neither of the last two.
+  // An engine of the previous version writes neither of the last two.
   const isOlder = fields.isAtEnd()
   return {
     ...{ id, kind, matchScore, legs, contracts, cost, fees, payout, profit, steps, ...rest },

@@ -1,5 +1,4 @@
-// The binary keys of the outbox's tables; all begin with the webhook (u32), so that one webhook's rows
-// lie together and go together.
+// Binary keys of the outbox tables. All begin with the webhook (u32), so that one webhook's rows are contiguous.
 
 import { createHash } from 'node:crypto'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
@@ -7,14 +6,14 @@ import type { AttemptKind } from '../contract/webhooks.ts'
 import type { KeyRange } from '../lmdb/table.ts'
 import { writeInteger } from './keys.ts'
 
-/** Event ids of ours have 30 bytes; a longer one is known by its SHA-256. */
+/** Internal event ids have 30 bytes; a longer one is replaced by its SHA-256. */
 const EVENT_ID_BYTES_MAX = 64
 const ATTEMPT_KIND_CODES: Readonly<Record<AttemptKind, number>> = { first: 0, retry: 1 }
-/** Where a due key's time and number stand. */
+/** Offset of time and number in a due key. */
 export const DUE_TIME_AT = 5
 export const DUE_NUMBER_AT = 13
 
-/** webhook, lane, due time, number of the delivery. */
+/** webhook, attempt kind, due time, delivery number. */
 export function dueKey(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -28,7 +27,7 @@ export function dueKey(
   return key
 }
 
-/** The pending deliveries of a lane strictly behind a place; null: all of the lane. */
+/** Pending deliveries of one attempt kind, strictly after a position; null: all. */
 export function dueRange(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -39,7 +38,7 @@ export function dueRange(
   return { from, to: Buffer.concat([from.subarray(0, DUE_TIME_AT), END]) }
 }
 
-/** webhook, event id. Two ids that differ in lone surrogates alone are one: ours are ASCII. */
+/** webhook, event id. Ids that differ only in lone surrogates collide; internal ids are ASCII. */
 export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
   const text = Buffer.from(eventId)
   const isLong = text.length > EVENT_ID_BYTES_MAX
@@ -58,12 +57,12 @@ export function lastPriceKey(webhook: WebhookNumber, market: number): Buffer {
   return key
 }
 
-/** Every row of a webhook in a table whose keys begin with it. */
+/** All rows of a webhook in a table whose keys begin with it. */
 export function webhookRange(webhook: WebhookNumber): KeyRange {
   const from = Buffer.allocUnsafe(4)
   from.writeUInt32BE(webhook, 0)
   return { from, to: Buffer.concat([from, END]) }
 }
 
-/** Above every rest of a key: no table's goes on for so many bytes of 0xff. */
+/** Above the rest of any key: no table has keys with this many bytes of 0xff. */
 const END = Buffer.alloc(EVENT_ID_BYTES_MAX + 1, 0xff)

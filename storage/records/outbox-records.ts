@@ -1,5 +1,4 @@
-// The records of the outbox: a delivery with its body, what a webhook's deliveries come to, and what a
-// finished delivery leaves in its index.
+// Outbox records: a delivery with its body, a webhook's totals, and the index value of a finished delivery.
 
 import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import {
@@ -16,23 +15,23 @@ import { readInteger, writeInteger } from './keys.ts'
 import type { FieldReader, PackedSchemas } from './records.ts'
 
 export const DELIVERY_SCHEMA = 1
-/** 2 since throttled events and bytes are counted. */
+/** 2 adds throttled events and pending bytes. */
 export const STATE_SCHEMA = 2
 export const LAST_PRICE_SCHEMA = 1
 
-/** A webhook's numbers as they are kept; what is finished beside `prunedCount` is stored. */
+/** Stored totals of a webhook. Finished deliveries beyond `prunedCount` are stored. */
 export interface OutboxTotals {
-  /** The number of the newest delivery ever made; 0 before the first. */
+  /** The number of the newest delivery; 0 before the first. */
   lastNumber: number
   delivered: number
   exhausted: number
   dropped: number
   pending: number
-  /** Of `dropped`: never stored, and so in `prunedCount` too. */
+  /** Part of `dropped`: events that were never stored, also counted in `prunedCount`. */
   throttled: number
-  /** Of the bodies of pending ones. */
+  /** Bytes of pending deliveries' bodies. */
   pendingBytes: number
-  /** Finished deliveries that `prune` removed; they stay counted above. */
+  /** Finished deliveries that `prune` removed; the counts above include them. */
   prunedCount: number
   failingSinceMs: TimeMs | null
 }
@@ -51,19 +50,19 @@ export function noTotals(): OutboxTotals {
   }
 }
 
-/** The counts that users see. */
+/** The public counts. */
 export function countsOf(totals: OutboxTotals): DeliveryCounts {
   const { delivered, exhausted, dropped, pending } = totals
   const created = delivered + exhausted + dropped + pending
   return { created, delivered, exhausted, dropped, pending }
 }
 
-/** Finished deliveries whose rows are there. */
+/** Finished deliveries whose rows are stored. */
 export function storedFinished(totals: OutboxTotals): number {
   return totals.delivered + totals.exhausted + totals.dropped - totals.prunedCount
 }
 
-/** Nine numbers of 8 bytes: packed by hand, since the row is written with every delivery made. */
+/** Nine numbers of 8 bytes, packed manually, since the row is written with every delivery. */
 export function stateBody(totals: OutboxTotals): Buffer {
   const body = Buffer.allocUnsafe(72)
   let at = writeInteger(body, 0, totals.lastNumber)
@@ -78,7 +77,7 @@ export function stateBody(totals: OutboxTotals): Buffer {
   return body
 }
 
-/** About the body of a trade: taken for rows that were written before bytes were counted. */
+/** Estimated bytes of a trade's body, for rows written before bytes were counted. */
 const BODY_BYTES_USUAL = 1_000
 
 export const stateSchemas: PackedSchemas<OutboxTotals> = {
@@ -112,7 +111,7 @@ export function deliveryFields(delivery: StoredDelivery): readonly unknown[] {
   return [eventId, eventType, createdAtMs, status, dueAtMs, attempts, body, ...outcome]
 }
 
-/** The answer stands last: rows that were written before answers were kept end without it, as those without any do. */
+/** The response body is the last field; rows without one, including older rows, end before it. */
 function outcomeFields({ atMs, durationMs, status, error, answer }: AttemptOutcome) {
   const fields = [atMs, durationMs, status, error]
   return answer === undefined
@@ -120,7 +119,7 @@ function outcomeFields({ atMs, durationMs, status, error, answer }: AttemptOutco
     : [...fields, answer.headers.flat(), answer.body, answer.isCut]
 }
 
-/** The decoders of a delivery under this key (webhook, number). */
+/** Decoders of the delivery under this key (webhook, number). */
 export function deliverySchemas(key: Buffer): Schemas<StoredDelivery> {
   const number = readInteger(key, 4)
   return {
@@ -156,7 +155,7 @@ function readAnswer(fields: FieldReader): ReceiverAnswer {
   return { headers, body: fields.bytes(), isCut: fields.boolean() }
 }
 
-/** What `update` replaces, on what is stored. */
+/** A stored delivery with the fields that `update` replaces. */
 export function changedDelivery(stored: StoredDelivery, change: Delivery): StoredDelivery {
   return {
     number: stored.number,
@@ -171,7 +170,7 @@ export function changedDelivery(stored: StoredDelivery, change: Delivery): Store
   }
 }
 
-/** A delivery as lists show it. */
+/** A delivery as lists return it. */
 export function withoutBody(stored: StoredDelivery): Delivery {
   return {
     number: stored.number,
@@ -185,7 +184,7 @@ export function withoutBody(stored: StoredDelivery): Delivery {
   }
 }
 
-/** A finished delivery in its index: status and time, so that neither needs its row to be read. */
+/** Index value of a finished delivery: status and time, so that its row need not be read. */
 export function finishedValue(status: DeliveryStatus, createdAtMs: number): Buffer {
   const value = Buffer.allocUnsafe(9)
   value.writeUInt8(DELIVERY_STATUSES.indexOf(status), 0)

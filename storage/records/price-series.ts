@@ -1,20 +1,20 @@
-// Prices by the second, packed: pairs of varints, the seconds since the price before and the price's
-// signed difference; two to four bytes a price. For ticks (an hour) and past prices (a day).
+// Prices by the second, packed as pairs of varints: seconds since the previous price, and the signed price difference.
+// Two to four bytes a price. For ticks (an hour) and past prices (a day).
 
 import { assert } from '../../engine/errors.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
 import { VarintReader, writeSigned, writeVarint } from './varints.ts'
 
-/** A pair never takes more: three bytes of a day's seconds, four of a price's difference. */
+/** Maximum bytes of a pair: three for the seconds of a day, four for the price difference. */
 const PAIR_BYTES_MAX = 7
 
-/** Prices at ascending seconds, as many of the one as of the other. */
+/** Prices at ascending seconds; both lists have equal length. */
 interface PriceSeries {
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** Seconds are 0..86399 and ascend; anything else is our bug and throws. */
+/** Seconds must be 0..86399 and ascending; otherwise it throws. */
 export function packSeries({ seconds, prices }: PriceSeries): Buffer {
   const bytes = Buffer.allocUnsafe(seconds.length * PAIR_BYTES_MAX)
   let position = 0
@@ -34,7 +34,7 @@ export function packSeries({ seconds, prices }: PriceSeries): Buffer {
   return bytes.subarray(0, position)
 }
 
-/** Throws RangeError when the bytes are no series. */
+/** Throws RangeError if the bytes are invalid. */
 export function unpackSeries(bytes: Uint8Array): PriceSeries {
   const seconds: number[] = []
   const prices: PriceMicros[] = []

@@ -1,22 +1,21 @@
-// Versioned records ↔ bytes: a schema byte, a CRC-32 over key and body where tables.ts says so, and
-// the fields as one MessagePack array (msgpackr without its record extension, so that any decoder
-// reads them), or bytes that a table packs itself.
-// Nothing damaged is ever returned: a record that does not check out is null.
+// Encodes versioned records: a schema byte, a CRC-32 over key and body if tables.ts requires it, and the fields as one
+// MessagePack array, or bytes that a table packs itself. msgpackr's record extension is off, so any decoder can read
+// the fields. A damaged record decodes to null.
 
 import { Packr } from 'msgpackr'
 import type { JsonRecord } from '../../engine/market/market.ts'
 import type { TableLayout } from '../tables.ts'
 import { crc32 } from './crc-32.ts'
 
-/** Schema and checksum. */
+/** Bytes of schema and checksum. */
 export const CHECKED_HEADER_BYTES = 5
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** A field is not what the schema says; caught in `decodeBy` and nowhere else. */
+/** A field does not match the schema; caught only in `decodeBy`. */
 class FieldError extends Error {}
 
-/** The bytes of one record under its key. `schema` is 1..255. */
+/** Encodes one record under its key. `schema` is 1..255. */
 export function encodeRecord(
   layout: TableLayout,
   record: { readonly key: Buffer; readonly schema: number; readonly fields: readonly unknown[] },
@@ -25,7 +24,7 @@ export function encodeRecord(
   return encodePacked(layout, { key, schema, body: packr.pack(fields) })
 }
 
-/** The same of a record that packs its own body, for rows of which there are very many. */
+/** As `encodeRecord`, for a packed body; for tables with very many rows. */
 export function encodePacked(
   layout: TableLayout,
   record: { readonly key: Buffer; readonly schema: number; readonly body: Uint8Array },
@@ -39,7 +38,7 @@ export function encodePacked(
   return bytes
 }
 
-/** Writes what stands before the body of a checked record, which ends at `end`. */
+/** Writes the header before the body of a checked record, which ends at `end`. */
 export function writeCheckedHeader(
   bytes: Buffer,
   end: number,
@@ -49,10 +48,7 @@ export function writeCheckedHeader(
   bytes.writeUInt32BE(checksum(key, schema, bytes, end), 1)
 }
 
-/**
- * The record of these bytes by the decoder of its schema version; null when the checksum, the
- * version or a field is wrong.
- */
+/** Decodes a record with the decoder of its schema version; null if checksum, version or a field is wrong. */
 export function decodeRecord<Decoded>(
   layout: TableLayout,
   row: { readonly key: Buffer; readonly value: Buffer },
@@ -61,17 +57,17 @@ export function decodeRecord<Decoded>(
   return decodeBy(layout, row, schemas, fieldsOf)
 }
 
-/** The fields of a record that is a list, for a table where only some are. Throws when they are none. */
+/** The fields of a MessagePack record in a table that also has packed ones. Throws if the body is not a list. */
 export function fieldsOf(body: Buffer): FieldReader {
   return new FieldReader(packr.unpack(body))
 }
 
-/** Decoders of a record that packs its own body, by schema version. */
+/** Decoders of records with packed bodies, by schema version. */
 export type PackedSchemas<Decoded> = {
   readonly [schema: number]: (body: Buffer, key: Buffer) => Decoded
 }
 
-/** The same of a record that packed its own body. */
+/** As `decodeRecord`, for a packed body. */
 export function decodePacked<Decoded>(
   layout: TableLayout,
   row: { readonly key: Buffer; readonly value: Buffer },
@@ -103,13 +99,13 @@ function decodeBy<Form, Decoded>(
   }
 }
 
-/** The key is covered too, so that a record under a damaged key is not served as another's. */
+/** The key is included, so that a record under a damaged key is not returned for another key. */
 function checksum(key: Buffer, schema: number, bytes: Buffer, end: number): number {
   const before = crc32(key, { from: 0, to: key.length, before: 0 })
   return crc32(bytes, { from: CHECKED_HEADER_BYTES, to: end, before: before ^ schema })
 }
 
-/** Reads the fields of a record in their order and checks each. Throws on the first wrong one. */
+/** Reads and checks the fields of a record in order. Throws at the first invalid one. */
 export class FieldReader {
   readonly #fields: readonly unknown[]
   #next = 0
@@ -139,7 +135,7 @@ export class FieldReader {
     return this.#peekNull() ? null : this.number()
   }
 
-  /** A number through a unit's own constructor, or null. */
+  /** A number through its unit's constructor, or null. */
   orNull<Unit>(unit: (value: number) => Unit): Unit | null {
     return this.#peekNull() ? null : unit(this.number())
   }

@@ -1,10 +1,9 @@
-// A book's snapshot as bytes. Eighty are stored a second, so they are packed: prices and sizes lose the
-// zeros that all of them end in (whole cents, whole contracts), prices are differences to the level
-// before, and every number is a varint. Three to five bytes a level; 120 to 200 for a full book instead
-// of 480.
+// A book snapshot as bytes. Eighty are stored a second, so they are packed. Common trailing zeros of prices and sizes
+// are dropped (whole cents, whole contracts), prices are differences to the previous level, and numbers are varints.
+// Three to five bytes a level; 120 to 200 for a full book instead of 480.
 //
 //   zeros (u8: 8 × those of prices + those of sizes) | bidDepth | askDepth | bid count | ask count |
-//   each bid: signed price difference, size | each ask: the same, beginning from 0
+//   each bid: signed price difference, size | each ask: the same, starting from 0
 
 import type { Level } from '../../engine/events.ts'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
@@ -12,12 +11,12 @@ import { priceMicros, type SizeMicros, sizeMicros, timeMs } from '../../engine/u
 import type { BookSnapshot } from '../contract/storage.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** Powers of ten up to the zeros behind the point of a decimal; more zeros are not looked for. */
+/** Powers of ten for the common trailing zeros; more zeros are not dropped. */
 const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
 const ZEROS_MAX = UNITS.length - 1
 const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
 
-/** Packs the first 20 levels a side. Sizes and depths are not negative. */
+/** Packs the first 20 levels a side. Sizes and depths must not be negative. */
 export function packSnapshot(snapshot: BookSnapshot): Buffer {
   const { bidDepth, askDepth } = snapshot
   const sides = [firstLevels(snapshot.bids), firstLevels(snapshot.asks)]
@@ -47,7 +46,7 @@ export function packSnapshot(snapshot: BookSnapshot): Buffer {
   return scratch.subarray(0, position)
 }
 
-/** Throws RangeError when the bytes are no snapshot. */
+/** Throws RangeError if the bytes are not a snapshot. */
 export function unpackSnapshot(time: number, body: Buffer): BookSnapshot {
   const zeros = body.readUInt8(0)
   const priceUnit = unitOf(Math.floor(zeros / 8))
@@ -77,7 +76,7 @@ function firstLevels(levels: readonly Level[]): readonly Level[] {
   return levels.length > bookSnapshotLevels ? levels.slice(0, bookSnapshotLevels) : levels
 }
 
-/** How many zeros a number ends in, at most `zerosMax`; 0 ends in any number of them. */
+/** The number of trailing decimal zeros, at most `zerosMax`; 0 has `zerosMax`. */
 function trailingZeros(value: number, zerosMax: number): number {
   let zeros = zerosMax
   while (zeros > 0 && value % unitOf(zeros) !== 0) zeros -= 1

@@ -1,10 +1,10 @@
-// The record of one trade; its time and ordinal stand in its key. Schema 4 (format 8) packs it, since trades are most of
-// what is stored: numbers are varints, hashes and addresses bytes, and an id that repeats the trade's own
-// fields, as venue a's of 208 characters does, is put together again from them: 75 to 100 bytes where MessagePack took
-// 250 to 400. Schemas 1 to 3 are the lists of older formats, 1 without the place among the venue's, 3 of block trades.
+// The record of one trade; its time and ordinal are in its key. Schema 4 (format 8) packs it, since most stored rows
+// are trades. Numbers are varints, hashes and addresses are bytes. An id that repeats the trade's own fields, like the
+// 208 characters of venue a's, is rebuilt from them. A record takes 75 to 100 bytes; MessagePack took 250 to 400.
+// Schemas 1 to 3 are MessagePack lists of older formats: 1 without the venue ordinal, 3 of block trades.
 //
-//   flags | flags | price | size | usd, when it is not what they come to | receivedAt - time |
-//   run | offset | seq | ordinal of the venue's | what the form of the id needs | maker | taker | txHash
+//   flags | flags | price | size | usd, unless it follows from them | receivedAt - time |
+//   run | offset | seq | venue ordinal | fields of the id's form | maker | taker | txHash
 
 import type { TradeSide } from '../../engine/events.ts'
 import { VENUE_KEYS } from '../../engine/ids.ts'
@@ -31,21 +31,21 @@ import {
 } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** A trade with the place that its record names, if it names one (since format 2). */
+/** A trade with its venue ordinal, which records have since format 2. */
 export interface TradeRecord {
   readonly trade: StoredTrade
   readonly venuePosition: VenuePosition | null
 }
 
-/** Which token of venue a is which outcome of a market: what the ids of its trades repeat (trade-tokens.ts). */
+/** The venue a token of each market outcome, which trade ids repeat (trade-tokens.ts). */
 export interface Tokens {
-  /** Null when none is known. */
+  /** Null if unknown. */
   get(market: number, outcomeIndex: number): string | null
-  /** Keeps a token that is the first of its outcome; whether the outcome's token is this one. */
+  /** Stores the outcome's first token; returns whether this is the outcome's token. */
   offer(market: number, outcomeIndex: number, token: string): boolean
 }
 
-/** What a record's `side` may be. */
+/** Values of a record's `side`. */
 export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
 /** The schema of packed records. */
@@ -56,10 +56,10 @@ const SELL = 1
 const BLOCK = 2
 const DERIVED_USD = 4
 const HAS_VENUE_POSITION = 8
-/** The outcome's index, in the three bits above; 7 is none that a venue has. */
+/** The outcome index is in the upper three bits; 7: not an outcome of any venue. */
 const OUTCOME_SHIFT = 5
 const OUTCOME_MAX = 6
-/** Second byte: which of the numbers are there, whether price and size are in coarser units, and in the bits above how the id is written. */
+/** Second byte: flags of optional numbers and of coarser units for price and size; the upper bits are the id's form. */
 const HAS_RUN = 1
 const HAS_OFFSET = 2
 const HAS_SEQ = 4
@@ -73,33 +73,33 @@ const ID_PART = 3
 
 const UUID_BYTES = 16
 const UUID_LENGTH = 36
-/** Where the groups of a UUID's digits begin and end. */
+/** Start and end positions of a UUID's digit groups. */
 const UUID_GROUPS = [0, 8, 9, 13, 14, 18, 19, 23, 24, UUID_LENGTH] as const
-/** By character code below 128: the digit that it is, or -1. */
+/** Digit value by character code below 128, or -1. */
 const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code)),
 )
 const ZERO = '0'.charCodeAt(0)
 const DASH = '-'.charCodeAt(0)
 const DIGITS_MAX = 15
-/** The largest size whose worth is computed; larger ones say it. */
+/** The largest size for which usd is computed; larger trades store it. */
 const DERIVED_SIZE_MAX = 1e14
-/** A tenth of a cent, and a hundredth of a contract: what most prices and sizes are multiples of. */
+/** A tenth of a cent or a hundredth of a contract: most prices and sizes are multiples of it. */
 const PRICE_UNIT = 1_000
 const SIZE_UNIT = 10_000
-/** The place among the venue's is its ordinal times this, plus the venue's place in VENUE_KEYS. */
+/** The venue ordinal is stored as itself times this, plus the venue's index in VENUE_KEYS. */
 const VENUES_MAX = 8
 const NUMBERS_MAX = 12
 
 let scratch = Buffer.allocUnsafe(1_024)
 
-/** The first `end` of some bytes. */
+/** The first `end` bytes of a buffer. */
 export interface Written {
   readonly bytes: Buffer
   readonly end: number
 }
 
-/** The record of a trade under this key. Good until the next call. */
+/** Encodes a trade under its key. The result is valid until the next call. */
 export function packTrade(
   key: Buffer,
   { trade, venuePosition }: TradeRecord,
@@ -142,7 +142,7 @@ export function packTrade(
   return { bytes: scratch, end: position }
 }
 
-/** The decoders of a trade with its place among the venue's. */
+/** Decoders of a trade with its venue ordinal. */
 export function tradeRecordSchemas(tokens: Tokens): PackedSchemas<TradeRecord> {
   return {
     1: (body, key) => ({ trade: readTrade(key, fieldsOf(body), false), venuePosition: null }),
@@ -152,7 +152,7 @@ export function tradeRecordSchemas(tokens: Tokens): PackedSchemas<TradeRecord> {
   }
 }
 
-/** The decoder of a trade of format 1; for the step to format 2. */
+/** Decoder of a trade of format 1; for the migration to format 2. */
 export function firstTradeSchemas(key: Buffer) {
   return { 1: (fields: FieldReader) => readTrade(key, fields, false) }
 }
@@ -217,7 +217,7 @@ function venuePositionOf(code: number): VenuePosition {
 
 type IdFields = Pick<StoredTrade, 'txHash' | 'taker' | 'side' | 'size' | 'price' | 'outcomeIndex'>
 
-/** The id that venue a's connector makes of a row that says who traded; null where a part of it is not known. */
+/** The id that venue a's connector builds from a row with known traders; null if a part is unknown. */
 function idOfFields(fields: IdFields, token: string | null, n: number): string | null {
   const { txHash, taker, side, size, price, outcomeIndex } = fields
   if (txHash === null || taker === null || token === null) return null
@@ -225,7 +225,7 @@ function idOfFields(fields: IdFields, token: string | null, n: number): string |
   return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
 }
 
-/** Writes the id in the shortest form that gives this very text again, and the form into the second byte. */
+/** Writes the id in the shortest form that restores the exact text, and the form into the second byte. */
 function writeId(position: number, market: number, trade: StoredTrade, tokens: Tokens): number {
   const { nativeId, txHash } = trade
   if (nativeId.length === UUID_LENGTH) {
@@ -260,12 +260,12 @@ function formed(form: number, end: number): number {
   return end
 }
 
-/** Whether a part stands there in a text; `startsWith` takes three times as long. */
+/** Whether a text contains `part` at `from`; `startsWith` takes three times as long. */
 function has(text: string, from: number, part: string): boolean {
   return text.slice(from, from + part.length) === part
 }
 
-/** The number of which a part of a text is the digits, as numbers are written; -1 when it is of none below 10^15. */
+/** The number in canonical digits at a position of a text; -1 if it is not one below 10^15. */
 function numberIn(text: string, from: number, to: number): number {
   const digitCount = to - from
   if (digitCount < 1 || digitCount > DIGITS_MAX) return -1
@@ -279,7 +279,10 @@ function numberIn(text: string, from: number, to: number): number {
   return number
 }
 
-/** Whether an id goes on, from its token to its count, as `idOfFields` puts it together; without doing so. */
+/**
+ * Whether an id repeats the trade's fields between its token and its count as `idOfFields` writes them; builds no
+ * text.
+ */
 function repeatsFields(trade: StoredTrade, tokenEnd: number, countDash: number): boolean {
   const { nativeId, taker, side, size, price, outcomeIndex } = trade
   if (taker === null || nativeId[tokenEnd] !== '-') return false
@@ -296,19 +299,22 @@ function repeatsFields(trade: StoredTrade, tokenEnd: number, countDash: number):
   )
 }
 
-/** What price and size come to; null where the product may not be exact. */
+/** The usd amount of price and size; null if the product may be inexact. */
 function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): number | null {
   if (size > DERIVED_SIZE_MAX) return null
   return notionalMicros({ price: outcomeIndex === 0 ? price : complement(price), size })
 }
 
-/** Room for the numbers and for texts of this many characters, of up to three bytes each. */
+/** Reserves room for the numbers and for texts of this many characters, of up to three bytes each. */
 function reserve(characters: number): void {
   const bytes = BODY + 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
   if (scratch.length < bytes) scratch = Buffer.allocUnsafe(2 * bytes)
 }
 
-/** 0 for none; else the bytes, twice, plus one, or two where they are the digits of a hash or an address. */
+/**
+ * Writes a length header, then the bytes. Header: 0 for null, else twice the byte count plus 1 for text or 2 for the
+ * digits of a hash or an address.
+ */
 function writeText(position: number, text: string | null): number {
   if (text === null) return writeVarint(scratch, position, 0)
   if (text.length > 2 && text.length % 2 === 0 && text.startsWith('0x')) {
@@ -320,7 +326,10 @@ function writeText(position: number, text: string | null): number {
   return next + scratch.write(text, next)
 }
 
-/** Writes hexadecimal digits as bytes; null where one of the characters is none, or a capital. A call of `write` takes twice as long. */
+/**
+ * Writes hexadecimal digits as bytes; null if a character is not a lower-case digit. `Buffer.write` takes twice as
+ * long.
+ */
 function writeDigits(position: number, text: string, from: number, to: number): number | null {
   let end = position
   for (let index = from; index < to; index += 2, end += 1) {
@@ -388,8 +397,8 @@ function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTr
 }
 
 /**
- * A trade with its ordinal and maker, and its taker where that became known later. Field by field, since a spread of so many fields gives every
- * object a hidden class of its own in this Node, some 450 bytes a trade.
+ * A trade with its ordinal, maker and, if it became known later, taker. Copied field by field: spreading so many
+ * fields gives each object its own hidden class in this Node version, some 450 bytes a trade.
  */
 export function storedTrade(
   trade: Omit<StoredTrade, 'ordinal'>,

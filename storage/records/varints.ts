@@ -1,13 +1,13 @@
-// Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, and the sign in the
-// lowest bit where there is one. For the packed records (price-series.ts, storage/records/snapshot.ts).
+// Variable-length integers: seven bits a byte, the lowest first; the sign, if any, is the lowest bit. For packed
+// records (price-series.ts, storage/records/snapshot.ts).
 
-/** The most bytes that a safe integer with its sign takes. */
+/** Maximum bytes of a signed safe integer. */
 export const varintBytesMax = 8
 
-/** Above this a difference no longer fits beside its sign. */
+/** Differences above this do not fit together with their sign. */
 export const signedMax = 2 ** 52
 
-/** Writes an integer from 0 to 2^53; the position behind it. */
+/** Writes an integer from 0 to 2^53; returns the position after it. */
 export function writeVarint(target: Uint8Array, position: number, value: number): number {
   let rest = value
   let next = position
@@ -20,7 +20,7 @@ export function writeVarint(target: Uint8Array, position: number, value: number)
   return next + 1
 }
 
-/** Writes an integer of either sign, small ones short; within ±2^52. */
+/** Writes a signed integer within ±2^52. */
 export function writeSigned(target: Uint8Array, position: number, value: number): number {
   return writeVarint(target, position, value < 0 ? -2 * value - 1 : 2 * value)
 }
@@ -61,7 +61,7 @@ export class VarintReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
 
-  /** Goes past bytes that are no numbers; where they begin. */
+  /** Skips bytes that are not numbers; returns their start. */
   skip(byteCount: number): number {
     const start = this.#position
     if (start + byteCount > this.#bytes.length) throw new RangeError('the bytes end too early')

@@ -1,5 +1,5 @@
-// The keys and records of the wallet tables: addresses as their 20 bytes, the wallet's own facts in fields by schema
-// version, its hours packed.
+// Keys and records of the wallet tables: addresses as 20 bytes, the wallet's facts as fields by schema version, its
+// hours packed.
 //
 //   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint)
 //           · fees (signed) · income (signed) · next hour …
@@ -23,7 +23,7 @@ import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varint
 export const WALLET_SCHEMA = 3
 export const WALLET_MARKET_SCHEMA = 2
 
-/** Bytes of an address, and so of a wallet's key. */
+/** Bytes of an address, which is a wallet's key. */
 const addressBytes = 20
 
 /** The 20 bytes of an address. */
@@ -31,7 +31,7 @@ export function addressKey(address: WalletAddress): Buffer {
   return Buffer.from(address.slice(2), 'hex')
 }
 
-/** The 20 bytes of an address, then a block's number as u32. */
+/** The 20 bytes of an address, then a block number as u32. */
 export function blockKey(address: WalletAddress, index: number): Buffer {
   const key = Buffer.alloc(addressBytes + 4)
   key.write(address.slice(2), 'hex')
@@ -39,7 +39,7 @@ export function blockKey(address: WalletAddress, index: number): Buffer {
   return key
 }
 
-/** Markets of wallets are all of venue a; an id too long for a key ends in its hash. */
+/** Traded markets are all of venue a; an id too long for a key ends in its hash. */
 export function walletMarketKey(id: NativeMarketId): Buffer {
   return nativeKey('a', id)
 }
@@ -54,7 +54,7 @@ export function walletFields(wallet: StoredWallet): readonly unknown[] {
   return [...who, ...reach, ...syncFields, ...totalsFields(totals), packHours(hours)]
 }
 
-/** A wallet without its hours, which are the last field. */
+/** Decoders that skip the hours, which are the last field. */
 export const walletHeadSchemas: Schemas<WalletHead> = {
   1: (fields) => readHead(fields, 1),
   2: (fields) => readHead(fields, 2),
@@ -72,7 +72,10 @@ export const walletSchemas: Schemas<StoredWallet> = {
   3: fullSchema(3),
 }
 
-/** Before schema 2 there was one side, and what the venue's next answer lacked was dropped; before 3 combos were left out. */
+/**
+ * Before schema 2 there was one side, and events that the venue's next response lacked were dropped. Before schema 3
+ * combos were left out.
+ */
 function readSyncFields(
   fields: FieldReader,
   schema: number,
@@ -104,7 +107,7 @@ function readHead(fields: FieldReader, schema: number): WalletHead {
 
 const ownerOf = (text: string | null) => (text === null ? null : addressOf(text))
 
-/** Throws for what is no address: the record is then no record. */
+/** Throws if the text is not an address, which makes the record invalid. */
 function addressOf(text: string): WalletAddress {
   const address = walletAddress(text)
   if (address === null) throw new RangeError('not an address')
@@ -159,7 +162,7 @@ function packHours(hours: readonly HourFigures[]): Buffer {
   return bytes.subarray(0, position)
 }
 
-/** Throws RangeError when the bytes end within a number. Before schema 3 hours had neither fees nor income. */
+/** Throws RangeError if the bytes end within a number. Before schema 3 hours had neither fees nor income. */
 function unpackHours(bytes: Uint8Array, schema: number): readonly HourFigures[] {
   const hours: HourFigures[] = []
   const reader = new VarintReader(bytes)

@@ -1,5 +1,4 @@
-// The record of one webhook: its fields by schema version; its number stands in the key.
-// Secrets are sealed before they come here.
+// The record of one webhook: its fields by schema version; its number is in the key. Secrets are already encrypted.
 
 import { accountId, VENUE_KEYS, webhookId } from '../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
@@ -14,8 +13,10 @@ import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
-/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers; 4: then their side;
- * 5: whether the host is verified stands before its former secrets. */
+/**
+ * 2 adds the opportunity thresholds after the other filters; 3 then the takers; 4 then their side; 5 the host's
+ * verification before the previous secrets.
+ */
 export const WEBHOOK_SCHEMA = 5
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
@@ -31,7 +32,7 @@ export function webhookFields(webhook: Webhook): readonly unknown[] {
   return [id, owner, url, eventTypes, ...filterFields, ...later, ...state, ...previous]
 }
 
-/** The decoders of the webhook under this key. */
+/** Decoders of the webhook under this key. */
 export function webhookSchemas(key: Buffer): Schemas<Webhook> {
   return {
     1: (fields) => readWebhook(key, fields, 1),
@@ -60,7 +61,7 @@ function readWebhook(key: Buffer, fields: FieldReader, schema: number): Webhook 
   }
 }
 
-/** What is left of the record. */
+/** Reads the rest of the record. */
 function readPreviousSecrets(fields: FieldReader): readonly PreviousSecret[] {
   const secrets: PreviousSecret[] = []
   while (!fields.isAtEnd()) {

@@ -1,5 +1,4 @@
-// The key and the record of one whale row: time and ordinal stand in the key, the rest in fields by
-// schema version.
+// Key and record of one whale: time and ordinal are in the key, the other facts are fields by schema version.
 
 import { nativeMarketId, VENUE_KEYS } from '../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
@@ -10,14 +9,13 @@ import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
 const U32_MAX = 2 ** 32 - 1
-/** Of a whale, and of one that is a block trade (format 6): the same fields. */
+/** Schema of a whale, and of one that is a block trade (format 6): the same fields. */
 const SCHEMA = 1
 const BLOCK_SCHEMA = 2
 
-/** Bytes of a whale's key. */
 export const whaleKeyBytes = 12
 
-/** timeMs, ordinal. The ordinal of a query is cut to 32 bits. */
+/** timeMs, ordinal. The ordinal of a query is clamped to 32 bits. */
 export function whaleKey(time: number, ordinal: number): Buffer {
   const key = Buffer.allocUnsafe(whaleKeyBytes)
   writeInteger(key, 0, time)
@@ -25,12 +23,10 @@ export function whaleKey(time: number, ordinal: number): Buffer {
   return key
 }
 
-/** Time and ordinal of a key. */
 export function whalePosition(key: Buffer): { readonly timeMs: number; readonly ordinal: number } {
   return { timeMs: readInteger(key, 0), ordinal: key.readUInt32BE(8) }
 }
 
-/** The schema and fields of a whale's record. */
 export function whaleRecord(
   market: WhaleMarket,
   whale: StoredWhale,
@@ -47,7 +43,7 @@ export function whaleRecord(
   }
 }
 
-/** The decoders for the whale under this key. */
+/** Decoders of the whale under this key. */
 export function whaleSchemas(key: Buffer): Schemas<WhaleRow> {
   const read = (isBlock: boolean) => (fields: FieldReader) => ({
     market: fields.number(),
@@ -58,7 +54,7 @@ export function whaleSchemas(key: Buffer): Schemas<WhaleRow> {
   return { [SCHEMA]: read(false), [BLOCK_SCHEMA]: read(true) }
 }
 
-/** Field by field, as trades are read: see storedTrade. */
+/** Field by field, like trades: see storedTrade. */
 function readWhale(key: Buffer, fields: FieldReader, isBlock: boolean): StoredWhale {
   return {
     nativeId: fields.text(),

@@ -1,4 +1,4 @@
-// Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
+// Compares two propositions. Yields vetoes and the features that the model weighs.
 
 import { unmatchedContrasts } from '../understand/contrasts.ts'
 import { HOME, type UnmatchedMark, unmatchedMarks } from '../understand/marks.ts'
@@ -36,11 +36,11 @@ import {
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
 /**
- * What the model weighs of texts, each about 0 to 1, with the weight expected before any pair is seen: training starts
- * from these and is pulled back to them. Of games all are 0: two games of one league share nearly all their words.
+ * Text features, each about 0 to 1, with the prior weight. Training starts from the priors and is regularized towards
+ * them. All are 0 for games, because two games of one league share nearly all their words.
  */
 const OF_TEXTS: Readonly<Record<string, Feature>> = {
-  // Two events say less than two markets: among a corpus' candidates fewer are the same.
+  // Two events state less than two markets: fewer candidate pairs of events are the same.
   ofEvents: [-1, ({ a }) => a.grain === 'event'],
   fullPrice: [2, ({ a, b, isSameFigure }) => isSameFigure && isSameAsset(a, b)],
   sameRange: [1, ({ isSameRange }) => isSameRange],
@@ -75,7 +75,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   ],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
   loneGrid: [-2, ({ outcomes }) => outcomes.isGridUnmatched],
-  // Only with a sentence encoder: below a similarity of 0.7 it counts against a pair.
+  // Set only with a sentence encoder. A similarity below 0.7 counts against a pair.
   encoded: [-3.5, ({ similarity }) => typeof similarity === 'number'],
   similarity: [5, ({ similarity }) => (typeof similarity === 'number' ? similarity : 0)],
 }
@@ -83,12 +83,12 @@ const isOther = ({ share }: UnmatchedMark): boolean => share === 'other'
 const TEXT_FEATURES: readonly Feature[] = Object.values(OF_TEXTS)
 const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
 
-/** In the order of the model's weights: a constant, of games, of texts. */
+/** In the order of the model's weights: the constant, game features, text features. */
 export const FEATURES: readonly string[] = ['one', 'fullGame', 'sameGame', ...Object.keys(OF_TEXTS)]
-/** Where training starts, in the order of FEATURES. */
+/** Initial weights of the training, in the order of FEATURES. */
 export const EXPECTED_WEIGHTS = [-2, 4, 1].concat(TEXT_FEATURES.map(([weight]) => weight))
 
-/** How alike two questions are in meaning, −1 to 1; not asked of games, nor where there is no encoder. */
+/** Similarity in meaning of two questions, −1 to 1. "not asked": the pair is of games or no encoder is configured. */
 export type Similarity = number | 'not read' | 'not asked'
 
 export interface Comparison {
@@ -96,19 +96,19 @@ export interface Comparison {
   /** In the order of FEATURES. */
   readonly features: readonly number[]
   readonly dates: DateComparison
-  /** What agrees, in words. */
+  /** Agreements, as text for explanations. */
   readonly agreements: readonly string[]
   readonly game: GameFinding | null
-  /** Date and outcome agree, as far as a confirmed family needs: wording is not weighed. */
+  /** Date and outcome agree as far as a confirmed family requires. Wording is not weighed. */
   readonly isConfirmed?: true
-  /** What would decide and is not said, where nothing contradicts. */
+  /** Decisive parts that are not stated, where nothing contradicts. */
   readonly unstated: readonly UnstatedPart[]
   readonly similarity: Similarity
 }
 
 /**
- * Compares a proposition of venue a with one of venue b of the same grain, with the verdict on their families. Where the
- * first conflicts leave less than `from` the rest is not compared, nor the markets of events read.
+ * Compares a proposition of venue a with one of venue b of the same grain, with the override on their families. If the
+ * first conflicts leave a cap below `from`, the remaining parts and the markets of events are not compared.
  */
 export function compare(
   a: Proposition,
@@ -132,7 +132,7 @@ export function compare(
   return { ...found, vetoes, agreements, isConfirmed: true, unstated: [] }
 }
 
-/** Whether two members of a confirmed family that nothing parts were read to be of one date and one outcome. */
+/** Reports whether two members of a confirmed family have no conflict and the same parsed date and outcome. */
 function isOneMember(a: Proposition, b: Proposition, found: Comparison): boolean {
   const { game, dates, features } = found
   if (game !== null) return game.isFull
@@ -178,7 +178,7 @@ function compareParts(
   const marks = [...unmatchedContrasts(ofA, ofB), ...unmatchedMarks(a.marks, b.marks)]
   const unmatched = marks.filter(({ name, lacks, values }) => {
     const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
-    // "Increase by more than 3 %" asks the same of growth as "above 3 %", and "hit $8" as "how high".
+    // "Increase by more than 3 %" asks the same about growth as "above 3 %", and "hit $8" as "how high".
     if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false
     return !values.some((one) => one === HOME || words.includes(one) || context.includes(one))
@@ -204,7 +204,7 @@ interface TextParts extends Omit<Compared, 'noStation'> {
   readonly similarity: Similarity
 }
 
-/** With no more telling word without counterpart, all words are taken to be found. */
+/** If no uncovered word reaches this weight, all words count as covered. */
 const ALL_COVERED = 0.12
 
 function compareTexts(a: Proposition, b: Proposition): ComparedWords {
@@ -221,11 +221,11 @@ function compareTexts(a: Proposition, b: Proposition): ComparedWords {
   }
 }
 
-/** All words of one side: the 50 of "Survivor season 50" is one of them. */
+/** Indexes all words of one side, including numbers such as the 50 of "Survivor season 50". */
 function indexOf(one: Proposition): WordMatcher {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
-  // An event's markets say in full what its title shortens; what one of them says alone is one answer of several.
+  // An event's markets spell out what its title shortens. A word of one market only is one answer of several.
   const [first = [], ...others] = children(6).map((child) => child.words)
   const listed = first.filter((word) => others.every((each) => each.includes(word)))
   return new WordMatcher(words, answer, context, boundsOf(one), listed, ...ordinals)
@@ -234,27 +234,27 @@ function indexOf(one: Proposition): WordMatcher {
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
   a.asset !== null && a.asset === b.asset
 
-/** A range that the other side does not even name the number of. */
+/** Reports whether one side has a range and the other side does not state any bound of it. */
 function isUnmatchedRange(one: Proposition, other: Proposition): boolean {
   if (one.quantity === null || other.quantity !== null) return false
   const { isLowOpen, isHighOpen } = one.quantity
-  // "Above 4.3%" is not "4.3%", which "at least 25%" may be to a "25% tariff".
+  // "Above 4.3%" is not "4.3%". "At least 25%" may be a "25% tariff".
   return isLowOpen || isHighOpen || !boundsOf(one).some((bound) => other.words.includes(bound))
 }
 
-/** "At least 25%" says the number of a "25% tariff". */
+/** Bounds as words: "at least 25%" has the number of a "25% tariff". */
 function boundsOf({ quantity }: Proposition): readonly string[] {
   if (quantity === null) return []
-  // Words split at the point: "4.4" is "4" and "4".
+  // The tokenizer splits numbers at the decimal point: "4.4" is "4" and "4".
   return [quantity.low, quantity.high].flatMap((end) => [String(end), ...String(end).split('.')])
 }
 
-/** Compares the rule texts, which are long, only where they could still change the score. */
+/** Compares the long rule texts only where they could still change the score. */
 function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): readonly Veto[] {
   return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
-/** True for texts without words: empty, markup, symbols. */
+/** True for texts without words: empty, markup or symbols. */
 function hasNoText({ words, game, asset, answer }: Proposition): boolean {
   return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
@@ -267,7 +267,7 @@ function agreementsOf(
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
-  // The same teams meet more than once.
+  // The same two teams meet more than once.
   const isOther = game?.vetoes.some(({ reason }) => /^other_(?:date|game)$/.test(reason))
   const meets = isOther === true ? 'same teams' : 'same game'
   if (game !== null && game.comparison.game >= 0.45) found.push(meets)
@@ -278,6 +278,6 @@ function agreementsOf(
   if (isSameRange) found.push('same range')
   if (dates.result === 'same') found.push('same date')
   if (a.hour !== null && a.hour === b.hour) found.push('same hour')
-  // Without the room that a grown list has, since scores are kept.
+  // Copies the array to drop its spare capacity, because scores are cached.
   return found.slice()
 }

@@ -1,32 +1,35 @@
-// Compares when two questions are decided: equal days, deadlines that are one ("before Oct 2025",
-// "by Sep 30"), periods, and closing times that only hint.
+// Compares the decision dates of two questions: equal days, equivalent deadlines ("before Oct 2025", "by Sep 30"),
+// periods, and closing times, which are only a hint.
 
 import type { DecisionDate, Proposition } from '../understand/proposition.ts'
 
 export interface DateComparison {
-  /** `same`: both say it and agree. `other`: both say it and differ. `hint`: one only closes then. */
+  /**
+   * `same`: both state a date and agree. `other`: both state a date and differ. `hint`: at least one side has only a
+   * closing time.
+   */
   readonly result: 'same' | 'other' | 'hint' | 'unknown'
   /** Days between the two ends. */
   readonly gap: number
-  /** Days between the times at which trading ends; null where one is unknown. */
+  /** Days between the two closing times of trading. Null: one is unknown. */
   readonly closeGap: number | null
 }
 
 type DateResult = Pick<DateComparison, 'result' | 'gap'>
 
-/** Deadlines at most this many days apart are the same: "by Dec 31", "before Jan 1", "on Jan 1". */
+/** Deadlines at most this many days apart are equal: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
 const MONTH_DAYS = 31
-/** Venue a closes within this many days of the day that a question is about. */
+/** Venue a may close up to this many days from the day of the question. */
 const MISSED_DAYS = 10
-/** A figure of a period is known within this many days of its end. */
+/** The figure of a period is published within this many days of its end. */
 const RELEASE_DAYS = 50
 const HALF_YEAR_DAYS = 183
 const MARKETS_READ = 6
-/** A date before this day had no year: only month and day count. */
+/** A day number below this one has no year: only month and day are compared. */
 const YEARLESS = 7_300
 
-/** Dates of two propositions; the best source of each side that says a day decides. */
+/** Compares the dates of two propositions. The most reliable source of each side that states a day decides. */
 export function compareDates(a: Proposition, b: Proposition): DateComparison {
   const [one, other] = [statedDates(a), statedDates(b)]
   const [closeA, closeB] = [a, b].map(({ decisionDates: whens }) =>
@@ -41,8 +44,8 @@ export function compareDates(a: Proposition, b: Proposition): DateComparison {
 }
 
 /**
- * How many days venue a's closing time lies from the day that venue b names; 0 where b names no day, or a names a date
- * itself or no closing time.
+ * Days between venue a's closing time and the day that venue b states. 0 if b states no day, or a states a date or has
+ * no closing time.
  */
 function missedBy(
   { decisionDates: whens }: Proposition,
@@ -52,8 +55,8 @@ function missedBy(
   const closes = whens.filter(({ source }) => source === 'close')
   if (datesA.length > 0 || datesB.length === 0 || closes.length === 0) return 0
   const gaps = closes.flatMap((close) => datesB.map((dated) => gapOf(close, dated)))
-  // Trading that goes on long after the deadline of venue b's title is up to another one; it may end before, with what is
-  // asked about. The deadline of a sub-title is often a formality.
+  // Trading that continues long after the deadline in venue b's title belongs to another deadline. Trading may end
+  // earlier, when the event happens. The deadline in a subtitle is often a formality and does not count.
   const isTitled =
     datesB.every(({ role }) => role === 'by') && datesB.some(({ source }) => source === 'title')
   const isLater = closes.every(({ last }) => datesB.every((dated) => last > dated.last))
@@ -62,7 +65,10 @@ function missedBy(
   return Math.min(...gaps)
 }
 
-/** Whether an event says no day, and each of its markets only such as lie half a year from all that the other event says. */
+/**
+ * True if an event states no day and each of its markets states only days half a year away from all days of the other
+ * event.
+ */
 export function isMissedByMarkets(event: Proposition, other: Proposition): boolean {
   const [days, others] = [event.children(MARKETS_READ).map(statedDates), statedDates(other)]
   if (statedDates(event).length > 0 || others.length === 0 || days.length === 0) return false
@@ -71,12 +77,12 @@ export function isMissedByMarkets(event: Proposition, other: Proposition): boole
   return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
-/** Where one side only closes some day: the nearest of what is said and when trading ends. */
+/** Where one side has only a closing time: the nearest of the stated dates and closing times. */
 function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): DateResult {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
     for (const other of b) {
-      // A closing time inside a period said is no difference.
+      // A closing time inside a stated period is no difference.
       const isWithin = isInside(one, other) || isInside(other, one)
       gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
     }
@@ -95,13 +101,13 @@ function withClose(
   return [...dated, ...whens.filter((when) => !dated.includes(when))]
 }
 
-/** What is said of the date: days before months before years; closing times left out. */
+/** Stated dates without closing times: days before months before years. */
 function statedDates({ decisionDates: whens }: Proposition): readonly DecisionDate[] {
-  // A ticker's bare year is the year of its season or of its settlement: it only hints.
+  // The bare year in a ticker is that of the season or of the settlement, so it is only a hint.
   const dated = whens.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
   )
-  // What the texts say stands above the ticker, whose day may be that of a release or of the settlement.
+  // Dates in texts outrank the ticker, whose day may be that of a publication or of the settlement.
   const texts = dated.filter(({ source }) => source !== 'handle')
   const days = texts.filter(isFine)
   if (days.length > 0) return days
@@ -128,27 +134,27 @@ function compareStated(
       best = Math.min(best, gap)
       if (gap <= toleranceOf(one, other) && !isPart(one, other)) isSame = true
       if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
-      // "The 2027 championship" is held in January 2027 where trading ends alike.
+      // "The 2027 championship" is held in January 2027 if both close alike.
       const isPartOfYear = isInYear(one, other) || isInYear(other, one)
       if (isPartOfYear && closeGap !== null && closeGap <= MISSED_DAYS) isDayOfPeriod = true
-      // "By June" may mean before June or by its end: trading that ends alike decides.
+      // "By June" means before June or by its end. Equal closing times decide.
       const isMonthOff =
         one.role === 'by' && other.role === 'by' && gap > NEAR_DAYS && gap <= MONTH_DAYS
       if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
   if (isSame) return { result: 'same', gap: best }
-  // "On Sep 17" and "in September" may be one event: likely, not said.
+  // "On Sep 17" and "in September" may be one event: likely, but not stated.
   if (isDayOfPeriod) return { result: 'hint', gap: 0 }
   return { result: 'other', gap: best }
 }
 
-/** The last week of a month ends with it, and is another period. */
+/** The last week of a month ends with the month but is a different period. */
 const isPart = (one: DecisionDate, other: DecisionDate): boolean =>
   one.role === 'in' && other.role === 'in' && (one.grain === 'week') !== (other.grain === 'week')
 
 function isDayIn(day: DecisionDate, period: DecisionDate): boolean {
-  // A figure of a quarter is released after it, and a call on it held.
+  // The figure of a quarter is published, and the call on it held, after the quarter.
   if (day.source === 'handle' && period.source !== 'handle' && /month|quarter/.test(period.grain))
     return Math.abs(day.last - period.last) <= RELEASE_DAYS
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
@@ -157,7 +163,10 @@ function isDayIn(day: DecisionDate, period: DecisionDate): boolean {
 const isInYear = (part: DecisionDate, year: DecisionDate): boolean =>
   year.grain === 'year' && /month|quarter/.test(part.grain) && isInside(part, year)
 
-/** A deadline may be a day from the date of a ticker or of a figure; two of them may not, nor days and weeks, except at the turn of a year. */
+/**
+ * Tolerance in days. A deadline may differ by a day from a date or the end of a period. Two deadlines, or two other
+ * dates, must be equal, except at the turn of a year.
+ */
 function toleranceOf(one: DecisionDate, other: DecisionDate): number {
   if ((one.role === 'by') !== (other.role === 'by')) return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]
@@ -166,7 +175,7 @@ function toleranceOf(one: DecisionDate, other: DecisionDate): number {
   return boundaryDay === '12-31' ? NEAR_DAYS : 0
 }
 
-/** Days between two ends; equal months and days where one has no year. */
+/** Days between two end dates. If one has no year, only month and day are compared. */
 function gapOf(one: DecisionDate, other: DecisionDate): number {
   if (one.last < YEARLESS || other.last < YEARLESS) {
     const [first, second] = [new Date(one.last * 86_400_000), new Date(other.last * 86_400_000)]

@@ -1,5 +1,5 @@
-// Compares two listings of games part by part: teams, day, bet, line, side. Reports how the parts stand; what
-// follows from that is decided in engine/matching/veto/game-vetoes.ts.
+// Compares two listings of games part by part: teams, day, bet, line, side. engine/matching/veto/game-vetoes.ts decides
+// what follows.
 
 import { HOUR_MS } from '../../units.ts'
 import { isCountry } from '../understand/bet-terms.ts'
@@ -10,7 +10,7 @@ import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sid
 
 export type GameComparison = ReturnType<typeof compareGames>
 
-/** Venue a's game against venue b's; what is unknown of one is null. */
+/** Compares venue a's game with venue b's. Parts that one side does not state are null. */
 export function compareGames(a: Game, b: Game) {
   const competition = a.competition.table !== null ? a.competition : b.competition
   const grades = gradeGame(a, b, competition)
@@ -18,15 +18,15 @@ export function compareGames(a: Game, b: Game) {
   const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
     isOtherCompetition: isOtherCompetition(a.competition, b.competition),
-    /** The weaker side's grade under the better orientation, 0 to 1. */
+    /** Grade of the weaker side under the better orientation, 0 to 1. */
     game: grades.least,
-    /** Both sides' grades added. */
+    /** Sum of both sides' grades. */
     both: grades.both,
     dayGap,
     isDayStated: (a.isDayStated && b.isDayStated) || isNearDayStated(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
-    // What may lie between the venues' starts and dates of one game.
+    // Maximum difference between the venues' starts of one game, in hours.
     nearHours: nearHoursOf(a, b),
     nearDays: nearDaysOf(a, b),
     isSameBet,
@@ -37,20 +37,20 @@ export function compareGames(a: Game, b: Game) {
   }
 }
 
-/** Trading ends about the day that the other says, in a sport whose teams do not meet again the day after. */
+/** Trading ends about the day that the other side states, in a sport where teams do not meet again the next day. */
 function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
   const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
   return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= 1
 }
 
-/** Days taken from closing times may lie further apart than days stated in texts. */
+/** Days derived from closing times may differ more than days stated in texts. */
 function nearDaysOf(a: Game, b: Game): number {
   return a.isDayStated && b.isDayStated
     ? Math.min(a.competition.nearDays, b.competition.nearDays)
     : 3
 }
 
-/** Tennis courts and rain move games within their day; two games on one day differ by their starts. */
+/** Tennis schedules and rain move games within a day. Two games on one day differ by their starts. */
 function nearHoursOf(a: Game, b: Game): number {
   const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
   return isDaily && a.isStartStated && b.isStartStated ? 2.5 : 18
@@ -89,16 +89,16 @@ function gradeOrientations(a: Game['sides'], b: Game['sides'], competition: Comp
 
 const LINED = /^(?:total|teamtotal|spread|prop:)/
 
-/** `unknown` when one of the two names no line and the bet needs one. */
+/** `unknown`: one of the two states no line although the bet needs one. */
 function relateLines(a: Game, b: Game): 'none' | 'same' | 'other' | 'unknown' {
   if (!LINED.test(a.bet.kind) && !LINED.test(b.bet.kind)) return 'none'
   if (a.line === null || b.line === null) return 'unknown'
   if (Math.abs(a.line - b.line) < 0.01) return 'same'
-  // The favourite's -1.5 is the outsider's +1.5, from the other side.
+  // The favourite's -1.5 equals the outsider's +1.5 from the other side.
   return a.bet.kind === 'spread' && Math.abs(a.line + b.line) < 0.01 ? 'same' : 'other'
 }
 
-/** `opposite`: one's Yes is the other's No. `other`: another outcome of three. */
+/** `opposite`: Yes of one is No of the other. `other`: a different outcome of three. */
 function relateSides(
   a: Game,
   b: Game,
@@ -110,7 +110,7 @@ function relateSides(
     yesOutcome === 'first' || yesOutcome === 'second'
   if (!isTeam(one) || !isTeam(other)) {
     if (one === other) return 'same'
-    // Whose first corner it is only one of the two says.
+    // Only one of the two states the side ("first corner of team A").
     if (a.bet.kind.startsWith(OTHER)) return 'unknown'
     const pair = `${one} ${other}`
     return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'
@@ -123,11 +123,11 @@ function relateSides(
     return isMirrored ? 'opposite' : 'same'
   }
   if (isSame) return 'same'
-  // Of bets of no known kind it is not known whether one of the two sides must have it.
+  // For bets of unknown kind, neither side may have to win.
   return a.bet.kind.startsWith(OTHER) || mayDraw(a, b) ? 'other' : 'opposite'
 }
 
-/** A game with a draw has three outcomes; the other side's Yes is then no No. National teams mostly play soccer. */
+/** A game with a draw has three outcomes, so Yes of the other side is not No. National teams mostly play soccer. */
 function mayDraw(a: Game, b: Game): boolean {
   const sport =
     a.competition.sport ?? b.competition.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
@@ -146,7 +146,7 @@ function isDetailSame(
   return gradeNames(one, other) >= SAME_SIDE
 }
 
-/** Whether two games are surely others, surely one, or neither. */
+/** Classifies two games as the same, different, or unclear, by the grades of their sides. */
 export function classifyGames({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
   if (game >= SAME_SIDE && both >= 1) return 'same'
   return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'

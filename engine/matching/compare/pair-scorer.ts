@@ -1,5 +1,5 @@
-// The interface between the search for pairs and their judgement: a text is read once, then pairs of readings are scored;
-// and the judge of the service, in place of which tests put another.
+// Interface between candidate search and scoring, and the service's implementation. Each text is parsed once. Tests
+// substitute their own scorer.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { TeamEntry } from '../../team-listing.ts'
@@ -11,20 +11,20 @@ import { type PairScore, scorePair } from './score.ts'
 
 export type { PairScore }
 
-/** Reads subjects and scores pairs of readings, venue a's first; pure, and never throws for any text. */
+/** Parses subjects and scores pairs of parsed subjects, venue a's first. Pure; never throws for any text. */
 export interface PairScorer<Parsed> {
   readMarket(market: MatchMarket): Parsed
   readEvent(event: MatchEvent): Parsed
-  /** Scores below `from` need not be exact, only below it; without families those count that come with the program. */
+  /** A score below `from` need not be exact, only below it. Without `families` the built-in families apply. */
   scoreMarkets(a: Parsed, b: Parsed, from?: number, families?: Families): PairScore
   scoreEvents(a: Parsed, b: Parsed, from?: number): PairScore
-  /** Takes rows of the venues' lists of teams; null forgets those before. What was read is read anew. */
+  /** Adds rows of the venues' team lists. Null removes all added rows. Cached parse results are discarded. */
   addTeams?(teams: readonly TeamEntry[] | null): void
 }
 
 /**
- * Readings that are kept, at most twice as many: some 2 KiB each. One that is gone is read anew, in some 80 µs; markets
- * that are near one another ask for the same ones.
+ * Maximum of cached parse results in each of two generations, some 2 KiB each. An evicted one is parsed again in some
+ * 80 µs. Neighbouring markets request the same ones.
  */
 const CACHED_MARKETS_MAX = 8_192
 const CACHED_EVENTS_MAX = 2_048
@@ -39,7 +39,6 @@ const openParsers = () => {
 
 let parsers = openParsers()
 
-/** The judge of the service. */
 export const DEFAULT_SCORER: PairScorer<Proposition> = {
   readMarket: (market) => parsers.market(market),
   readEvent: (event) => parsers.event(event),
@@ -51,7 +50,7 @@ export const DEFAULT_SCORER: PairScorer<Proposition> = {
   },
 }
 
-/** Keeps what was read last: a reading does not depend on the corpus. */
+/** Caches recent parse results, which do not depend on the corpus. */
 function memoized<Subject extends object>(
   max: number,
   read: (subject: Subject) => Proposition,

@@ -1,5 +1,5 @@
-// The score of a pair: vetoes first, then the model; with relation, orientation, and one readable sentence.
-// score / 100 is the chance that Yes means Yes.
+// Score of a pair: vetoes first, then the model; with relation, orientation and a one-sentence explanation. score / 100
+// is the probability that Yes of one means Yes of the other.
 
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
@@ -19,21 +19,20 @@ export interface PairScore {
   /** 0 to 100, one decimal. */
   readonly score: number
   readonly relation: Relation
-  /** Yes of one is No of the other; null: which side Yes means is not known. */
+  /** Yes of one is No of the other. Null: the side that Yes means is unknown. */
   readonly inverted: boolean | null
-  /** Venue a's outcome (0 is its first) for venue b's Yes and No; null where nothing corresponds. */
+  /** Venue a's outcome indices (0 is the first) for venue b's Yes and No. Null: nothing corresponds. */
   readonly outcomeMap: readonly [number, number] | null
   /** Vetoes that fired, the lowest cap first. */
   readonly vetoes: readonly VetoReason[]
-  /** What agrees. */
   readonly reasons: readonly string[]
   /** One sentence. */
   readonly explanation: string
 }
 
 /**
- * Scores a market or event of venue a against one of venue b of the same grain. A score below `from` may be that of
- * the first conflicts alone, which is no lower than the whole one.
+ * Scores a market or event of venue a against one of venue b of the same grain. A score below `from` may reflect the
+ * first conflicts only; it is then an upper bound of the full score.
  */
 export function scorePair(
   a: Proposition,
@@ -45,8 +44,8 @@ export function scorePair(
 }
 
 /**
- * The score of a comparison already made; the evaluation trains several models on one comparison. A model that was trained
- * with an encoder expects what it says: without that the words alone decide, by the weights of the service.
+ * Scores an existing comparison; the evaluation scores several models on one comparison. A model trained with an
+ * encoder needs its similarity. Without it the words alone decide, by the service's weights.
  */
 export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const { features, isConfirmed, similarity } = comparison
@@ -73,10 +72,10 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
   }
 }
 
-/** Below this chance, in percent, two questions are others: only what would decide is named as not said. */
+/** Below this probability, in percent, two questions are different: only decisive parts are reported as unstated. */
 const OPEN_CHANCE_MIN = 40
 
-/** Where nothing contradicts: what keeps a pair below a match because it is not said, or names why it stays there. */
+/** Vetoes for unstated parts where nothing contradicts: they cap the pair below a match, or explain why it is below. */
 function unstatedVetoes(
   { unstated }: Comparison,
   chance: number,
@@ -91,7 +90,7 @@ function unstatedVetoes(
   }
 }
 
-/** Scores have one decimal. */
+/** Half a step: scores have one decimal. */
 const ROUNDING = 0.05
 const PARTS_SHOWN_MAX = 3
 

@@ -1,5 +1,5 @@
-// What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
-// names why it stays there.
+// Decisive parts that only one of two questions states, or neither. They cap a pair below a match, or explain why it is
+// below.
 
 import { NARROWING } from '../understand/contrasts.ts'
 import type { Game } from '../understand/game.ts'
@@ -13,28 +13,34 @@ import type { OutcomeComparison } from './outcome-comparison.ts'
 import { NAME_WEIGHT, type WordComparison } from './word-comparison.ts'
 
 export interface UnstatedPart {
-  /** What it is, with who says nothing of it: "threshold by the second". */
+  /** The part and the side that lacks it: "threshold by the second". */
   readonly part: string
-  /** Highest score that remains without it, 0 to 79; 100: it only names why a pair is no match. */
+  /** Highest score without the part, 0 to 79. 100: the part only explains why a pair is no match. */
   readonly cap: number
 }
 
-/** Without it a pair is no match, whatever else agrees. */
+/** Cap without a decisive part: the pair is no match, whatever else agrees. */
 const DECISIVE_CAP = 79
-/** Yes of one may as well be No of the other; of the recorded temperatures whose station is not said 3 of 10 settled alike. */
+/**
+ * Cap where Yes of one may also be No of the other. Of the recorded temperature questions with an unstated station, 3
+ * of 10 settled alike.
+ */
 const OPEN_CAP = 50
 const INFORMATIVE_CAP = 100
-/** Days from what the other says at which trading's end leaves the date open, makes another likely, and next to sure. */
+/**
+ * Days between a stated date and the closing time from which the date is open, likely different, and almost certainly
+ * different.
+ */
 const HINT_DAYS = 3
 export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 
-/** The first, the second, or both: who lacks it; null where nothing is lacking. */
+/** Names the side that lacks the part: the first, the second or both. Empty if none does. */
 function unstatedBy(part: string, a: boolean, b: boolean, cap: number): readonly UnstatedPart[] {
   if (!a && !b) return []
   return [{ part: `${part} by ${a && b ? 'either' : a ? 'the first' : 'the second'}`, cap }]
 }
 
-/** Of two games of which nothing contradicts: sides, line and day; two events have no side of their own. */
+/** Unstated parts of two games without contradiction: sides, line and day. Events have no side of their own. */
 export function unstatedOfGames(
   a: Proposition,
   b: Proposition,
@@ -66,20 +72,19 @@ export function unstatedOfGames(
 
 const isOpen = ({ yesOutcome }: Game): boolean => yesOutcome === null || yesOutcome === 'yes'
 
-/** What was compared of two texts. */
 export interface Compared extends Record<'ofA' | 'ofB', WordComparison> {
   readonly a: Proposition
   readonly b: Proposition
   readonly dates: DateComparison
   readonly unmatched: readonly UnmatchedMark[]
   readonly outcomes: OutcomeComparison
-  /** Whether only the first, or only the second, asks for a range. */
+  /** Whether only the first, or only the second, asks about a range. */
   readonly isRangeUnmatched: readonly [boolean, boolean]
-  /** Which of the two name no weather station that the other needs. */
+  /** Which of the two states no weather station although the other requires one. */
   readonly noStation: readonly [boolean, boolean]
 }
 
-/** Of two texts of which nothing contradicts. */
+/** Unstated parts of two texts without contradiction. */
 export function unstatedOfTexts({
   a,
   b,
@@ -91,7 +96,7 @@ export function unstatedOfTexts({
   const [isLoneA, isLoneB] = found.isRangeUnmatched
   const isLevelOpen = isLevelQuestion(a) && isLevelQuestion(b)
   const [ofFirst, ofSecond] = [a, b].map(({ decisionDates: whens }) => whens.every(isClose))
-  // One ends long after the other, of which a text says nothing.
+  // One ends long after the other, and no text states the end.
   const isFar = dates.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
   const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP
   const isDateOpen =
@@ -121,8 +126,9 @@ export function unstatedOfTexts({
 }
 
 /**
- * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's telling words, a
- * word that the other lacks and that alone parts titles of one venue restricts the shared one that it precedes.
+ * True if a qualifier narrows one question: "major hurricanes" are fewer than "hurricanes". One question has all
+ * informative words of the other. The word that the other lacks distinguishes titles of one venue by itself and
+ * precedes a shared word.
  */
 function restricts(
   { spelled }: Proposition,
@@ -138,7 +144,7 @@ function restricts(
   })
 }
 
-/** A word of less weight often goes without saying: a "special" election. */
+/** A word of less weight is often implied, such as "special" election. */
 const MODIFIER_WEIGHT = 0.65
 
 const isLevelQuestion = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>

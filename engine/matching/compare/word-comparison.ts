@@ -1,5 +1,5 @@
-// Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
-// telling word without a counterpart.
+// Compares the words of two questions: coverage weighted by informativeness in both directions, and the most
+// informative word without a counterpart.
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
@@ -14,27 +14,26 @@ import {
 } from '../understand/text-normalization.ts'
 
 export interface WordComparison {
-  /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
+  /** Share of the first's word weight that the second has, 0 to 1. 1 if it has no words. */
   readonly covered: number
-  /** Weight of its most telling word that the second lacks, 0 to 1. */
+  /** Weight of the most informative word that the second lacks, 0 to 1. */
   readonly missed: number
-  /** The same, of words that are names. */
+  /** The same for words that are names. */
   readonly missedName: number
-  /** How many numbers are not found. */
+  /** Count of numbers without a counterpart. */
   readonly numbers: number
-  /** Words not found, most telling first, for explanations. */
+  /** Words without a counterpart, most informative first, for explanations. */
   readonly missing: readonly string[]
 }
 
-/** The least weight of a name. */
 export const NAME_WEIGHT = 0.5
-/** Weight of a soft word (lexicon.ts) as a share of its own. */
+/** Factor on the weight of a soft word (lexicon.ts). */
 const SOFT_SHARE = 0.25
 
-/** A name that is shortened elsewhere counts little: "Lakers" for "Los Angeles Lakers". */
+/** Factor on the weight of a name that the other side shortens: "Lakers" for "Los Angeles Lakers". */
 const SHORTENED_SHARE = 0.15
 
-/** How much of what a side says is in `known`; `shortened` are known by a shorter form. */
+/** Computes how much of a side's words `known` covers. `shortened` are words known by a shorter form. */
 export function explain(
   { words, answer, names }: Proposition,
   otherWords: WordMatcher,
@@ -66,7 +65,7 @@ export function explain(
   return { covered: total === 0 ? 1 : found / total, missed, missedName, numbers, missing }
 }
 
-/** The words of `own` that `other` knows by a shorter or an abbreviated form; each index holds all words of its side. */
+/** Words of `own` that `other` has in a shorter or abbreviated form. Each index holds all words of its side. */
 export function shortenedWords(
   own: Proposition,
   ownWords: WordMatcher,
@@ -76,14 +75,15 @@ export function shortenedWords(
   const found = new Set<string>()
   const isOther = (word: string): boolean =>
     word.length > 2 && !isSoftWord(word) && !ownWords.has(word)
-  // A name of the other side that this one lacks may stand for what is missing here: "Peace" is not left out of "Literature".
+  // A name that only the other side has may stand for the missing word: "Peace" is not omitted from "Literature".
   const hasOther = other.runs.some((run) => run.every(isOther))
   for (const run of hasOther ? [] : own.runs) {
     const missing = run.filter((word) => !otherWords.has(word))
     const shared = run.filter((word) => otherWords.has(word))
-    // "Grammy" is whole, and no short form of "Latin Grammy".
+    // "Grammy" is complete and not a short form of "Latin Grammy".
     if (missing.length === 0 || shared.every(isProper)) continue
-    // "Steve Smith" or "Peterson" shortens no "Steve Bannon" or "Peter Rue": the other name must have nothing of its own.
+    // "Steve Smith" does not shorten "Steve Bannon", nor "Peterson" "Peter Rue": the other name must have no word of
+    // its own.
     const sharedWords = new WordMatcher(shared)
     const isShort = other.runs
       .filter((rival) => rival.some((word) => sharedWords.has(word)))
@@ -102,8 +102,8 @@ export function shortenedWords(
 }
 
 /**
- * The words of `own` that go without saying for the other side, since its rules say them. A name does not where the other
- * side says what this one lacks.
+ * Words of `own` that the other side implies because its rules state them. A name is not implied if the other side has
+ * a name that this one lacks.
  */
 export function impliedWords(
   own: Proposition,
@@ -112,7 +112,7 @@ export function impliedWords(
   otherWords: WordMatcher,
 ): readonly string[] {
   const missing = [...own.words, ...own.answer].filter((word) => !otherWords.has(word))
-  // Of two teams none goes without saying.
+  // A team of a fixture is never implied.
   if (missing.length === 0 || own.marks.has('fixture') || other.marks.has('fixture')) return []
   const others = [...other.words, ...other.answer]
   const hasRival = others.some((word) => !isSoftWord(word) && !ownWords.has(word))
@@ -124,7 +124,7 @@ export function impliedWords(
 
 const CAPITALS = /(?:\p{Lu}\p{L}+(?:(?: (?:of|for|and|the|&))* |\b)){3,}/gu
 
-/** Whether rules write out what a word abbreviates: "National Interagency Fire Center", "NIFC". */
+/** Reports whether rules write out an abbreviation: "National Interagency Fire Center", "NIFC". */
 function hasInitials(rules: string, letters: string): boolean {
   if (!/^[a-z]{3,5}$/.test(letters)) return false
   const names = rules.slice(0, WRITTEN_OUT_MAX).match(CAPITALS) ?? []
@@ -138,7 +138,7 @@ function hasInitials(rules: string, letters: string): boolean {
 
 const WRITTEN_OUT_MAX = 400
 
-/** Nickname and place of one team, each as the meanings of its words, under every word of either. */
+/** Nickname and location of each team as the meanings of their words, indexed by every word of either. */
 const teamsByWord = new Map<
   string,
   { nickname: readonly string[]; location: readonly string[] }[]
@@ -153,7 +153,7 @@ for (const rows of Object.values(PRO_TEAMS)) {
   }
 }
 
-/** Words of `own` for a team that the other side calls by its place, or by its nickname: "Dodgers", "Los Angeles D". */
+/** Words of `own` for a team that the other side names by location or by nickname: "Dodgers", "Los Angeles D". */
 function teamWords(own: Proposition, other: Proposition): readonly string[] {
   const [ownWords, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
   return own.runs.flat().flatMap((word) => {
@@ -162,7 +162,7 @@ function teamWords(own: Proposition, other: Proposition): readonly string[] {
       const [mine, theirs] = isNick ? [nickname, location] : [location, nickname]
       const isLocationWord = (one: string): boolean =>
         location.includes(one) || isInitialOf(one, nickname)
-      // "New York J" and "New York Jets" are no Giants.
+      // "New York J" and "New York Jets" are not the Giants.
       const isSame =
         (isNick ? other : own).runs.every(
           (run) => !run.some(isLocationWord) || run.every(isLocationWord),
@@ -177,8 +177,8 @@ function teamWords(own: Proposition, other: Proposition): readonly string[] {
 }
 
 /**
- * Whether both name a team by a nickname that teams of two places have, and say, with what their rules begin with, the
- * places of two: the Rangers of Texas are not those of New York.
+ * Reports whether both name a nickname shared by teams of two locations, and state different locations in the question
+ * or in the first sentence of the rules. The Texas Rangers are not the New York Rangers.
  */
 export function areNamesakes(a: Proposition, b: Proposition): boolean {
   for (const word of a.words) {
@@ -198,7 +198,7 @@ export function areNamesakes(a: Proposition, b: Proposition): boolean {
 }
 
 const GIVEN_NAMES = new URL('../understand/given-names.json', import.meta.url)
-/** "matt matthew": a short form and its name. */
+/** "matt matthew": a short form and its full name. */
 const shortNames = new Set(tableIn<Record<'short', string>>(GIVEN_NAMES).short.split('|'))
 const isOfName = (one: string) => (other: string) =>
   shortNames.has(`${one} ${other}`) || shortNames.has(`${other} ${one}`)
@@ -219,10 +219,10 @@ function abbreviated(
   })
 }
 
-/** Four letters that nobody could speak, as in a ticker. */
+/** Four unpronounceable letters, as in a ticker. */
 const TICKER = /^(?=[a-z]{4}$)(?:.*[^aeiouy]{3}|.*[^aeiouylnrst][lmnr]$)/
 
-/** Whether a name has the letters of a ticker in their order: "Tesla" those of "TSLA". */
+/** Reports whether a name contains the letters of a ticker in order: "Tesla" those of "TSLA". */
 const isTicker = (letters: string): ((of: Spelling) => boolean) => {
   if (!TICKER.test(letters)) return () => false
   return ({ word }) => {
@@ -233,7 +233,7 @@ const isTicker = (letters: string): ((of: Spelling) => boolean) => {
   }
 }
 
-/** Words in a row with these first letters, the little words counted or not; null: there are none. */
+/** Consecutive words with these first letters, with or without stop words. Null: none. */
 function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly Spelling[] | null {
   if (!/^[a-z]{3,5}$/.test(letters)) return null
   for (const words of [spelled, spelled.filter(({ word }) => !LITTLE.test(word))]) {
@@ -246,7 +246,7 @@ function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly
 
 const LITTLE = /^(?:of|the|and|for|in|de|&)$/
 
-/** Endings by which a word becomes another of the same root: "congress", "congressional". */
+/** Suffixes that derive a word from the same root: "congress", "congressional". */
 const DERIVED =
   /^(?:e?d|ing|ment|i?c?ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
 
@@ -255,7 +255,7 @@ function ordinalOf(word: string): string {
   return /^\d+$/.test(word) ? `${word}th` : word.replace(/^(\d+)th$/, '$1')
 }
 
-/** Words that are looked up whole or by their beginning: "starost" finds "starostove". */
+/** Looks up words whole or by prefix: "starost" finds "starostove". */
 export class WordMatcher {
   readonly #words: ReadonlySet<string>
 

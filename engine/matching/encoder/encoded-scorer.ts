@@ -1,4 +1,4 @@
-// The judge of the service with a sentence encoder beside it. A veto stands above every similarity, since it caps the score.
+// The service's scorer with a sentence encoder. A veto caps the score, whatever the similarity.
 
 import type { MatchMarket } from '../../subject.ts'
 import { type Comparison, compare } from '../compare/compare.ts'
@@ -15,7 +15,7 @@ export function encodedScorer({ encoder, model }: OpenEncoder): PairScorer<Propo
   return { ...DEFAULT_SCORER, scoreMarkets: score, scoreEvents: score }
 }
 
-/** Compares two propositions, without an encoder by their words alone. */
+/** Compares two propositions; without an encoder by their words alone. */
 export function compareWith(
   encoder: Encoder | null,
   a: Proposition,
@@ -28,8 +28,8 @@ export function compareWith(
 }
 
 /**
- * What is to be read before a market, or an event that is known by its markets, is compared. Games are told apart by their
- * teams: their meaning is not asked.
+ * Texts to encode before a market, or an event known by its markets, is compared. Empty for games, which teams
+ * distinguish.
  */
 export function textsOf(market: MatchMarket): readonly string[] {
   const { game, sentence } = DEFAULT_SCORER.readMarket(market)

@@ -1,6 +1,6 @@
-// A sentence encoder in a local folder, as its owner brings it: `model.onnx`, `tokenizer.json` (Hugging Face's form) and, once it
-// was trained with this matcher, `weights.json`. The packages that run it are optional and are loaded here alone, where a folder
-// is named. Nothing is downloaded.
+// Opens a sentence encoder in a local folder that the operator supplies: `model.onnx`, `tokenizer.json` (Hugging Face
+// format) and, once trained with this matcher, `weights.json`. The optional packages that run it are loaded only if a
+// folder is configured. Nothing is downloaded.
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,16 +10,16 @@ import { FEATURES } from '../compare/compare.ts'
 import { type Model, WEIGHTS } from '../compare/model.ts'
 import { Encoder } from './sentence-encoder.ts'
 
-/** An encoder that was tried once, with the weights for its similarities: its own file's, else the service's. */
+/** A tested encoder with the weights for its similarities: from its own file, else the service's. */
 export interface OpenEncoder {
   readonly kind: 'open'
   readonly encoder: Encoder
   readonly model: Model
-  /** A model trained with it, as its own file has it. */
+  /** Path and text of the weights file for a model trained with this encoder. */
   readonly fileOf: (model: Model) => { readonly path: string; readonly text: string }
 }
 
-/** What is wrong with a folder and what would be accepted, in one sentence. */
+/** One sentence that names the fault of a folder and what is accepted. */
 export interface RefusedEncoder {
   readonly kind: 'refused'
   readonly reason: string
@@ -27,7 +27,7 @@ export interface RefusedEncoder {
 
 const [MODEL, TOKENIZER, WEIGHTS_FILE] = ['model.onnx', 'tokenizer.json', 'weights.json'] as const
 const TOKENIZER_CONFIG = 'tokenizer_config.json'
-/** Each input with the value that it takes beside a token. */
+/** Model inputs, each with the value for a token. */
 const INPUTS: ReadonlyMap<string, (token: number) => number> = new Map([
   ['input_ids', (token: number) => token],
   ['attention_mask', () => 1],
@@ -39,7 +39,7 @@ const TEXT_MAX = 600
 const TOKENS_MAX = 128
 const WIDTH_MAX = 4_096
 
-/** Opens a folder and tries its encoder once; never throws for what the folder holds. */
+/** Opens a folder and runs its encoder once. Never throws for the folder's content. */
 export async function openEncoder(folder: string): Promise<OpenEncoder | RefusedEncoder> {
   try {
     const [encode, infer] = [await openTokenizer(folder), await openModel(folder)]
@@ -65,7 +65,7 @@ async function weightsIn(folder: string): Promise<Model> {
   throw new Error(`${WEIGHTS_FILE} is of another version: train it again, or remove it`)
 }
 
-/** A text's tokens by their numbers; the last one closes it for the model. */
+/** Token ids of a text. The last id is the model's end token. */
 async function openTokenizer(folder: string): Promise<(text: string) => readonly number[]> {
   const definition = await jsonIn(folder, TOKENIZER)
   const isConfigured = existsSync(join(folder, TOKENIZER_CONFIG))
@@ -78,7 +78,7 @@ async function openTokenizer(folder: string): Promise<(text: string) => readonly
   }
 }
 
-/** The mean of the vectors of a text's tokens. */
+/** Mean of the vectors of a text's tokens. */
 async function openModel(
   folder: string,
 ): Promise<(ids: readonly number[]) => Promise<Float32Array>> {
@@ -88,7 +88,7 @@ async function openModel(
     PACKAGES,
     () => import('onnxruntime-node'),
   )
-  // One thread, which is the matcher's own with its low priority.
+  // One thread: the matcher's own low-priority thread.
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4 }
   const session = await withErrorContext(MODEL, () => InferenceSession.create(path, options))
   const { inputNames, outputNames } = session
@@ -132,7 +132,7 @@ async function jsonIn(folder: string, name: string): Promise<Readonly<Record<str
 const PACKAGES =
   'the optional packages onnxruntime-node and @huggingface/tokenizers, which npm ci installs,'
 
-/** Does what may fail because of a file or a package, and names it then. */
+/** Runs a step that a file or a package can make fail, and names the cause in the error. */
 async function withErrorContext<Result>(
   thing: string,
   act: () => Promise<Result>,

@@ -1,4 +1,4 @@
-// What is used of the two optional packages: neither brings types that this project can read, and the code compiles without them.
+// Declares what is used of the two optional packages, so that the code compiles without them.
 
 declare module 'onnxruntime-node' {
   interface Tensor {

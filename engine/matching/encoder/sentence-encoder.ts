@@ -1,11 +1,11 @@
-// How alike two questions are in meaning: the cosine of what a sentence encoder makes of their texts, kept so that pairs
-// are judged without waiting. Texts are read before they are compared; what was not read has no similarity. The oldest go
-// when too many are kept.
+// Similarity in meaning of two questions: the cosine of their sentence vectors. Texts are encoded in advance and their
+// vectors cached, so that scoring is synchronous. A text that was not encoded has no similarity. The oldest vectors are
+// evicted.
 
-/** A text as a vector of the encoder's width; null where the encoder could not read it. */
+/** A text as a vector of the encoder's width. Null: the encoder could not encode it. */
 export type Embed = (text: string) => Promise<Float32Array | null>
 
-/** What becomes of a text, and how many texts since the last look. */
+/** Outcomes of a text, as counted since the last `takeCounts`. */
 export const TEXT_OUTCOMES = ['read', 'failed', 'dropped'] as const
 export type EncoderCounts = Readonly<Record<(typeof TEXT_OUTCOMES)[number], number>>
 
@@ -14,12 +14,14 @@ interface EncoderBounds {
   readonly bytes: number
 }
 
-/** Both venues' open questions and their events are some 100,000 texts; a small encoder's vectors of them take 50 MiB. */
+/**
+ * Both venues' open questions and their events are some 100,000 texts. A small encoder's vectors of them take 50 MiB.
+ */
 const BOUNDS: EncoderBounds = { texts: 200_000, bytes: 128 * 2 ** 20 }
 const ENTRY_BYTES = 160
 const NOTHING: EncoderCounts = { read: 0, failed: 0, dropped: 0 }
 
-/** A vector with a byte a number: its length is of no account to a cosine, which moves by less than 0.01. */
+/** A vector quantized to one byte a number. Scale does not affect a cosine, which changes by less than 0.01. */
 interface CachedVector {
   readonly values: Int8Array
   readonly length: number
@@ -37,12 +39,12 @@ export class Encoder {
     this.#bounds = bounds
   }
 
-  /** How many texts are kept, and what they take. */
+  /** Number of cached texts and their bytes. */
   get size(): EncoderBounds {
     return { texts: this.#vectors.size, bytes: this.#bytes }
   }
 
-  /** Reads texts that are not kept, one after another; those kept count as new. */
+  /** Encodes texts that are not cached, one after another. Cached ones become the most recently used. */
   async read(texts: Iterable<string>): Promise<void> {
     for (const text of new Set(texts)) {
       const cached = this.#vectors.get(text)
@@ -52,7 +54,7 @@ export class Encoder {
     }
   }
 
-  /** −1 to 1; null where a text was not read, could not be, or is kept no more. */
+  /** −1 to 1. Null: a text was not encoded, failed, or was evicted. */
   similarity(one: string, other: string): number | null {
     const [a, b] = [this.#vectors.get(one), this.#vectors.get(other)]
     if (a === undefined || b === undefined) return null

@@ -1,5 +1,5 @@
-// Two whole corpora matched: every market of the first with its likely partners of the second, events first, then one
-// to one; and, where a venue gives events alone, the events. The same index, judge and choice as the service's.
+// Matches two whole corpora: every market of the first with its likely partners in the second, events first, then one
+// to one. If a venue has events only, the events are matched. Uses the index, scorer and assignment of the service.
 
 import type { VenueKey } from '../../ids.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
@@ -9,7 +9,7 @@ import { MarketIndex } from '../search/market-index.ts'
 import { scorePartners } from '../search/pair-finder.ts'
 import { PairGraph, type ScoredPair } from '../search/pair-graph.ts'
 
-/** One venue's side: events that are given with their markets have those among `markets` too. */
+/** Subjects of one venue. Events given with their markets have those markets in `markets` too. */
 export interface VenueSubjects {
   readonly markets: readonly MatchMarket[]
   readonly events: readonly MatchEvent[]
@@ -25,11 +25,10 @@ export interface CorpusMatches {
   /** One to one, best first. */
   readonly markets: readonly CorpusPair<MatchMarket>[]
   readonly events: readonly CorpusPair<MatchEvent>[]
-  /** How many pairs of markets were judged. */
   readonly scoredCount: number
 }
 
-/** The first corpus is of the venue that the table lists first. Yields after each of its markets. */
+/** The first corpus belongs to the venue that the venue table lists first. Yields after each of its markets. */
 export function* matchCorpus<Parsed>(
   a: VenueSubjects,
   b: VenueSubjects,

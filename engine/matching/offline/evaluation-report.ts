@@ -1,18 +1,18 @@
-// The evaluation in readable lines: precision and recall with intervals however the pairs are parted, kind by kind,
-// what each veto killed, whether scores mean what they say, and the mistakes with their reasons.
+// Formats the evaluation: precision and recall with intervals for each split and kind, pairs removed by each veto,
+// score calibration, and mistakes with their reasons.
 
 import { MATCH_SCORE } from '../veto/vetoes.ts'
 import { BANDS, bandsOf, countAt, groupsOf, type Scored, vetoCounts, wilson } from './evaluation.ts'
 
 const NAME_WIDTH = 44
 
-/** One way of scoring all pairs. */
+/** Scores of all pairs under one scoring method. */
 export interface Run {
   readonly name: string
   readonly scored: readonly Scored[]
 }
 
-/** Lines to print: a table of all runs; of the run to be quoted the kinds, vetoes, bands and `worst` mistakes at most. */
+/** Lines to print: a table of all runs. For the quoted run also kinds, vetoes, bands and at most `worst` mistakes. */
 export function pairReport(
   runs: readonly Run[],
   quoted: readonly Scored[],
@@ -84,7 +84,7 @@ function vetoLines(scored: readonly Scored[]): readonly string[] {
   ]
 }
 
-/** A line a band: what the mean score promises, and the share that is the same with its interval. */
+/** One line per band: the mean score, and the observed share of same pairs with its interval. */
 function reliability(scored: readonly Scored[]): readonly string[] {
   const head = ['score', 'n', 'promised', 'same'].map((name) => name.padStart(10)).join(' ')
   const lines = bandsOf(scored).map(({ from, n, same, promised }, index) => {
@@ -97,7 +97,7 @@ function reliability(scored: readonly Scored[]): readonly string[] {
   return [head, ...lines]
 }
 
-/** Wrong decisions, the surest first. */
+/** Wrong decisions, the most confident first. */
 export function mistakes(scored: readonly Scored[]): readonly Scored[] {
   const howWrong = ({ pair, result }: Scored): number =>
     Math.abs(result.score - MATCH_SCORE) + (pair.isSame ? 0 : 100)

@@ -1,5 +1,5 @@
-// Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
-// Precision and recall with Wilson intervals.
+// Evaluates the matcher on labelled pairs: a model that has not seen a pair's group scores it. Precision and recall
+// with Wilson intervals.
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
@@ -12,21 +12,17 @@ import type { Proposition } from '../understand/proposition.ts'
 import { VETO_REASONS } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
-/** A labelled pair, understood and compared. */
 export interface ComparedPair {
   readonly pair: LabelledPair
   readonly comparison: Comparison
 }
 
-/** A pair with the score that a model gave which had not seen its group. */
+/** A pair scored by a model that has not seen its group. */
 export interface Scored extends ComparedPair {
   readonly result: PairScore
 }
 
-/**
- * Understands and compares all pairs. With an encoder also by meaning, as far as it has read their texts
- * (`textsOfPairs`).
- */
+/** Parses and compares all pairs. With an encoder also by meaning, for texts that it has encoded (`textsOfPairs`). */
 export function comparePairs(
   pairs: readonly LabelledPair[],
   encoder: Encoder | null = null,
@@ -34,7 +30,7 @@ export function comparePairs(
   return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...propositionsOf(pair)) }))
 }
 
-/** The texts that are compared by meaning when these pairs are judged. */
+/** Texts that are compared by meaning when these pairs are scored. */
 export function textsOfPairs(pairs: readonly LabelledPair[]): readonly string[] {
   return pairs.flatMap((pair) => propositionsOf(pair).map(({ sentence }) => sentence))
 }
@@ -46,8 +42,8 @@ function propositionsOf(pair: LabelledPair): readonly [Proposition, Proposition]
 }
 
 /**
- * Examples for training: pairs that no veto decides, for vetoes speak first (occasions are a feature as well), and whose
- * meaning was read where there is an encoder.
+ * Examples for training: pairs without a deciding veto, because vetoes apply first (occasion vetoes are also a
+ * feature). With an encoder only pairs whose texts were encoded.
  */
 export function examplesOf(compared: readonly ComparedPair[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
@@ -59,7 +55,10 @@ export function examplesOf(compared: readonly ComparedPair[]): readonly Example[
   })
 }
 
-/** Of labelled events half are the same; of a corpus' candidates that lack telling words fewer: each other pair counts for so many. */
+/**
+ * Weight of negative pairs that lack informative words. Half of the labelled events are the same, but far fewer of a
+ * corpus' candidates are.
+ */
 const NEIGHBOURS_WEIGHT = 2.5
 const ALL_COVERED = FEATURES.indexOf('allCovered')
 
@@ -67,12 +66,11 @@ export function trainOn(compared: readonly ComparedPair[]): Model {
   return train(examplesOf(compared), EXPECTED_WEIGHTS)
 }
 
-/** Scores with one model, or by parts: each part is scored by a model trained on the others. */
 export function scoreAll(compared: readonly ComparedPair[], model: Model): readonly Scored[] {
   return compared.map((one) => ({ ...one, result: scoreOf(one.comparison, model) }))
 }
 
-/** Cross-validation: pairs with the same part are never parted. */
+/** Cross-validation: pairs with the same group key stay in one part. */
 export function crossScore(
   compared: readonly ComparedPair[],
   partOf: (pair: LabelledPair) => string,
@@ -86,7 +84,7 @@ export function crossScore(
   return compared.flatMap((one) => scored.get(one) ?? [])
 }
 
-/** Pairs by a key of theirs, in the order of their first. */
+/** Groups pairs by a key, in the order of first occurrence. */
 export function groupsOf<Of extends ComparedPair>(
   compared: readonly Of[],
   keyOf: (one: Of) => string,
@@ -99,7 +97,7 @@ export function groupsOf<Of extends ComparedPair>(
   return groups
 }
 
-/** The ways to part the pairs for judging; each part is scored by a model that saw the others alone. */
+/** Ways to split the pairs for evaluation. A model trained on the other parts scores each part. */
 export const CROSS_VALIDATION_SPLITS: readonly (readonly [
   string,
   (pair: LabelledPair) => string,
@@ -109,7 +107,7 @@ export const CROSS_VALIDATION_SPLITS: readonly (readonly [
   ['one source left out', ({ source }) => source],
 ]
 
-/** How often each veto fired on pairs that are the same and on others, and how often as the only one. */
+/** Counts for each veto: on same pairs, on different pairs, and as the only veto. */
 export function vetoCounts(scored: readonly Scored[]) {
   return VETO_REASONS.map((reason) => {
     const fired = scored.filter(({ result }) => result.vetoes.includes(reason))
@@ -123,12 +121,11 @@ export function vetoCounts(scored: readonly Scored[]) {
   })
 }
 
-/** Folds by venue b's event, the same in every run. */
+/** Assigns folds by venue b's event; deterministic. */
 export function foldOf(pair: LabelledPair, folds: number): string {
   return String(hash32('fold', pair.group) % folds)
 }
 
-/** Counts at a threshold. */
 export function countAt(scored: readonly Scored[], threshold: number) {
   const isTaken = ({ result }: Scored): boolean => result.score >= threshold
   const [same, taken] = [scored.filter(({ pair }) => pair.isSame), scored.filter(isTaken)]
@@ -136,10 +133,10 @@ export function countAt(scored: readonly Scored[], threshold: number) {
   return { n: scored.length, same: same.length, accepted: taken.length, right }
 }
 
-/** Lower ends of the bands in which scores are held against what became of them. */
+/** Lower bounds of the score bands of the calibration table. */
 export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
 
-/** What scores promise and what became of it, band by band; pairs with a contradiction promise nothing. */
+/** Expected and observed share of same pairs per band. Pairs with a contradiction are excluded. */
 export function bandsOf(scored: readonly Scored[]) {
   const open = scored.filter(({ comparison }) => comparison.vetoes.length === 0)
   return BANDS.map((from, index) => {
@@ -150,7 +147,7 @@ export function bandsOf(scored: readonly Scored[]) {
       from,
       n: members.length,
       same: members.filter(({ pair }) => pair.isSame).length,
-      /** Mean of score / 100: the share that should be the same; 0 where the band is empty. */
+      /** Mean of score / 100: the expected share of same pairs; 0 for an empty band. */
       promised: members.length === 0 ? 0 : sum / members.length,
     }
   })

@@ -1,5 +1,4 @@
-// Labelled pairs of two venues, one JSON object a line, as the evaluation reads them: each side stands under its venue's
-// protocol.
+// Parses labelled pairs of two venues: one JSON object a line, each side under its venue's protocol name.
 
 import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
@@ -14,26 +13,26 @@ const TABLES = tableIn<Readonly<Record<'bySeries' | 'byWords', PhraseRows>>>(
 const [BY_SERIES, BY_WORDS] = [phraseTable(TABLES.bySeries), phraseTable(TABLES.byWords)]
 
 interface Labelled {
-  /** Whether Yes means Yes and both settle alike, by the label. */
+  /** The label: Yes means Yes and both settle alike. */
   readonly isSame: boolean
   /** `same`, `related` or `different`. */
   readonly label: string
-  /** In which way a pair is related; '' where not said. */
+  /** The way in which a pair is related. '' if not stated. */
   readonly relation: string
   /** The person or program that gave the label. */
   readonly origin: string
-  /** The second venue's event: pairs of one event are never parted between training and judging. */
+  /** The second venue's event: pairs of one event stay together between training and evaluation. */
   readonly group: string
-  /** The second venue's series; its title where that is all there is. */
+  /** The second venue's series, or its title if there is no series. */
   readonly series: string
   /**
-   * The kind of question, by the second side's series, else by both titles (kinds.json), so that an evaluation can hold
-   * back all of one kind; nothing that scores reads it.
+   * Kind of question by the second side's series, else by both titles (kinds.json). The evaluation can hold out one
+   * kind. Scoring does not use it.
    */
   readonly kind: string
-  /** The collection from which the pair was taken, else where its label came from. */
+  /** The collection of the pair, else the origin of its label. */
   readonly source: string
-  /** The file of labelled pairs that holds it. */
+  /** The file of labelled pairs that contains it. */
   readonly collection: string
 }
 
@@ -45,10 +44,10 @@ interface Sides<Grain, Subject> extends Labelled {
 
 export type LabelledPair = Sides<'market', MatchMarket> | Sides<'event', MatchEvent>
 
-/** The venues of a pair, the one that the table lists first before the other. */
+/** The venues of a pair in the order of the venue table. */
 type Venues = readonly [VenueFacts, VenueFacts]
 
-/** Reads one line's object; null where it is no labelled pair. */
+/** Parses one line's object. Null: it is no labelled pair. */
 export function labelledPairOf(
   row: unknown,
   [first, second]: Venues,
@@ -73,7 +72,7 @@ export function labelledPairOf(
   }
 }
 
-/** Where the label is about one token of several (`tokens` by side), that token's side is what Yes means. */
+/** If the label is about one token of several (`tokens` by side), Yes means that token's side. */
 function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[] {
   if (!isRecord(row.tokens)) return a.outcomes
   const sides = Object.keys(row.tokens)

@@ -1,27 +1,27 @@
-// What texts of both venues teach about words without any label: how telling a word is (in how many families of
-// questions it stands), and which words are ordinary, since they stand in lower case within sentences; in a heading
-// capitals prove nothing.
+// Learns words from texts of both venues without labels. The weight of a word follows from the number of question
+// families that have it. A word is ordinary if it appears in lower case within sentences. Capitals in a heading are no
+// evidence.
 
 import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'
 import { marksOf } from '../understand/marks.ts'
 import { fold, type LearnedTable, meanings, stem } from '../understand/text-normalization.ts'
 
-/** One family of questions (a series, an event): its texts count once, however many there are. */
+/** One family of questions (a series or an event). Its texts count once, however many there are. */
 export interface TextFamily {
   /** Headings and questions. */
   readonly titles: readonly string[]
-  /** Rule texts, for the spelling of words alone. */
+  /** Rule texts, used only for the capitalization of words. */
   readonly prose: readonly string[]
 }
 
 export interface LearnedWords {
   readonly familyCount: number
-  /** Meaning → families that have it; of words in at least LEAST_FAMILIES. */
+  /** Meaning → count of families that have it. Only words in at least LEAST_FAMILIES. */
   readonly counts: ReadonlyMap<string, number>
-  /** Stems of words that are no names. */
+  /** Stems of words that are not names. */
   readonly ordinary: readonly string[]
-  /** "actor actress": words that fill one place in titles that are equal otherwise; names left out. */
+  /** "actor actress": words that fill one slot in otherwise equal titles. Names are excluded. */
   readonly rivals: readonly string[]
 }
 
@@ -29,11 +29,11 @@ const LEAST_FAMILIES = 3
 const TEXTS_READ_MAX = 20
 const PROSE_CHARACTERS = 1_500
 const FAMILY_CHARACTERS = 24
-/** A word is ordinary from this share of lower case within sentences. */
+/** Minimum share of lower case within sentences for an ordinary word. */
 const ORDINARY_SHARE = 0.3
 const WORD = /(?<![\p{L}\p{N}'’.])\p{L}[\p{L}\p{N}]+/gu
 
-/** Learns from families of texts; `leftOut` are words that say nothing, such as a venue's own name. */
+/** Learns from families of texts. `leftOut` are words without information, such as a venue's own name. */
 export function learnWords(
   families: Iterable<TextFamily>,
   leftOut: ReadonlySet<string> = new Set(),
@@ -72,12 +72,12 @@ export function learnWords(
   }
 }
 
-/** Fewer words leave too little around a place, more are a sentence of their own. */
+/** Minimum and maximum words of a title with a slot: fewer give too little context, more are a whole sentence. */
 const SLOT_TITLE_WORDS = [3, 12] as const
-/** A place that so many words fill is that of a name. */
+/** A slot with this many distinct words holds names. */
 const FILLERS_MAX = 40
 
-/** Files each word of a title under what stands around it. */
+/** Indexes each word of a title by the words around it. */
 function addSlots(title: string, slots: Map<string, Set<string>>): void {
   const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
   if (words.length < SLOT_TITLE_WORDS[0] || words.length > SLOT_TITLE_WORDS[1]) return
@@ -86,7 +86,7 @@ function addSlots(title: string, slots: Map<string, Set<string>>): void {
   }
   for (const [at, word] of words.entries()) {
     add(words.with(at, '_').join(' '), word)
-    // A title that is the same without the word, told apart by it: nothing fills that place.
+    // A title that is equal without the word: nothing fills that slot.
     add(words.toSpliced(at, 1).join(' '), word)
   }
   add(words.join(' '), '')
@@ -120,12 +120,12 @@ function rivalsOf(
   return [...pairs].sort()
 }
 
-/** Which family a question of a venue without series belongs to: what is left of it without dates and numbers. */
+/** Family of a question at a venue without series: the question without dates and numbers. */
 export function familyOf(question: string): string {
   return withoutDates(fold(question)).replace(/\d+/g, '').slice(0, FAMILY_CHARACTERS)
 }
 
-/** Adds "-word" for lower case and "+word" for a capital, of words within sentences that are no headings. */
+/** Adds "-word" for lower case and "+word" for a capital, for words within sentences that are not headings. */
 function addSpellings(text: string, seen: Set<string>): void {
   for (const sentence of text.slice(0, PROSE_CHARACTERS).split(/[.?!:;"“”]\s*|\n/)) {
     const words = (sentence.match(WORD) ?? []).slice(1)
@@ -143,7 +143,7 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1
 }
 
-/** The learned words as the table that serves: levels of weight, the ordinary words, and the rivals. */
+/** The learned words as the table that the service reads: weight levels, ordinary words and rivals. */
 export function tableOf({ familyCount, counts, ordinary, rivals }: LearnedWords): LearnedTable {
   const weights: Record<string, string> = {}
   for (const [word, count] of counts) {

@@ -1,28 +1,27 @@
-// One-to-one assignment: the choice of greatest total weight among the scored pairs of a group of subjects, and the
-// greedy choice where a group is too large. Pure.
+// One-to-one assignment: maximum total weight among the scored pairs of a group, or greedy if the group is too large.
 
-/** A scored pair: the weight is above 0. */
+/** A scored pair. The weight is above 0. */
 export interface Edge {
   readonly row: number
   readonly column: number
   readonly weight: number
 }
 
-/** Rows or columns above which the greedy assignment is taken: 200 rows of eight edges each take some 50 ms. */
+/** Maximum rows or columns for the exact assignment: 200 rows of eight edges each take some 50 ms. */
 const EXACT_MAX = 200
-/** What two sums of equal weights may differ by, for weights up to a million. */
+/** Tolerance between two sums of equal weights, for weights up to a million. */
 const ROUNDING = 1e-8
 
-/** A one-to-one choice among the edges: of greatest total weight, or greedy among very many rows or columns; in no particular order. */
+/** One-to-one choice among the edges: maximum total weight, or greedy above EXACT_MAX. In no particular order. */
 export function assign<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set(edges.map(({ row }) => row))
   const columns = new Set(edges.map(({ column }) => column))
-  // Of equal weights those of the first rows are taken, however the edges came.
+  // Among equal weights the first rows win, whatever the order of the edges.
   const sorted = [...edges].sort((one, other) => one.row - other.row || one.column - other.column)
   return Math.max(rows.size, columns.size) <= EXACT_MAX ? exact(sorted) : greedy(sorted)
 }
 
-/** The heaviest edge first, as long as both its ends are free. */
+/** Takes the heaviest edge whose two ends are free, repeatedly. */
 function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set<number>()
   const columns = new Set<number>()
@@ -36,8 +35,8 @@ function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
 }
 
 /**
- * One edge more at a time, by the alternating path that gains most, until none gains: a choice made so weighs most among
- * those of its size. Paths are found as by Bellman and Ford. Source: Edmonds and Karp 1972.
+ * Augments by the alternating path of greatest gain until none gains. Each intermediate choice has the maximum weight
+ * of its size. Paths are found with Bellman-Ford. Source: Edmonds and Karp 1972.
  */
 function exact<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const ofRow = new Map<number, Kind>()
@@ -59,13 +58,13 @@ function exact<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   }
 }
 
-/** A path from a free row: each edge that is taken on it frees the column of the row's edge before. */
+/** A path from a free row. Each added edge frees the column of the row's previous edge. */
 interface Path<Kind> {
   readonly last: Kind
   readonly gain: number
 }
 
-/** By column the path that gains most. */
+/** The path of greatest gain to each column. */
 function pathsTo<Kind extends Edge>(
   edges: readonly Kind[],
   ofRow: ReadonlyMap<number, Kind>,

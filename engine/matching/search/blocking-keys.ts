@@ -1,5 +1,5 @@
-// The keys under which a market or an event is looked up: hashes of its telling words, numbers, days and the codes of its
-// sides, alone and combined (a word on a day, a number at an hour), so that the rare ones find the partner.
+// Blocking keys of a market or an event: hashes of its informative words, numbers, days and side codes. Keys are used
+// alone and combined (a word on a day, a number at an hour). Rare keys find the partner.
 
 import type { HandleForm } from '../../ids.ts'
 import { hash32 } from '../../random.ts'
@@ -14,13 +14,13 @@ import { fold, meanings, rawWords } from '../understand/text-normalization.ts'
 
 /** Sorted and distinct hashes, 31 bits each. */
 export interface BlockingKeys {
-  /** Under which the subject is filed. */
+  /** Keys under which the subject is indexed. */
   readonly filed: Uint32Array
-  /** By which its partners are asked for: the days around its own as well. */
+  /** Keys by which partners are looked up; they include the neighbouring days. */
   readonly queried: Uint32Array
 }
 
-/** Keys of one subject; further ones are not used, so that an enormous text stays cheap. */
+/** Maximum keys of one subject, which bounds the cost of very long texts. */
 const WORDS_MAX = 28
 const NUMBERS_MAX = 6
 const DAYS_MAX = 3
@@ -28,9 +28,9 @@ const CODES_MAX = 4
 const HOURS_MAX = 3
 const LABELS_MAX = 4
 const CHILDREN_READ_MAX = 12
-/** The hour of New York at which a price is taken where the question names none. */
+/** Hour in New York of a price whose question states no hour. */
 const HOUR_DEFAULT = 12
-/** Letters of a word that count on a day: the venues shorten names freely ("Brest", "Brestois"). */
+/** Letters of a word that count in combination with a day: venues shorten names differently ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
 
@@ -38,14 +38,14 @@ const emptyFeatures = () => ({
   words: new Set<string>(),
   numbers: new Set<string>(),
   days: new Set<Day>(),
-  /** Codes of a game's sides as far as both venues might write them. */
+  /** Codes of a game's sides in every form that both venues might write. */
   codes: new Set<string>(),
-  /** Clock hours said, also as the ends of a window. */
+  /** Stated clock hours, including the ends of a window. */
   hours: new Set<number>(),
 })
 type Features = ReturnType<typeof emptyFeatures>
 
-/** Keys of a market; deterministic, never throws. */
+/** Keys of a market. Deterministic; never throws. */
 export function keysOfMarket(market: MatchMarket): BlockingKeys {
   const features = emptyFeatures()
   const anchor = anchorOf(market)
@@ -66,7 +66,7 @@ export function keysOfMarket(market: MatchMarket): BlockingKeys {
   return combined(features, market)
 }
 
-/** Keys of an event, with the words of its first markets. */
+/** Keys of an event, including the words of its first markets. */
 export function keysOfEvent(event: MatchEvent): BlockingKeys {
   const features = emptyFeatures()
   const anchor = anchorOf(event)
@@ -85,8 +85,6 @@ function anchorOf({ startMs, closeMs }: Times): Day | null {
   const atMs = startMs ?? closeMs
   return atMs === null ? null : dayOf(atMs)
 }
-
-// Reading
 
 function readText(text: string, anchor: Day | null, features: Features): void {
   if (text === '') return
@@ -113,7 +111,7 @@ function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)
 }
 
-/** Titles beside slugs say when a window begins and ends, a ticker when it ends. */
+/** Titles beside slugs state the start and end of a window, a ticker its end. */
 function addHours(folded: string, features: Features): void {
   if (features.hours.size >= HOURS_MAX) return
   const hour = hourOf(folded)
@@ -127,7 +125,7 @@ function addDay(day: Day, features: Features): void {
   if (features.days.size < DAYS_MAX) features.days.add(day)
 }
 
-/** In six digits, 79,199.99 as 79,200: the venues end a range a hair below where the other begins. */
+/** Rounds to six digits, 79,199.99 to 79,200: venues end a range slightly below the start of the next. */
 function addNumber(value: number, features: Features): void {
   if (!Number.isFinite(value) || features.numbers.size >= NUMBERS_MAX) return
   features.numbers.add(String(Number(value.toPrecision(6))))
@@ -185,7 +183,7 @@ function readTicker(ticker: string, features: Features): void {
   }
 }
 
-/** `T87999.99` is a number; `POPE` a word, as far as a ticker spells one. */
+/** `T87999.99` is a number. `POPE` is a word, as far as a ticker spells one. */
 function readTickerTail(part: string, features: Features): void {
   const number = /^[TB](-?\d+(?:\.\d+)?)$/.exec(part)?.[1]
   if (number !== undefined) addNumber(Number(number), features)
@@ -196,7 +194,7 @@ function readTickerTail(part: string, features: Features): void {
   }
 }
 
-/** Two codes without a separator: whole, and by where each may begin. */
+/** Two codes without a separator: the whole, and every possible start of the second code. */
 function addBlock(block: string, features: Features): void {
   if (block.length < 4) return
   features.codes.add(block)
@@ -204,8 +202,6 @@ function addBlock(block: string, features: Features): void {
   for (const code of [block.slice(0, 2), block.slice(-2)]) features.codes.add(code)
   if (block.length > 6) features.codes.add(block.slice(-4, -1))
 }
-
-// Combining
 
 const WORD = hash32('word')
 const NUMBER_ALONE = hash32('number')
@@ -262,12 +258,12 @@ function addOfDay(features: Features, { day, hours }: Moment, into: Set<number>)
 const undated = (hash: number): number => hash & ~1
 const dated = (hash: number): number => hash | 1
 
-/** Whether a key has a day in it. */
+/** Reports whether a key includes a day. */
 export function isDated(key: number): boolean {
   return (key & 1) === 1
 }
 
-/** One hash of several, 31 bits: equal parts in equal order give an equal one. */
+/** Hash of several parts, 31 bits. Equal parts in equal order give equal hashes. */
 function mixed(kind: number, ...parts: readonly number[]): number {
   let hash = kind
   for (const part of parts) {

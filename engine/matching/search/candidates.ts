@@ -1,34 +1,32 @@
-// Which subjects of one venue are worth comparing with one of the other: those that share its rarest keys. The
-// true partner is found among a hundred thousand without a look at all of them, and the work for one question
-// is bounded whatever the texts.
+// Finds the subjects of one venue that share the rarest keys with a subject of another. The work for one lookup is
+// bounded, whatever the texts.
 
 import { type BlockingKeys, isDated } from './blocking-keys.ts'
 import { Postings } from './postings.ts'
 
-/** A key with more subjects than this finds no candidates; it still ranks those found by other keys. */
+/** A key with more subjects than this yields no candidates. It still ranks candidates found by other keys. */
 const POSTING_MAX = 512
-/** The most entries read for one question; the rarest keys come first. */
+/** Maximum entries read per lookup. The rarest keys are read first. */
 const VISITED_MAX = 6_000
-/** The most candidates found that are then ranked by all their keys. */
+/** Maximum candidates that are then ranked by all their keys. */
 const RANKED_MAX = 96
 const BUCKETS = 256
-/** Candidates that share less than this part of the best one's are left out. */
+/** Candidates whose shared weight is below this part of the best one's are dropped. */
 const SHARE_OF_BEST_MIN = 0.5
-/** Candidates of one question. */
 export const CANDIDATES_MAX = 16
-/** Weight of a key that all subjects share; rarer keys weigh more. */
+/** Weight of a key that all subjects share. Rarer keys weigh more. */
 const WORTH_MIN = 0.1
-/** Removed subjects are cleared away once they are this many and a quarter of all. */
+/** The index is compacted once removed subjects are at least this many and a quarter of all. */
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
-/** One venue's subjects, filed by key; ids are their owner's, each at most once. */
+/** One venue's subjects, indexed by key. The caller assigns ids; each is present at most once. */
 export class Candidates {
   #postings = new Postings()
   readonly #docIds = new Map<number, number>()
-  /** By place: the subject's id, -1 when removed. */
+  /** By document id: the subject's id, -1 when removed. */
   #ids: number[] = []
-  /** By place, while a question is answered: the worth of what it shares, and of that without days. */
+  /** By document id, during a lookup: the weight of shared keys, and of shared keys without days. */
   #sums = new Float64Array(1_024)
   #undated = new Float64Array(1_024)
   readonly #found: number[] = []
@@ -38,7 +36,7 @@ export class Candidates {
     return this.#docIds.size
   }
 
-  /** Files a subject, in place of what was filed under its id. */
+  /** Indexes a subject, replacing an earlier one with the same id. */
   put(id: number, keys: BlockingKeys): void {
     this.remove(id)
     const docId = this.#postings.add(keys.filed)
@@ -59,7 +57,7 @@ export class Candidates {
     if (deadCount >= DEAD_MIN && deadCount > this.#ids.length * DEAD_SHARE) this.#compact()
   }
 
-  /** The likeliest partners of a subject of the other venue, best first, at most `limit`. */
+  /** Likeliest partners of another venue's subject, best first, at most `limit`. */
   find(keys: BlockingKeys, limit = CANDIDATES_MAX): readonly number[] {
     const common = this.#gather(keys.queried)
     const [all, undated] = [this.#sums, this.#undated]
@@ -75,7 +73,7 @@ export class Candidates {
     return chosen(ranked, limit)
   }
 
-  /** Adds up the worth of the rare keys; gives back those that were too common to look up. */
+  /** Sums the weights of rare keys. Returns the keys that are too common to look up. */
   #gather(queryKeys: Uint32Array): readonly number[] {
     const lookups: { readonly key: number; readonly length: number }[] = []
     for (const key of queryKeys) {
@@ -112,7 +110,7 @@ export class Candidates {
     return WORTH_MIN + Math.log1p(this.#docIds.size / length)
   }
 
-  /** Rates places by all keys asked, and by how many keys they have: long texts share more by chance. */
+  /** Ranks documents by all queried keys and by their number of keys: long texts share more by chance. */
   #rank(docIds: readonly number[], common: readonly number[]): readonly Rated[] {
     const worths = this.#worths
     worths.clear()
@@ -132,7 +130,7 @@ export class Candidates {
     })
   }
 
-  /** Builds the index anew without the removed subjects: some 10 ms for ten thousand. */
+  /** Rebuilds the index without removed subjects: some 10 ms for ten thousand. */
   #compact(): void {
     const [postings, ids] = [this.#postings, this.#ids]
     this.#postings = new Postings()
@@ -151,7 +149,7 @@ interface Rated {
   readonly undated: number
 }
 
-/** The places with the largest sums, at most so many; by buckets, since sorting thousands takes too long. */
+/** The documents with the largest sums, at most `limit`. Uses buckets, because sorting thousands takes too long. */
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
   let most = 0
@@ -180,7 +178,10 @@ function nearest(found: readonly number[], sums: Float64Array, limit: number): r
   return [...nearest, ...even.slice(0, limit - nearest.length)]
 }
 
-/** Three of four places go by everything shared, the others by what is shared beside days; far worse ones are left out. */
+/**
+ * Selects three of four documents by all shared keys, the others by shared keys without days. Drops documents far below
+ * the best.
+ */
 function chosen(rated: readonly Rated[], limit: number): readonly number[] {
   const found = bestBy(rated, 'all', Math.ceil(limit * 0.75))
   const taken = new Set(found)

@@ -1,6 +1,5 @@
-// The markets of all venues and their events, filed so that a market's likely partners are found in well under a
-// millisecond: those that share its rare keys, and those of the events that its own event goes with.
-//  Bounded by the markets its owner puts.
+// Index of all venues' markets and events. Finds a market's likely partners in under a millisecond: those that share
+// its rare keys, and those of the events that match its own event. Bounded by the markets that the caller adds.
 
 import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'
@@ -9,15 +8,15 @@ import type { PairScorer } from '../compare/pair-scorer.ts'
 import { keysOfEvent, keysOfMarket } from './blocking-keys.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 
-/** Events that are judged for one event: so many, the likeliest first, and the others while none of them is surely the one. */
+/** Minimum events scored per event, the likeliest first. More are scored while none is certain. */
 const EVENTS_SCORED_MIN = 10
 const EVENTS_SCORED_MAX = 24
-/** So many of these have their markets compared, from this score on. */
+/** Maximum matched events whose markets are compared, and their minimum score. */
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
-/** An event with more markets leaves its partners to their keys. */
+/** An event with more markets finds its partners by keys alone. */
 const EVENT_MARKETS_MAX = 24
-/** From this score on two events count as one: only a few markets of other events stay partners. */
+/** Two events with this score count as one: only a few markets of other events remain partners. */
 const EVENT_SCORE_CERTAIN = 80
 const OTHER_EVENT_MARKETS_MAX = 8
 
@@ -30,12 +29,12 @@ interface FiledEvent {
   readonly number: number
   readonly venue: VenueKey
   readonly key: string
-  /** As its venue lists it; null: only its markets are known. */
+  /** The listing from the venue. Null: only its markets are known. */
   listing: MatchEvent | null
   readonly markets: Set<number>
-  /** The listing with its markets; null: to be put together anew. */
+  /** The listing with its markets. Null: must be rebuilt. */
   subject: MatchEvent | null
-  /** The events that it was found to go with, as of a generation of the index. */
+  /** The matched events, as of a generation of the index. */
   joined: readonly EventPair[]
   joinedAt: number
 }
@@ -48,7 +47,7 @@ interface EventPair {
 
 export class MarketIndex<Parsed> {
   readonly #scorer: PairScorer<Parsed>
-  /** Venues whose subjects are looked for: a one-way match files one; null: all. */
+  /** Venues whose subjects are looked up: a one-way match indexes one venue. Null: all. */
   readonly #searchedVenues: ReadonlySet<VenueKey> | null
   readonly #markets = new Map<number, Filed>()
   readonly #marketKeys = new ByVenue(() => new Candidates())
@@ -57,7 +56,7 @@ export class MarketIndex<Parsed> {
   readonly #eventKeys = new ByVenue(() => new Candidates())
   readonly #unfiled = new Set<FiledEvent>()
   #eventCount = 0
-  /** Counts the changes of events: event partners found before a change are looked for again after it. */
+  /** Counts changes of events. Event partners found before a change are looked up again. */
   #generation = 0
 
   constructor(scorer: PairScorer<Parsed>, searchedVenues: readonly VenueKey[] | null = null) {
@@ -69,7 +68,7 @@ export class MarketIndex<Parsed> {
     return this.#markets.get(number)?.market ?? null
   }
 
-  /** Files a market, in place of what its number had before. */
+  /** Indexes a market, replacing an earlier one with the same number. */
   put(number: number, market: MatchMarket): void {
     this.remove(number)
     const { venue, eventKey } = market
@@ -81,7 +80,7 @@ export class MarketIndex<Parsed> {
     this.#change(event)
   }
 
-  /** Takes an event's own listing; its markets are put one by one, and may come before or after. */
+  /** Adds an event's own listing. Its markets are added one by one, before or after. */
   putEvent(listing: MatchEvent): void {
     const event = this.#eventOf(listing.venue, listing.key)
     event.listing = listing
@@ -100,7 +99,7 @@ export class MarketIndex<Parsed> {
     this.#change(event)
   }
 
-  /** Markets of other venues that may ask the same, at most a hundred of each. */
+  /** Markets of other venues that may ask the same, at most a hundred per venue. */
   partnersOf(number: number): ReadonlySet<number> {
     const filed = this.#markets.get(number)
     if (filed === undefined) return new Set()
@@ -110,7 +109,7 @@ export class MarketIndex<Parsed> {
     const certain = new Set<VenueKey>()
     for (const { a, b, pairScore } of joined) {
       const partner = a.venue === market.venue ? b : a
-      // The best come first: beside a sure one the others are none.
+      // The best come first. A certain match excludes the others.
       if (certain.has(partner.venue) && !isCertain({ pairScore })) continue
       const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
@@ -141,13 +140,11 @@ export class MarketIndex<Parsed> {
     yield* this.#events.of(venue).values()
   }
 
-  /** The events of other venues that an event may go with, the best first. */
+  /** Events of other venues that may match an event, best first. */
   eventPairs(venue: VenueKey, key: string): readonly EventPair[] {
     const event = this.#events.of(venue).get(key)
     return event === undefined ? [] : this.#joinedOf(event)
   }
-
-  // Events
 
   #eventOf(venue: VenueKey, key: string): FiledEvent {
     const existing = this.#events.of(venue).get(key)
@@ -175,7 +172,7 @@ export class MarketIndex<Parsed> {
     this.#eventKeys.of(event.venue).remove(event.number)
   }
 
-  /** Events are filed at the first look-up: all their markets are there by then. */
+  /** Indexes events at the first lookup, when all their markets are present. */
   #file(): void {
     for (const event of this.#unfiled) {
       if (!this.#isSearched(event.venue)) continue

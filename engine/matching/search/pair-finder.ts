@@ -1,6 +1,6 @@
-// Carries out tasks of the matcher upon one index and one choice of pairs, wherever it runs: in the thread
-// (worker.ts) or, for tests, in place. An operator's verdict stands above every score: a rejected pair is no
-// pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again.
+// Runs matcher tasks on one index and one pair graph, in the thread (worker.ts) or, in tests, inline. An operator
+// override outranks every score: a rejected pair is removed, a confirmed one is chosen. Other pairs of its markets stay
+// until the next lookup.
 
 import { isBefore } from '../../ids.ts'
 import { DEFAULT_SCORER, type PairScore, type PairScorer } from '../compare/pair-scorer.ts'
@@ -24,7 +24,7 @@ export class PairFinder<Parsed> {
   readonly #scorer: PairScorer<Parsed>
   #index: MarketIndex<Parsed>
   #graph = new PairGraph()
-  /** An operator's verdicts, by `a b`. */
+  /** Operator overrides, by `a b`. */
   readonly #overrides = new Map<string, PairOverride>()
   #families = DEFAULT_FAMILIES
   #seq = 0
@@ -58,8 +58,8 @@ export class PairFinder<Parsed> {
       if (pairOverride.decision === null) this.#overrides.delete(keyOf(pairOverride))
       else this.#overrides.set(keyOf(pairOverride), pairOverride)
     }
-    // A market that is filed anew keeps its pairs until its partners are looked for again: ending them at once
-    // would end them for the stream's subscribers.
+    // A re-indexed market keeps its pairs until its partners are looked up again. Ending them immediately would end
+    // them for the stream's subscribers.
     const updated = new Set(put.map(({ number }) => number))
     const lost = removed.filter((number) => !updated.has(number))
     return lost.length === 0 ? NOTHING : this.#graph.change(lost, [])
@@ -71,7 +71,7 @@ export class PairFinder<Parsed> {
     for (const number of numbers) {
       if (this.#index.market(number) === null) continue
       searched.push(number)
-      // The markets that found this one count too: a market may find another that does not find it.
+      // Includes markets that found this one: the lookup is not symmetric.
       const currentPartners = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
       const families = this.#families
@@ -95,14 +95,13 @@ export class PairFinder<Parsed> {
 
 const keyOf = ({ a, b }: { readonly a: number; readonly b: number }): string => `${a} ${b}`
 
-/** The matcher of the service. */
 export function openPairFinder(): PairFinder<unknown> {
   return new PairFinder<unknown>(DEFAULT_SCORER)
 }
 
 /**
- * Judges a market with its likely partners, in a whole corpus as after a single change; adds the pairs worth keeping,
- * returns how many were judged.
+ * Scores a market against its likely partners and adds the pairs above the minimum score. Returns the number of scored
+ * pairs.
  */
 export function scorePartners<Parsed>(
   index: MarketIndex<Parsed>,
@@ -133,7 +132,7 @@ export function scorePartners<Parsed>(
   return partners.size
 }
 
-/** Thousands of kept pairs are judged in the same words: they share one judgement. */
+/** Thousands of stored pairs have equal results, which share one object. */
 const SHARED_SCORES_MAX = 8_192
 const sharedScores = new Map<string, PairScore>()
 
@@ -147,9 +146,9 @@ function shared(pairScore: PairScore): PairScore {
 }
 
 /**
- * The judgement of a pair that an operator confirmed, from the one that was read: score 100, whatever conflicts the texts
- * have. The orientation stays as it was read, since prices of Yes against prices of No would be wrong: only a pair read
- * as opposite stays inverted, and a person's word stands above that veto's cap.
+ * The score of a pair that an operator confirmed: 100, whatever conflicts the texts have. The parsed orientation is
+ * kept, because prices of Yes against prices of No would be wrong. Only a pair parsed as opposite stays inverted, and
+ * the override outranks that veto's cap.
  */
 export function confirmed({ vetoes, inverted }: PairScore): PairScore {
   const isInverted = vetoes.includes('opposite_side')

@@ -1,57 +1,56 @@
-// Which markets are thought to go together: every scored pair worth keeping, and the one-to-one choice among them.
-// A change touches only the markets that pairs connect to it; a confirmed pair is always chosen. Bounded by PAIRS_OF_ONE_MAX a market.
+// Stores every scored pair above the minimum score and the one-to-one choice among them. A change affects only markets
+// connected by pairs. A confirmed pair is always chosen. Bounded by PAIRS_OF_ONE_MAX per market.
 
 import type { PairScore } from '../compare/pair-scorer.ts'
 import { assign, type Edge } from './assignment.ts'
 
-/** Pairs below it are not kept. */
+/** Pairs with a lower score are not stored. */
 export const PAIR_SCORE_MIN = 30
-/** Pairs of one market; the best stay. */
+/** Maximum pairs of one market. The best are stored. */
 const PAIRS_OF_ONE_MAX = 8
-/** Connected markets that are assigned together; further ones are assigned apart. */
+/** Maximum connected markets that are assigned together. Further ones are assigned separately. */
 const COMPONENT_MAX = 20_000
-/** A pair so many times as heavy as every other of its two markets is taken without weighing the others. */
+/** A pair this many times heavier than every other pair of its two markets is chosen directly. */
 const CLEAR_RATIO = 2
-/** Heavier than all other pairs of a confirmed pair's two markets and of those connected to them. */
+/** Exceeds the sum of all other pairs of a confirmed pair's component. */
 const CONFIRMED_WEIGHT = 1e6
 
-/** Two markets of two venues under their owner's numbers, in the order of the table of venues. */
+/** Two markets of two venues by the caller's numbers, in the order of the venue table. */
 export interface ScoredPair {
   readonly a: number
   readonly b: number
   readonly pairScore: PairScore
-  /** An operator confirmed it: it is chosen before every other pair of its two markets. */
+  /** Confirmed by an operator: chosen before every other pair of its two markets. */
   readonly isConfirmed?: true
 }
 
-/** What a change did to the choice. */
+/** Effect of a change on the chosen pairs. */
 export interface PairChanges {
-  /** New, or judged anew in another way. */
+  /** New, or with a changed score. */
   readonly begun: readonly ScoredPair[]
   readonly ended: readonly { readonly a: number; readonly b: number }[]
 }
 
-/** The market of a pair that is not this one. */
 export function partnerIn({ a, b }: Pick<ScoredPair, 'a' | 'b'>, market: number): number {
   return a === market ? b : a
 }
 
 export class PairGraph {
   readonly #pairs = new Map<number, ScoredPair[]>()
-  /** By both markets. */
+  /** Each pair under both its markets. */
   readonly #chosen = new Map<number, ScoredPair>()
 
-  /** The pairs of a market that are thought possible, best first, chosen or not. */
+  /** Stored pairs of a market, best first, chosen or not. */
   pairsOf(market: number): readonly ScoredPair[] {
     return this.#pairs.get(market) ?? []
   }
 
-  /** The choice as of now: each market at most once. */
+  /** The current choice: each market at most once. */
   *chosen(): Iterable<ScoredPair> {
     for (const [market, pair] of this.#chosen) if (pair.a === market) yield pair
   }
 
-  /** Removes the pairs of these markets, adds the new ones, and chooses anew around them. */
+  /** Removes the pairs of these markets, adds the new ones, and reassigns the affected markets. */
   change(removed: Iterable<number>, pairs: readonly ScoredPair[]): PairChanges {
     const touched = new Set<number>()
     for (const market of removed) this.#drop(market, touched)
@@ -76,7 +75,7 @@ export class PairGraph {
     current.sort(byWeight)
   }
 
-  /** Removes the worst pair of a market that has too many, at both its ends. */
+  /** Removes the worst pair of a market that has too many, at both ends. */
   #trim(market: number): void {
     const current = this.#pairs.get(market) ?? []
     if (current.length <= PAIRS_OF_ONE_MAX) return
@@ -104,9 +103,9 @@ export class PairGraph {
     const begun: ScoredPair[] = []
     const ended: { a: number; b: number }[] = []
     const seen = new Set<number>()
-    // Which pairs are plain depends on their two markets, and which of the others count depends on that.
+    // A pair is clear or not by its two markets, and that determines which other pairs compete.
     this.#spread(this.#spread(touched))
-    // First markets first, so that a component is always walked from the same side.
+    // Starts at first markets, so that a component is always traversed in the same order.
     const firsts = [...touched].filter((market) => this.pairsOf(market)[0]?.a === market)
     for (const market of new Set([...firsts, ...touched])) {
       if (!seen.has(market)) this.#choose(this.#component(market, seen), { begun, ended })
@@ -114,7 +113,7 @@ export class PairGraph {
     return { begun, ended }
   }
 
-  /** Adds the markets next to these. */
+  /** Adds the neighbours of these markets. */
   #spread(touched: Set<number>): Set<number> {
     for (const market of [...touched]) {
       for (const pair of this.pairsOf(market)) touched.add(partnerIn(pair, market))
@@ -122,7 +121,7 @@ export class PairGraph {
     return touched
   }
 
-  /** This market's best pair, if it is plainly the best of both its markets; null when it must be weighed. */
+  /** This market's best pair, if it is clearly the best of both its markets. Null: it must be assigned. */
   #clearBestOf(market: number): ScoredPair | null {
     const [best, second] = this.pairsOf(market)
     if (best === undefined || !isFarAbove(best, second)) return null
@@ -130,7 +129,7 @@ export class PairGraph {
     return theirs === best && isFarAbove(best, next) ? best : null
   }
 
-  /** Pairs of a market that have to be weighed against each other. */
+  /** Pairs of a market that need assignment. */
   #openPairs(market: number): readonly ScoredPair[] {
     const clearBest = this.#clearBestOf(market)
     if (clearBest !== null) return [clearBest]
@@ -139,7 +138,7 @@ export class PairGraph {
     )
   }
 
-  /** Markets connected to one, by the pairs of now and by those chosen before. */
+  /** Markets connected to one by current pairs and by previously chosen pairs. */
   #component(market: number, seen: Set<number>): readonly number[] {
     const found: number[] = []
     const open = [market]
@@ -191,8 +190,8 @@ export class PairGraph {
 }
 
 /**
- * The pairs by their first market. Among more than two venues one pair's first market may be another's second: of such
- * pairs the heavier stays.
+ * Pairs by their first market. With more than two venues, one pair's first market may be another's second. The heavier
+ * of the two pairs is retained.
  */
 function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> {
   const firsts = new Map(pairs.map((pair) => [pair.a, pair]))
@@ -207,7 +206,7 @@ function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> 
   return chosenByFirst
 }
 
-/** Two doubtful pairs weigh no more than a sure one, and no score as much as an operator's verdict. */
+/** Two uncertain pairs weigh no more than a certain one, and no score outweighs an operator override. */
 function weightOf({ pairScore, isConfirmed }: ScoredPair): number {
   return isConfirmed === true ? CONFIRMED_WEIGHT : (pairScore.score / 100) ** 4
 }

@@ -1,22 +1,22 @@
-// Which subjects are filed under a key: an inverted index in typed arrays, for some hundred thousand subjects of
-// some forty keys each, at 12 bytes an entry. Removed subjects leave their entries behind until a quarter is dead.
+// Inverted index in typed arrays: key → document ids. Sized for some hundred thousand subjects of some forty keys
+// each, at 12 bytes an entry. Entries of removed subjects stay until a quarter is dead.
 //
 //   table   key → slot (open addressing)   slot: length of its list, newest entry
-//   entry   place of the subject, the entry before it in the same list (0: none)
-//   place   its keys stand in `keys[starts[place] … starts[place + 1])`
+//   entry   document id, index of the previous entry of the same list (0: none)
+//   docId   its keys are `keys[starts[docId] … starts[docId + 1])`
 
 const DOCS_FIRST = 256
 const ENTRIES_FIRST = 8_192
 const SLOTS_FIRST = 4_096
 const LOAD_MAX = 0.6
 
-/** Entries of removed places stay: the caller skips them. */
+/** Entries of removed documents stay. The caller skips them. */
 export class Postings {
   #tableKeys = new Uint32Array(SLOTS_FIRST)
   #lengths = new Uint32Array(SLOTS_FIRST)
   #newest = new Uint32Array(SLOTS_FIRST)
   #slotsUsed = 0
-  /** Entry 0 is none. */
+  /** Entry 0 means none. */
   #docIds = new Uint32Array(ENTRIES_FIRST)
   #before = new Uint32Array(ENTRIES_FIRST)
   #entryCount = 1
@@ -25,7 +25,7 @@ export class Postings {
   #starts = new Uint32Array(DOCS_FIRST)
   #docCount = 0
 
-  /** Files a new place under distinct keys, each 31 bits; gives the place. */
+  /** Adds a document under distinct keys of 31 bits each. Returns its document id. */
   add(keys: Uint32Array): number {
     const docId = this.#docCount
     this.#docCount += 1
@@ -38,12 +38,12 @@ export class Postings {
     return docId
   }
 
-  /** How many places are filed under a key, removed ones included. */
+  /** Number of documents under a key, including removed ones. */
   length(key: number): number {
     return this.#lengths[this.#slotOf(key + 1)] ?? 0
   }
 
-  /** Calls back with every place under a key, the newest first, removed ones included. */
+  /** Visits every document under a key, the newest first, including removed ones. */
   each(key: number, visit: (docId: number) => void): void {
     let entry = this.#newest[this.#slotOf(key + 1)] ?? 0
     while (entry !== 0) {
@@ -52,7 +52,7 @@ export class Postings {
     }
   }
 
-  /** The keys under which a place was filed; a view that lasts until the next change. */
+  /** The keys of a document. The view is valid until the next change. */
   keysOf(docId: number): Uint32Array {
     return this.#keys.subarray(this.#starts[docId] ?? 0, this.#starts[docId + 1] ?? 0)
   }
@@ -79,7 +79,7 @@ export class Postings {
     this.#lengths[slot] = (this.#lengths[slot] ?? 0) + 1
   }
 
-  /** Where a key (plus 1, since 0 is free) stands, or where it would. */
+  /** Slot of a key (plus 1, since 0 marks a free slot), or the slot to insert it at. */
   #slotOf(marked: number): number {
     const mask = this.#tableKeys.length - 1
     let slot = (Math.imul(marked, 0x9e3779b1) >>> 7) & mask

@@ -1,5 +1,5 @@
-// Which side of a game Yes means, and the line: from outcome labels, a market's short title, the end of its
-// slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
+// Parses which side of a game Yes means, and the line. Sources: outcome labels, a market's short title, the end of its
+// slug or ticker, and the words of its question. Null if none states it; sides are never guessed.
 
 import { OTHER } from './bets.ts'
 import { type Game, plainName, type YesOutcome } from './game.ts'
@@ -9,20 +9,22 @@ import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 
 interface BetFacts extends Pick<Game, 'competition' | 'sides' | 'bet'> {
   readonly listed: Listed
-  /** Of a slug, with spaces. */
+  /** End of a slug, with spaces. */
   readonly tail: string
   /** Folded. */
   readonly title: string
-  /** The title without the pair. */
+  /** The title without the two sides. */
   readonly rest: string
   readonly subtitle: string
-  /** Of a ticker, lower case. */
+  /** End of a ticker, lower case. */
   readonly suffix: string
 }
 
 type BetTerms = Pick<Game, 'yesOutcome' | 'line' | 'detail'>
 
-/** Leagues besides those of soccer clubs whose tickers count the goals or points below the line: `n` is n + 0.5. */
+/**
+ * Leagues, besides those of soccer clubs, whose tickers count the goals or points below the line: `n` means n + 0.5.
+ */
 const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
@@ -43,7 +45,7 @@ export function betTermsOf(facts: BetFacts): BetTerms {
   return { yesOutcome, line: null, detail: '' }
 }
 
-/** What Yes stands for, where the venue says more than that it is Yes; a plain name, '' where it does not. */
+/** Plain name of what Yes stands for. '' if the venue's label is only "Yes". */
 function labelOf(facts: BetFacts): string {
   const label = facts.listed.handles === 'ticker' ? facts.subtitle : firstOutcome(facts)
   return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
@@ -53,7 +55,7 @@ function endOf({ listed, suffix, tail }: BetFacts): string {
   return listed.handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
 }
 
-/** The side that a bet of no known kind is on, where the label, the words or the end of the slug or ticker say one. */
+/** Side of a bet of unknown kind, if the label, the words or the end of the slug or ticker state one. */
 function statedSideOf(facts: BetFacts): YesOutcome | null {
   const named = sideNamed(facts, labelOf(facts))
   if (named !== null) return named
@@ -88,12 +90,12 @@ function sideOf(facts: BetFacts): YesOutcome | null {
     (isTicker ? null : sideOfCode(facts, label)) ??
     sideNamed(facts, plainName(winner?.[1] ?? winner?.[2] ?? ''))
   if (named !== null) return named
-  // "…-game1" is a map, and no side with a name that begins so.
+  // "…-game1" is a map, not a side whose name begins so.
   const isCode = isTicker || (end === tail && !/^(?:game|map|set|gm|g|more)\d*$/.test(end))
   const side = isCode ? sideOfCode(facts, end) : null
   if (side !== null || isTicker) return side
   if (/(?:home|away)$/.test(tail)) return homeAwaySideOf(facts, tail.endsWith('away'))
-  // Beside a slug the first-named side is the first outcome, unless a side is asked for that could not be told.
+  // With a slug the first-named side is the first outcome, unless the title asks for a side that was not identified.
   return winner === null ? 'first' : null
 }
 
@@ -105,7 +107,7 @@ function sideNamed({ sides }: BetFacts, name: string): YesOutcome | null {
   return surer(one ?? 0, other ?? 0, 0.45)
 }
 
-/** The side of two grades that is the better one by far, and no less than `least`. */
+/** The side whose grade is clearly better and at least `least`. Null: neither. */
 function surer(one: number, other: number, least: number): YesOutcome | null {
   if (Math.max(one, other) < least || Math.abs(one - other) < 0.1) return null
   return one > other ? 'first' : 'second'
@@ -122,14 +124,14 @@ function sideOfCode({ sides }: BetFacts, code: string): YesOutcome | null {
   return surer(gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name), 0.5)
 }
 
-/** A ticker's end whole, then with ever fewer of its last digits: "s042" is the line 2 of "s04". Never empty. */
+/** The end of a ticker whole, then with fewer of its last digits: "s042" is the line 2 of "s04". Never empty. */
 export function withoutLine(end: string): readonly string[] {
   const digits = /\d*$/.exec(end)?.[0].length ?? 0
   const ends = Array.from({ length: digits + 1 }, (_, cut) => end.slice(0, end.length - cut))
   return ends.filter((one) => one !== '')
 }
 
-/** Soccer and most others name the home side first; the leagues of North America the away side. */
+/** Soccer and most other sports name the home side first, the leagues of North America the away side. */
 function homeAwaySideOf({ competition, sides }: BetFacts, isAway: boolean): YesOutcome {
   const kind = competition.table?.kind
   const isHomeFirst =
@@ -179,7 +181,7 @@ function isOfClubs({ competition, sides }: BetFacts): boolean {
   return competition.sport === 'soccer' && !sides.every(isCountry)
 }
 
-/** Whether a side is a national team. */
+/** Reports whether a side is a national team. */
 export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }

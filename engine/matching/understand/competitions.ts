@@ -1,30 +1,32 @@
-// Sports and leagues read from venue a's slug word, venue b's series, the venues' tags and words of titles: enough to say that two
-// games are of different sports, or leagues with one and the same city's teams.
+// Parses sport and league from venue a's slug prefix, venue b's series, the venues' tags and titles. Used to reject
+// games of different sports, or of different leagues with teams of the same city.
 
 import { competitionOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 import { firstMatch, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
 
 export interface Competition {
-  /** `baseball`, `soccer`, `cs2` …; null: unknown. */
+  /** `baseball`, `soccer`, `cs2` …. Null: unknown. */
   readonly sport: string | null
-  /** Within the sport, such as `mlb`; null: unknown. */
+  /** League within the sport, such as `mlb`. Null: unknown. */
   readonly league: string | null
-  /** A league with a table or a rule of names for its teams; null elsewhere. */
+  /** A league with a team table or naming rule. Null: none. */
   readonly table: League | null
-  /** By how many days the venues may date one game apart. */
+  /** Maximum difference in days between the venues' dates of one game. */
   readonly nearDays: 0 | 1
 }
 
 export const NO_COMPETITION: Competition = { sport: null, league: null, table: null, nearDays: 1 }
 
-/** Sport → slug words, beginnings of series, words of tags and titles; the first that fits. League → its sport. */
+/**
+ * Sport → slug prefixes, series prefixes, words of tags and titles; the first that fits applies. League → its sport.
+ */
 const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles' | 'leagues', PhraseRows>>>(
   new URL('./arenas.json', import.meta.url),
 )
 const [SLUGS, SERIES] = [phraseTable(TABLES.slugs), phraseTable(TABLES.series)]
 const TITLES = phraseTable(TABLES.titles)
 
-/** The arena of a slug's first word, in lower case; `title`, with the venue's tags before it, folded. */
+/** Competition of a slug's first word, in lower case. `title` is folded, with the venue's tags before it. */
 export function competitionOfSlug(prefix: string, title: string): Competition {
   const league = leagueOfWord(prefix.replace(/\d$/, '')) ?? leagueOfWord(prefix)
   if (league !== null) return competitionOfLeague(league)
@@ -32,7 +34,7 @@ export function competitionOfSlug(prefix: string, title: string): Competition {
   return sport === null ? competitionOfTitle(title) : competitionOfSport(sport, prefix)
 }
 
-/** The arena of a series ticker; `title` likewise. */
+/** Competition of a series ticker. `title` as in competitionOfSlug. */
 export function competitionOfSeries(series: string, title: string): Competition {
   const stem = series.startsWith('KX') ? series.slice(2) : series
   const sport = firstMatch(SERIES, stem)
@@ -46,13 +48,13 @@ function competitionOfTitle(title: string): Competition {
   return sport === null ? NO_COMPETITION : competitionOfSport(sport, null)
 }
 
-/** The arena of a league that is known by table. */
+/** Competition of a league in the league table. */
 export function competitionOfLeague(league: League): Competition {
   const name = competitionOf(league)
   const sport =
     TABLES.leagues[league.name] ??
     (league.kind === 'club' ? 'soccer' : league.kind === 'player' ? 'tennis' : null)
-  // Teams of the US leagues meet on consecutive days; the football leagues play once a week.
+  // Teams of most US leagues play on consecutive days; football teams play once a week.
   const isDaily = league.kind === 'pro' && league.name !== 'nfl'
   return { sport, league: name, table: league, nearDays: isDaily ? 0 : 1 }
 }
@@ -61,11 +63,11 @@ function competitionOfSport(sport: string, league: string | null): Competition {
   return { sport, league, table: null, nearDays: /^(?:baseball|hockey)$/.test(sport) ? 0 : 1 }
 }
 
-/** Whether two arenas cannot be one: other sports, or two known leagues with teams of the same names. */
+/** True if two competitions cannot be one: different sports, or two known leagues with teams of the same names. */
 export function isOtherCompetition(a: Competition, b: Competition): boolean {
   if (a.sport !== null && b.sport !== null && a.sport !== b.sport) return true
   if (a.table === null || b.table === null) return false
-  // Cups and leagues of one club overlap in how the venues file them.
+  // The venues do not agree whether a club's game belongs to a cup or a league.
   if (a.table.kind === 'club' && b.table.kind === 'club') return false
   return a.league !== b.league
 }

@@ -1,5 +1,4 @@
-// Sets of words of which any two exclude each other, or of which one asks for a part of what is asked without it: stages of a
-// deal or a trial, a worldwide gross.
+// Sets of mutually exclusive words, and words that narrow a question: stages of a deal or a trial, a worldwide gross.
 
 import { bothWays, type Marks, type UnmatchedMark } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
@@ -7,20 +6,20 @@ import { fold, rawWords, stem } from './text-normalization.ts'
 
 const { sets, restricts, adjectives } = tableIn<{
   readonly sets: Readonly<Record<string, PhraseRows>>
-  /** Set → its values that narrow what is asked. */
+  /** Set → its values that narrow the question. */
   readonly restricts: Readonly<Record<string, string>>
-  /** Words that narrow what they precede. */
+  /** Adjectives that narrow the following word. */
   readonly adjectives: string
 }>(new URL('./contrasts.json', import.meta.url))
 
 export const NARROWING: ReadonlySet<string> = new Set(adjectives.split(' ').map(stem))
 
-/** `#` stands for a year, and so does every year. */
+/** `#` matches any year. */
 const stemsOf = (text: string): readonly string[] =>
   rawWords(fold(text)).map((word) => (/^\d{4}$/.test(word) ? '#' : stem(word)))
 
 type Phrase = readonly [set: string, value: string, rest: readonly string[]]
-/** First stem → the phrases that begin so, the longest first. */
+/** First stem → phrases that begin with it, longest first. */
 const phrases = new Map<string, Phrase[]>()
 for (const [set, rows] of Object.entries(sets)) {
   for (const [value, row] of Object.entries(rows)) {
@@ -32,7 +31,7 @@ for (const [set, rows] of Object.entries(sets)) {
 }
 for (const of of phrases.values()) of.sort(([, , one], [, , other]) => other.length - one.length)
 
-/** Set → the values that a text says; of phrases that overlap the one that begins first and goes on longest. */
+/** Set → the values that a text states. Of overlapping phrases the earliest and then the longest applies. */
 export function contrastsIn(text: string): Marks {
   const [found, ends] = [new Map<string, Set<string>>(), new Map<string, number>()]
   const words = stemsOf(text)
@@ -47,10 +46,10 @@ export function contrastsIn(text: string): Marks {
   return found
 }
 
-/** What is said in title and answer, and with it what is said around them. */
+/** `said`: stated in title and answer. `all`: also in the surrounding texts. */
 export type Contrasts = Readonly<Record<'said' | 'all', Marks>>
 
-/** What one asks alone and narrows by it. */
+/** Values that only one side states and that narrow its question. */
 export function unmatchedContrasts(a: Contrasts, b: Contrasts): readonly UnmatchedMark[] {
   return bothWays(a, b).flatMap(([own, other, lacks]) => {
     return [...own.said].flatMap(([name, statedValues]) => {

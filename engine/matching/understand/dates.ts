@@ -1,6 +1,6 @@
-// Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
-// periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
-// the one nearest to an anchor.
+// Parses dates in texts, tickers and slugs as whole days, and hours in New York. Dates are exact days, deadlines ("by
+// Sep 30", "before Oct 2025") or periods ("in May", "Q1 2026", "week of Nov 10"). Days without a year take the year
+// nearest to an anchor.
 
 import { DAY_MS } from '../../units.ts'
 
@@ -13,11 +13,11 @@ interface Span {
   readonly last: Day
 }
 
-/** One date in a text; a deadline has no first day that counts. */
+/** One date in a text. The first day of a deadline has no meaning. */
 export interface DateMention extends Span {
   /** `on`: that day; `by`: until its end; `in`: some time within. */
   readonly role: 'on' | 'by' | 'in'
-  /** Where it stands in the folded text, so that it can be cut out. */
+  /** Offset in the folded text, so that the date can be cut out. */
   readonly start: number
   readonly end: number
 }
@@ -27,13 +27,13 @@ const NAME =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
 const ROLE =
   '\\b(?<role>by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*'
-/** What a date looks like, tried in this order. */
+/** Date formats, tried in this order. */
 const FORMS: readonly string[] = [
   String.raw`\b(?<iso>20\d\d-\d\d-\d\d)\b`,
   String.raw`\b(?<month>${NAME})\.? (?<day>\d{1,2})(?:st|nd|rd|th)?\b(?:\s*(?:-|to|through)\s*(?:(?<toMonth>${NAME})\.? )?(?<toDay>\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:)))?(?:,? (?<year>20\d\d)\b)?`,
   String.raw`\b(?<monthOf>${NAME})\.?,? (?<ofYear>20\d\d)\b`,
   String.raw`\bq(?<quarter>[1-4])(?:,? (?<quarterOf>20\d\d))?\b`,
-  // A number of that size is no year.
+  // A number after one of these words is not a year.
   String.raw`(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\$|#) ?)\b(?<bare>20\d\d)\b(?!-|\+| or (?:more|above|higher|fewer|less|below))`,
   String.raw`(?<=^|\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(?<alone>${NAME})\b(?! \d)`,
 ]
@@ -55,19 +55,19 @@ export function isoDay(day: Day): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** The day of a date, null when no calendar has it; months count from 1. */
+/** The day of a date. Null: not a calendar date. Months count from 1. */
 export function dayOfDate(year: number, month: number, date: number): Day | null {
   if (month < 1 || month > 12 || date < 1 || date > 31) return null
   const atMs = Date.UTC(year, month - 1, date)
   return new Date(atMs).getUTCDate() === date ? atMs / DAY_MS : null
 }
 
-/** The dates of a folded text in order; `anchor` gives years that are not said. */
+/** Dates of a folded text in order. `anchor` supplies missing years. */
 export function datesOf(folded: string, anchor: Day | null): readonly DateMention[] {
   const hint = DATED.exec(folded)
   if (hint === null) return []
   const found: DateMention[] = []
-  // A role stands at most so far before its date; what lies before is not looked at.
+  // A role precedes its date by at most this many characters, so the scan starts there.
   DATE.lastIndex = Math.max(0, hint.index - ROLE_CHARACTERS_MAX)
   for (let match = DATE.exec(folded); match !== null; match = DATE.exec(folded)) {
     const span = spanOf(match, anchor)
@@ -79,7 +79,7 @@ export function datesOf(folded: string, anchor: Day | null): readonly DateMentio
   return found
 }
 
-/** A folded text with a gap for each date. */
+/** A folded text with each date replaced by a gap. */
 export function withoutDates(
   folded: string,
   dates: readonly Pick<DateMention, 'start' | 'end'>[] = datesOf(folded, null),
@@ -113,7 +113,7 @@ function daySpan(day: Day | null): Span | null {
   return day === null ? null : { grain: 'day', first: day, last: day }
 }
 
-/** One day, or the days from it to another within weeks. */
+/** One day, or a range of days within some weeks. */
 function dayRange(
   { day, year, toMonth, toDay }: Readonly<Record<string, string | undefined>>,
   month: number,
@@ -146,19 +146,19 @@ function yearAt(year: number): Span {
   return { grain: 'year', first, last: Date.UTC(year + 1, 0, 1) / DAY_MS - 1 }
 }
 
-/** "Before" ends the day before the date begins; "by" ends with it; a period keeps its days. */
+/** "Before" ends the day before the date begins. "By" ends with the date. A period keeps its days. */
 function roleOf(
   preposition: string | undefined,
   matched: string,
   span: Span,
 ): Omit<DateMention, 'start' | 'end'> {
   if (preposition === 'before' || preposition === 'prior to') {
-    // "Before the end of June" is by its end.
+    // "Before the end of June" means by its end.
     if (matched.includes('end of')) return { ...span, first: span.last, role: 'by' }
     return { grain: 'day', first: span.first - 1, last: span.first - 1, role: 'by' }
   }
   if (/^(?:by|until|till|through|thru)$/.test(preposition ?? '')) {
-    // The venues mean the end of June by "by June", as by "by June 30".
+    // Both venues use "by June" for the end of June, like "by June 30".
     return { ...span, grain: 'day', first: span.last, role: 'by' }
   }
   if (matched.startsWith('end of') || matched.includes(' end of ')) {
@@ -170,7 +170,7 @@ function roleOf(
   return { ...span, role: span.grain === 'day' ? 'on' : 'in' }
 }
 
-/** The clock hour of a folded text, 0 to 24 (midnight that ends a day is 24); null: none is said. */
+/** Clock hour in a folded text, 0 to 24 (24 is the midnight that ends a day). Null: none. */
 export function hourOf(folded: string): number | null {
   const match = HOUR.exec(folded)
   if (match === null) {
@@ -183,7 +183,7 @@ export function hourOf(folded: string): number | null {
   return hour + (match[3] === 'p' ? 12 : 0) + minute / 60
 }
 
-/** The hours between which a folded text says that something lasts ("4:00pm-4:15pm"); null: none are said. */
+/** Start and end hour of a window in a folded text ("4:00pm-4:15pm"). Null: none. */
 export function windowOf(folded: string): { readonly from: number; readonly to: number } | null {
   const match = WINDOW.exec(folded)
   const [from, to] = [hourOf(match?.[1] ?? ''), hourOf(match?.[2] ?? '')]
@@ -191,16 +191,16 @@ export function windowOf(folded: string): { readonly from: number; readonly to: 
 }
 
 export interface TickerDate extends Span {
-  /** Clock hour of the East; null where the ticker has none. */
+  /** US Eastern clock hour. Null: the ticker has none. */
   readonly hour: number | null
-  /** What follows the date in its part, such as the codes of a game's sides. */
+  /** The rest of the part behind the date, such as the codes of a game's sides. */
   readonly rest: string
 }
 
 const TICKER_DATE =
   /^(\d\d)(?:(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(\d\d)?(\d{4}(?=\D)|(?:[01]\d|2[0-3])[0-5]\d(?=\d{1,3}[A-Z])|\d\d(?=$))?)?(.*)$/
 
-/** The date in a part of a ticker: `26MAY1021`, `26MAY091610HOUCIN`, `25OCT`, `26`; null: none. */
+/** Parses the date in a part of a ticker: `26MAY1021`, `26MAY091610HOUCIN`, `25OCT`, `26`. Null: none. */
 export function dateOfTicker(part: string): TickerDate | null {
   const match = TICKER_DATE.exec(part)
   if (match === null) return null
@@ -231,7 +231,7 @@ function anchorYear(anchor: Day | null): number {
   return anchor === null ? 1970 : new Date(anchor * DAY_MS).getUTCFullYear()
 }
 
-/** The year in which a day lies nearest to the anchor; without one 1970, which both venues then share. */
+/** The year in which a day is nearest to the anchor. Without an anchor 1970, the same for both venues. */
 function nearestYear(at: (year: number) => Day | null, anchor: Day | null): number {
   const year = anchorYear(anchor)
   if (anchor === null) return year

@@ -1,45 +1,45 @@
-// A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
-// Read from a slug or a ticker and from titles by engine/matching/understand/game-parser.ts.
+// A game and the bet on it as one venue lists it: two sides, day, bet, line, and the side that Yes means. Parsed in
+// engine/matching/understand/game-parser.ts.
 
 import type { Bet } from './bets.ts'
 import type { Competition } from './competitions.ts'
 import type { Day } from './dates.ts'
 import type { Side } from './sides.ts'
 
-/** What Yes means: a side by its place, a draw, over or under a line, or that something happens at all. */
+/** What Yes means: a side by position, a draw, over or under a line, or that something happens at all. */
 export type YesOutcome = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
 
 export interface Game {
   readonly competition: Competition
-  /** In the venue's order; codes or names '' where unknown. */
+  /** In the venue's order. Unknown codes or names are ''. */
   readonly sides: readonly [Side, Side]
-  /** Venue b's codes in one run where the run could not be cut into two; '' otherwise. */
+  /** Venue b's joined codes, if they could not be split. Otherwise ''. */
   readonly run: string
   readonly day: Day | null
-  /** The day stands in a slug, ticker or text; a closing time only hints. */
+  /** A slug, ticker or text states the day. A closing time is only a hint. */
   readonly isDayStated: boolean
   readonly startMs: number | null
-  /** `startMs` is the game's start; otherwise about its expected end. */
+  /** True: `startMs` is the game's start. False: it is about its expected end. */
   readonly isStartStated: boolean
   readonly bet: Bet
   /** Null: unknown. */
   readonly yesOutcome: YesOutcome | null
-  /** Spread of the asked side (1.5: must win by more) or the total's line; null: none or unknown. */
+  /** Spread of the side in question (1.5: must win by more) or the total's line. Null: none or unknown. */
   readonly line: number | null
-  /** The player of a prop, the score of an exact score; '' otherwise. */
+  /** The player of a prop or the score of an exact score. Otherwise ''. */
   readonly detail: string
 }
 
-/** Two sides named in a folded title, with what remains of it. */
+/** Two sides named in a folded title, with the rest of the title. */
 export interface NamedPair {
   readonly first: string
   readonly second: string
   readonly rest: string
-  /** Of the rest, what follows the pair. */
+  /** The part of the rest that follows the pair. */
   readonly after: string
 }
 
-/** "Will A win the A vs B … game?": what stands before the pair is one of its sides again. */
+/** "Will A win the A vs B … game?": the text before the pair repeats one side. */
 const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
 const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
@@ -49,9 +49,9 @@ const TRAILER = new RegExp(
   `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight|bout)(?: (?:go|end|last|be)\\b.*)?| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
 )
 
-/** The pair of a folded title; `mayBeAt`: "Houston at Miami" is one too. Null: it names none. */
+/** The pair of a folded title. Null: none. With `mayBeAt`, "Houston at Miami" is a pair too. */
 export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null {
-  // "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)": what stands in brackets is no part of a name.
+  // Text in brackets is not part of a name: "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)".
   const bare = folded
     .replace(/\([^)]*\)/g, ' ')
     .replace(/\s+/g, ' ')
@@ -76,7 +76,7 @@ function pair(one = '', other = '', rest = '', after = ''): NamedPair | null {
   return first === '' || second === '' || first === second ? null : { first, second, rest, after }
 }
 
-/** A name of a folded text without points, quotes and other marks. */
+/** A name of a folded text without periods, quotes and other marks. */
 export function plainName(name: string): string {
   return name
     .replace(/\([^)]*\)/g, ' ')

@@ -1,16 +1,16 @@
-// Words that mean one thing: synonyms, abbreviations and venues' own names for leagues, offices, assets and
-// measures, one identity each. General English and public names only.
+// Maps synonyms, abbreviations and venues' own names for leagues, offices, assets and measures to one identity each.
+// General English and public names only.
 
 import { LOCATIONS } from './locations.ts'
 import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
 
 const table = tableIn<{
-  /** Identity → folded phrases, of which the longest that fits is replaced. */
+  /** Identity → folded phrases. The longest matching phrase is replaced. */
   readonly phrases: PhraseRows
   /** Identities that are names. */
   readonly proper: string
   readonly stop: string
-  /** Words that questions add or leave out without asking another thing. */
+  /** Words that questions add or omit without a change of meaning. */
   readonly soft: string
 }>(new URL('./lexicon.json', import.meta.url))
 
@@ -21,11 +21,11 @@ for (const [identity, row] of Object.entries(table.phrases)) {
 for (const [name, identity] of LOCATIONS) if (!phrases.has(name)) phrases.set(name, identity)
 const identities = new Set(phrases.values())
 const proper = wordSet(table.proper)
-/** Words without which a question asks the same. */
+/** Words that do not change the meaning of a question. */
 export const STOP_WORDS: ReadonlySet<string> = wordSet(table.stop)
-// Stems have no "e" at the end.
+// Stems have no final "e".
 const softWords = new Set(table.soft.split(' ').flatMap((word) => [word, word.replace(/e$/, '')]))
-/** First word of a phrase → most words of a phrase that begins so. */
+/** First word of a phrase → maximum number of words of a phrase that begins with it. */
 const lengths = new Map<string, number>()
 for (const phrase of phrases.keys()) {
   const words = phrase.split(' ')
@@ -33,27 +33,27 @@ for (const phrase of phrases.keys()) {
   lengths.set(first, Math.max(lengths.get(first) ?? 0, words.length))
 }
 
-/** The identity of a folded phrase; null: the lexicon lacks it. */
+/** The identity of a folded phrase. Null: not in the lexicon. */
 export function meaningOf(phrase: string): string | null {
   return phrases.get(phrase) ?? null
 }
 
-/** The most words of a phrase that begins with this word; 0: no phrase does. */
+/** Maximum number of words of a phrase that begins with this word. 0: none. */
 export function phraseLength(first: string): number {
   return lengths.get(first) ?? 0
 }
 
-/** Whether a word counts little when the other question lacks it. */
+/** Reports whether a word counts little if the other question lacks it. */
 export function isSoftWord(word: string): boolean {
   return softWords.has(word)
 }
 
-/** Whether a word stands for one or more phrases. */
+/** Reports whether a word is the identity of one or more phrases. */
 export function isIdentity(word: string): boolean {
   return identities.has(word)
 }
 
-/** Whether an identity is of one thing with a name, such as an asset, a league, a party. */
+/** Reports whether an identity names one thing, such as an asset, a league or a party. */
 export function isProper(identity: string): boolean {
   return proper.has(identity)
 }

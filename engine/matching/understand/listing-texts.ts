@@ -1,4 +1,4 @@
-// The texts of a listing, each folded and read once: dates are cut out first, then the range, then what remains is words.
+// Parses the texts of a listing once: folds them, cuts out dates, then the range. The rest is words.
 
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import type { MatchMarket } from '../../subject.ts'
@@ -14,7 +14,7 @@ import {
 import { type Quantity, quantityOf } from './quantity.ts'
 import { fold, type Spelling, spellingsOf, TITLE_CHARACTERS_MAX } from './text-normalization.ts'
 
-/** A market, or an event in the form of one; `samples` are the titles of an event's markets. */
+/** A market, or an event in the form of a market. `samples` are the titles of an event's markets. */
 export interface Listed extends Omit<MatchMarket, 'category'> {
   readonly samples: readonly string[]
   readonly isExclusive: boolean | null
@@ -22,7 +22,7 @@ export interface Listed extends Omit<MatchMarket, 'category'> {
 
 interface ReadText {
   readonly folded: string
-  /** Without dates and range. */
+  /** The text without dates and range. */
   readonly rest: string
   readonly words: readonly string[]
   readonly spelled: readonly Spelling[]
@@ -30,13 +30,12 @@ interface ReadText {
   readonly quantity: Quantity | null
 }
 
-/** What a listing says: in its title, of what Yes stands for, and around both. */
+/** The texts of a listing: its title, the label of Yes, and the context. */
 export interface Texts {
   readonly listed: Listed
   readonly title: ReadText
   readonly answer: ReadText
   readonly context: ReadText
-  /** The date in a ticker. */
   readonly ticker: TickerDate | null
 }
 
@@ -51,10 +50,10 @@ export function textsOf(listed: Listed): Texts {
   }
 }
 
-/** A list that grew has room for a dozen more, and many readings are kept. */
+/** Copies the list to drop its spare capacity, because many parse results are cached. */
 export const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
 
-/** Dates, then the range, then words: each reads what the one before left. */
+/** Parses dates, then the range, then words: each step reads what the previous one left. */
 function readText(text: string, anchor: Day | null): ReadText {
   const folded = fold(text)
   const dates = datesOf(folded, anchor)
@@ -69,10 +68,10 @@ function readText(text: string, anchor: Day | null): ReadText {
   return { folded, rest, words, spelled, dates, quantity }
 }
 
-/** No phrase goes on behind it. */
+/** Replacement for a cut-out part. No phrase continues across it. */
 const GAP = ' | '
 
-/** The short title, unless it only says Yes. */
+/** The short title, unless it is only "Yes". */
 export function answerText({ subtitle, title }: Listed): string {
   const short = subtitle.trim()
   return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
@@ -85,7 +84,7 @@ function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): st
   return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
 }
 
-/** A day in a slug; "2026-52-53f" is a year and a range. */
+/** A day in a slug. "2026-52-53f" is a year and a range. */
 export const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
 
 function anchorOf(

@@ -1,6 +1,5 @@
-// Ordinals and classes in a text that decide alone: season 24, group A, top 10, second place, CO-02, a
-// country, a party, an office. Two texts that both have a mark of one class and share none ask different
-// things.
+// Marks: ordinals and classes in a text that decide alone, such as season 24, group A, top 10, CO-02, a country, a
+// party or an office. Two texts with marks of one class and none in common ask different things.
 
 import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 
@@ -9,30 +8,30 @@ export type Marks = ReadonlyMap<string, ReadonlySet<string>>
 
 const TABLES = tableIn<{
   readonly ordinals: Readonly<Record<string, string>>
-  /** Class → meanings (lexicon.ts) that exclude each other. */
+  /** Class → mutually exclusive meanings (lexicon.ts). */
   readonly classes: Readonly<Record<string, string>>
-  /** Class → the words under which users read it; the others bear their own name. */
+  /** Class → display name; other classes are displayed under their own name. */
   readonly told: Readonly<Record<string, string>>
   readonly spans: PhraseRows
-  /** Class → its pattern; {nth} is an ordinal. */
+  /** Class → its pattern. {nth} matches an ordinal. */
   readonly patterns: Readonly<Record<string, string>>
-  /** Classes that tell one part or measure of an occasion from another. */
+  /** Classes that distinguish parts or measures of an occasion. */
   readonly stages: string
-  /** Classes that tell a part from the whole. */
+  /** Classes that distinguish a part from the whole. */
   readonly parts: string
-  /** Classes that one side may leave out. */
+  /** Classes that one side may omit. */
   readonly plain: string
 }>(new URL('./marks.json', import.meta.url))
 const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
-/** A text without any of these has none of the marks below. */
+/** A text without any of these has no marks from the patterns below. */
 const ORDINAL =
   /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next|back|endors|recommend|final|playoff|knockout/
-/** Class → pattern over the folded text, its first group that is set being the value. */
+/** Class → pattern over the folded text. The first group that is set is the value. */
 const PATTERNS = Object.entries(TABLES.patterns).map(([name, pattern]) => {
   return [name, new RegExp(pattern.replaceAll('{nth}', NTH), 'g')] as const
 })
 
-/** Both venues are of the US: what is of it is domestic, and a question that names no place may be of it. */
+/** Both venues are in the US: a question that names no place may be about it. */
 export const HOME = 'country:usa'
 
 const classOfWord = new Map<string, string>()
@@ -40,7 +39,7 @@ for (const [name, words] of Object.entries(TABLES.classes)) {
   for (const word of words.split(' ')) classOfWord.set(word, name)
 }
 
-/** Marks of a folded text and its meanings; `around` is what else is said, for the span of a figure. */
+/** Marks of a folded text and its meanings. `around` is the remaining text, used for the time span of a figure. */
 export function marksOf(folded: string, meanings: readonly string[], around = ''): Marks {
   const marks = new Map<string, Set<string>>()
   const add = (name: string, value: string): void => {
@@ -69,7 +68,7 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
 
 const SPANS = phraseTable(TABLES.spans)
 
-/** Over what a figure is measured. The index of prices is told by the month, inflation by the year, unless a text says more. */
+/** Time span over which a figure is measured. Unless the text states it, CPI is monthly and inflation yearly. */
 function spanOf(text: string): string | null {
   const statedSpan = firstMatch(SPANS, text)
   if (statedSpan !== null) return statedSpan
@@ -77,7 +76,7 @@ function spanOf(text: string): string | null {
   return /\bcpi\b/.test(text) ? 'month' : null
 }
 
-/** A win is no place among the first ten; the first place is a win. */
+/** A win is not one of the top ten places; first place is a win. */
 function placingOf(marks: Marks, meanings: readonly string[]): string | null {
   const [top] = marks.get('topN') ?? []
   if (top !== undefined) return `top ${top}`
@@ -102,33 +101,33 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   return found
 }
 
-/** Each with the other, and which of the two the other is. */
+/** Each of the two with the other, and the position of the other. */
 export const bothWays = <One>(a: One, b: One) =>
   [[a, b, 'second'] as const, [b, a, 'first'] as const] as const
 
-/** Whether who wins is asked. */
+/** Reports whether the question asks who wins. */
 export const isWinQuestion = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
 const STAGES = wordSet(TABLES.stages)
 const PARTS = wordSet(TABLES.parts)
 const PLAIN = wordSet(TABLES.plain)
 
-/** A class of which only one of two texts has marks. */
+/** A class in which only one of two texts has marks. */
 export interface UnmatchedMark {
-  /** As users read it. */
+  /** Display name. */
   readonly name: string
   readonly share: 'part' | 'stage' | 'other'
   readonly values: readonly string[]
-  /** Which of the two has none. */
+  /** The text that has none. */
   readonly lacks: 'first' | 'second'
 }
 
-/** Classes that only one of the two has. */
+/** Classes that only one of the two texts has. */
 export function unmatchedMarks(a: Marks, b: Marks): readonly UnmatchedMark[] {
   const unmatched: UnmatchedMark[] = []
   for (const [own, other, lacks] of bothWays(a, b)) {
     for (const [name, values] of own) {
-      // A win is what most questions ask, said or not.
+      // Most questions ask for a win, stated or not.
       const isPlain =
         (name === 'placing' && values.has('win')) || PLAIN.has(name) || values.has('men')
       if (other.has(name) || isPlain) continue

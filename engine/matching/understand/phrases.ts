@@ -1,21 +1,21 @@
-// Tables of data beside the code that reads them, and texts held against tables of phrases: which values a text says.
+// Loads JSON data tables and matches texts against tables of phrases.
 
 import { readFileSync } from 'node:fs'
 
-/** The table in a file of JSON that comes with the program, in the form that its reader names. */
+/** Reads a JSON table that ships with the program. The caller supplies its type. */
 export function tableIn<Form>(file: URL): Form {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** The words of a row, parted by blanks. */
+/** Words of a row, separated by spaces. */
 export const wordSet = (row: string): ReadonlySet<string> => new Set(row.split(' '))
 
-/** Value → its phrases, parted by `|`. */
+/** Value → its phrases, separated by `|`. */
 export type PhraseRows = Readonly<Record<string, string>>
-/** Values in their order, each with what says it. */
+/** Values in order, each with the pattern that matches it. */
 export type PhraseTable = readonly (readonly [value: string, says: RegExp])[]
 
-/** What stands for more than itself in a phrase. */
+/** Placeholders in phrases. */
 const SIGNS: Readonly<Record<string, string>> = {
   '*': '(?:(?!\\bnot\\b)[^.]){0,60}?',
   '(s)': 's?',
@@ -26,8 +26,9 @@ const SIGNS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Phrases are found as whole words in any case: a space may be a hyphen or nothing, `(s)` may be missing, `#` is a number,
- * `*` is up to 60 characters of one sentence without a "not", `^` begins the text, and `$` ends it.
+ * Compiles phrases, which match whole words in any case. A space also matches a hyphen or nothing, `(s)` is optional,
+ * `#` is a number. `*` is up to 60 characters of one sentence without a "not". `^` is the start of the text and `$` its
+ * end.
  */
 export function phraseTable(rows: PhraseRows): PhraseTable {
   return Object.entries(rows).map(([value, phrases]) => {
@@ -43,12 +44,11 @@ function patternOf(phrase: string): string {
   return `${/^\w/.test(phrase) ? '\\b' : ''}${inner}${/(?:\w|\(s\))$/.test(phrase) ? '\\b' : ''}`
 }
 
-/** The first value that a text says; null: none. */
+/** The first value that matches a text. Null: none. */
 export function firstMatch(table: PhraseTable, text: string): string | null {
   return text === '' ? null : (table.find(([, pattern]) => pattern.test(text))?.[0] ?? null)
 }
 
-/** All values that a text says. */
 export function allMatches(table: PhraseTable, text: string): readonly string[] {
   return table.filter(([, pattern]) => pattern.test(text)).map(([value]) => value)
 }

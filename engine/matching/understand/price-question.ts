@@ -1,5 +1,5 @@
-// What a question on a price asks beside its level: which asset, at which hour of New York, up or down over how
-// many minutes. A coin that the lexicon lacks is known by its code, which titles, rules and series share.
+// Parses what a price question asks besides its level: the asset, the hour in New York, and the direction and window in
+// minutes. A coin that is not in the lexicon is identified by its code in title, rules or series.
 
 import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
@@ -11,7 +11,7 @@ import { fold } from './text-normalization.ts'
 const CRYPTO = wordSet(
   'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba',
 )
-/** Codes that are words of the language, and therefore no phrases of the lexicon. */
+/** Codes that are also English words and therefore not in the lexicon. */
 const CODES: Readonly<Record<string, string>> = { link: 'chainlink' }
 /** "the Binance XLM/USDT close", "the CF Benchmarks XLM index", "XLM price up in next 15 mins?". */
 const CODE_IN_RULES =
@@ -24,7 +24,7 @@ const DOWNWARDS = /\bprice down\b|^down$/
 const NOON = 12
 const LASTING = /\b(\d{1,3})[ -]?(?:minutes?|mins?)\b/
 
-/** A coin's identity by the code beside a question; null: no code. */
+/** Identity of a coin by the code beside a question. Null: no code. */
 export function coinOfCode(title: string, rules: string): string | null {
   const match = CODE_IN_TITLE.exec(title) ?? CODE_IN_RULES.exec(rules)
   const code = (match?.[1] ?? match?.[2])?.toLowerCase()
@@ -33,10 +33,10 @@ export function coinOfCode(title: string, rules: string): string | null {
 
 interface PriceQuestion {
   readonly asset: string | null
-  /** A direction is asked rather than a level. */
+  /** The question asks for a direction, not a level. */
   readonly isUpDown: boolean
   readonly isDown: boolean
-  /** For how long a direction is watched; null: not said. */
+  /** Length of the window of a direction question. Null: not stated. */
   readonly minutes: number | null
   readonly hour: number | null
 }
@@ -51,7 +51,7 @@ export function priceOf(texts: Texts, marks: Marks): PriceQuestion {
   return { asset, isUpDown, isDown, minutes, hour }
 }
 
-/** The one that the question names, else the coin of the code; null for two names or another question. */
+/** The asset that the question names, else that of the code. Null: two names, or not a price question. */
 function assetOf({ listed, title, context }: Texts, marks: Marks): string | null {
   const [asset, other] = marks.get('asset') ?? []
   if (other !== undefined || title.words.includes('sayx')) return null
@@ -60,7 +60,7 @@ function assetOf({ listed, title, context }: Texts, marks: Marks): string | null
   return isPriced ? coinOfCode(listed.title, listed.rules) : null
 }
 
-/** How long the price is watched, as a window or in words. Minutes; null: not said. */
+/** Length of the window in minutes, as a range of hours or in words. Null: not stated. */
 function minutesOf(foldedTexts: readonly string[]): number | null {
   for (const text of foldedTexts) {
     const window = windowOf(text)
@@ -70,12 +70,12 @@ function minutesOf(foldedTexts: readonly string[]): number | null {
   return lasting === undefined ? null : Number(lasting[1])
 }
 
-/** The hour of the texts, else of the ticker; else, for a coin beside a slug, the hour of its rules, or noon. */
+/** The hour of the texts, else of the ticker. Else, for a coin with a slug, the hour of its rules, or noon. */
 function hourFor(asset: string, minutes: number | null, texts: Texts): number | null {
   const { listed, title, context, ticker } = texts
   const statedHour = hourOf(title.folded) ?? hourOf(context.folded)
   if (statedHour !== null) return statedHour
-  // A ticker has the end of the window, titles its beginning.
+  // A ticker has the end of the window, titles its start.
   const clock = ticker?.hour ?? null
   if (listed.handles === 'ticker') return clock === null ? null : clock - (minutes ?? 0) / 60
   const isCoin = CRYPTO.has(asset) || coinOfCode('', listed.rules) !== null

@@ -1,5 +1,5 @@
-// A market or an event as a proposition: dates are read first and cut out, then the range, then what remains
-// is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
+// Parses a market or an event into a proposition: cuts out dates, then the range, and reads the rest as words and
+// marks. Games are also parsed by slug or ticker. Accepts any text and never throws.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import { contrastsIn } from './contrasts.ts'
@@ -14,26 +14,28 @@ import type { DecisionDate, Proposition } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './text-normalization.ts'
 
-/** Markets of an event that are read: the first ones of a grid show what it asks. */
+/** Maximum markets of an event that are parsed. The first ones of a grid show what it asks. */
 const CHILDREN_MAX = 24
-/** Characters of rules that are kept. */
+/** Characters of rules that are retained. */
 const RULES_CHARACTERS_MAX = 2_000
 const TOUCH =
   /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
-/** "His next video": which one it is depends on when the question was asked. */
+/** Phrases such as "his next video", whose meaning depends on when the question was asked. */
 const RELATIVE =
   /\bnext (?:\w+ )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 
-/** "Candidate X", "Will B win …": venue a lists letters for whom nobody stands yet. "Will X win" may mean the company. */
+/**
+ * "Candidate X", "Will B win …": venue a lists letters as placeholders for unknown candidates. "Will X win" may mean
+ * the company.
+ */
 const PLACEHOLDER =
   /(?:^|\| Will |\| )(?:"?(?:(?:Player|Candidate|Person|Party|Contestant|Nominee|Actor|Actress|Artist|Director|Driver|Fighter|Manager|Coach|Country|Company) [A-Z]{1,2}|(?:Show|Movie|Film|Song|Album|Book|Game|Team|Club|Chef) [A-Z])"?(?= \|| (?:win|be|become|finish|receive|get|advance|qualify|have|lead)\b)|Will [A-HJ-WYZ] win\b)/
 
-/** What a market asks. */
 export function understandMarket(market: MatchMarket): Proposition {
   return understand({ ...market, samples: [], isExclusive: null }, 'market', () => [], 0)
 }
 
-/** What an event asks; its markets are read by `read` when they are first looked at. */
+/** Parses an event. `read` parses its markets at first access. */
 export function understandEvent(
   event: MatchEvent,
   read: (market: MatchMarket) => Proposition = understandMarket,
@@ -49,7 +51,7 @@ export function understandEvent(
     samples: markets.map(({ title }) => title),
   }
   const found = understand(listed, 'event', onceRead(markets, read), markets.length)
-  // A market's rules name what Yes of that one stands for.
+  // A market's rules name that market's outcome.
   return listed.rules === event.rules ? found : { ...found, restated: () => new Set() }
 }
 
@@ -69,12 +71,12 @@ function understand(
   const isSpeech = title.words.includes('sayx')
   const { asset, isUpDown, isDown, minutes, hour } = priceOf(texts, marks)
   const game = gameOf(listed)
-  // A question on the direction of a price names an asset and a window, and no range.
+  // A question about a price direction names an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
   const runs = [listed.title, answerText(listed)].flatMap(nameRunsOf)
   const quantity = isDirection ? null : quantityFor(texts, grain)
   const { venue, key, rules } = listed
-  // Written out: an object that is put together of others is slower to make and takes more room, and thousands are kept.
+  // No object spread: it is slower and the object takes more memory, and thousands are cached.
   return {
     venue,
     key,
@@ -97,7 +99,7 @@ function understand(
     isNegated: isUpDown
       ? isDown
       : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
-    // In a question on a speech every "next" depends on when it was asked.
+    // In a question about a speech, every "next" depends on when it was asked.
     isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
     isPlaceholder:
       grain === 'market' && PLACEHOLDER.test(`${answerText(listed)} | ${listed.title}`),
@@ -126,7 +128,7 @@ function sentenceOf({ title, subtitle }: Listed): string {
   return title.toLowerCase().includes(subtitle.toLowerCase()) ? title : `${title} ${subtitle}`
 }
 
-/** Markets that are read when they are first looked at. */
+/** Parses markets at first access. */
 function onceRead(
   markets: readonly MatchMarket[],
   read: (market: MatchMarket) => Proposition,
@@ -138,7 +140,7 @@ function onceRead(
   }
 }
 
-/** Characters of the sentence with which rules begin. */
+/** Maximum characters of the first sentence of rules. */
 const RESTATED_CHARACTERS_MAX = 300
 
 function restating(rules: string): string {
@@ -156,9 +158,9 @@ function contrastsOf({ title, answer, context }: Texts, rules: string) {
   return { said: stated, all: new Map([...around, ...stated]) }
 }
 
-/** The 24 of "season 24" is a mark, and no word. */
+/** Removes words that are already marks: the 24 of "season 24". */
 function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
-  // "Top 5" is told by its number.
+  // "Top 5" is identified by its number.
   const values = [...marks.values()].flatMap((of) => [...of])
   const ordinals = new Set(values.map((value) => value.replace(/^\D+(?=\d+$)/, '')))
   return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
@@ -191,7 +193,7 @@ function decisionDatesOf({
   return trimmed(decisionDates)
 }
 
-/** A ticker's date; the turn of a year stands for "within that year" unless a text says more. */
+/** Date of a ticker. The turn of a year means "within that year", unless a text states more. */
 function handleDate({ first, last, grain }: TickerDate): Omit<DecisionDate, 'source'> {
   if (grain !== 'day') return { first, last, role: 'in', grain }
   const date = isoDay(first).slice(5)
@@ -234,7 +236,7 @@ function formOf(folded: string, childCount: number): Proposition['form'] {
   if (/^when\b|\b(?:by|before|in) ?(?:\.\.\.|_{2,})|\bwhen will\b/.test(folded)) return 'when'
   if (/\b(?:who|whom|which|what|where)\b|\bwinner\b/.test(folded)) return 'open'
   if (WHETHER.test(folded)) return 'closed'
-  // "Next prime minister?" is open, "will anyone dissent at the next meeting?" is not.
+  // "Next prime minister?" is open; "will anyone dissent at the next meeting?" is not.
   if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
   return childCount > 1 ? 'open' : 'closed'
 }
@@ -245,22 +247,22 @@ const OPENERS = wordSet(
 
 const NAME_RUN =
   /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.'’]*(?:[ -](?:(?:de|da|di|del|la|van|von|bin|al|el) )?\p{Lu}[\p{L}\p{N}.'’]*)*/gu
-/** A telling word in lower case behind the first: capitals in such a title are no heading's. */
+/** An informative word in lower case after the first word: the title is not in heading case. */
 const LOWER_WORD =
   / (?!(?:will|the|and|for|with|from|over|under|into|than|that|this|what|which|when|after|before|during|above|below|between|have|been|more|less|most|next|has|are|was|not|its|his|her|who|how|did|any|all|out|per|via|off|can|get)\b)\p{Ll}{3,}/u
 /**
- * Names of a title: words with a capital that no text writes in lower case, in runs ("Los Angeles Lakers"). In a heading
- * capitals prove nothing, so ordinary words end a run.
+ * Names of a title: runs of capitalized words that no text writes in lower case ("Los Angeles Lakers"). Capitals in a
+ * heading are no evidence, so ordinary words end a run.
  */
 function nameRunsOf(title: string): (readonly string[])[] {
   const runs: string[][] = []
   const isHeading = !LOWER_WORD.test(title)
   for (const match of beginningOf(title).matchAll(NAME_RUN)) {
-    // What follows a dash alone is who or what Yes stands for: "Orbex Masters Winner — Sam Burns".
+    // The text after a dash is only the label of Yes: "Orbex Masters Winner — Sam Burns".
     const isProof = !isHeading || / [—–] $/.test(title.slice(0, match.index))
     let run: string[] = []
     for (const [at, { word, meaning }] of spellingsOf(fold(match[0])).entries()) {
-      // The first word of a sentence has its capital for that.
+      // The first word of a sentence is always capitalized.
       if (isNameWord(word, meaning, !isProof || match.index + at === 0)) run.push(meaning)
       else if (meaning !== '') {
         if (run.length > 0) runs.push(run)
@@ -276,7 +278,7 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
   if (meaning === '') return false
   if (/^(?:country|state|district)/.test(meaning)) return true
   if (OPENERS.has(word) || /^\d+$/.test(word)) return false
-  // A phrase of the lexicon is a name only where it stands for one.
+  // A lexicon phrase is a name only if its identity is one.
   if ((meaning !== stem(word) && meaning !== word) || meaningOf(word) !== null)
     return isProper(meaning)
   return !isHeading || !isOrdinary(meaning)
@@ -284,20 +286,20 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
 
 const NEGATED_VERB =
   /\b(?:will|would|does|do|did|is|are|has|have|can)\b[^?|:]*?\bnot\b(?! (?:only|before|until|later)\b)|n't\b|\b(?:fails? to|stays? dry|remains?|stays? in office)\b/
-/** "No one", "no change" and "no. 1" are answers of their own, and no denials. */
+/** "No one", "no change" and "no. 1" are answers of their own, not negations. */
 const NEGATED_ANSWER = /^not?\b(?!\.| (?:one|body|change|other|longer|more|\d))\s*(\S*)/
 const QUOTED = /"[^"]*"/g
 
 /**
- * Whether Yes means that something does not happen: "will X not resign", "stay dry", "No rain", "Not before May 1".
- * Takes the title and the short answer of a market, folded; `around` is the rest of its texts. Not for ranges, whose
- * complement follows from their ends (quantity.ts).
+ * Reports whether Yes means that something does not happen: "will X not resign", "stay dry", "No rain", "Not before May
+ * 1". Takes a market's folded title and short answer. `around` is the rest of its texts. Does not apply to ranges,
+ * whose complement follows from their bounds (quantity.ts).
  */
 export function isNegative(title: string, answer: string, around: string): boolean {
   if (NEGATED_VERB.test(title.replace(QUOTED, ' '))) return true
   const match = NEGATED_ANSWER.exec(answer)
   if (match === null) return false
-  // A work or a party may be called "No …": the denied word must be the question's.
+  // A work or a party may be called "No …": the negated word must be one of the question.
   const [matched, denied = ''] = match
   return matched.startsWith('not') || (denied.length > 2 && ` ${title} ${around} `.includes(denied))
 }

@@ -1,19 +1,19 @@
-// Numbers that a question asks about, as ranges: "above 79,200", "52° to 53°", "10% or more", "20+", "<43.5%",
-// and how two ranges stand to each other.
+// Parses numbers in a question as ranges ("above 79,200", "52° to 53°", "10% or more", "20+", "<43.5%") and relates two
+// ranges.
 
 import type { Strike } from '../../subject.ts'
 
-/** All x with low ≤ x ≤ high, ends excluded where open. */
+/** All x with low ≤ x ≤ high; an open end is excluded. */
 export interface Quantity {
   readonly low: number
   readonly high: number
   readonly isLowOpen: boolean
   readonly isHighOpen: boolean
-  /** 'up' or 'down' when the bound need only be touched once ("reach", "dip to"); '' otherwise. */
+  /** 'up' or 'down' if touching the bound once is enough ("reach", "dip to"). Otherwise ''. */
   readonly touch: '' | 'up' | 'down'
   /** `$`, `%`, `°`, `bps` or ''. */
   readonly unit: string
-  /** Where it stands in the folded text; both 0 when it came from elsewhere. */
+  /** Span in the folded text. Both 0 if it came from elsewhere. */
   readonly start: number
   readonly end: number
 }
@@ -24,7 +24,10 @@ const ABOVE =
 const LEAST = 'at or above|at or over|at least|no less than|minimum of|≥|>=|=>'
 const BELOW = 'below|under|less than|fewer than|lower than|<'
 const MOST = 'at or below|at or under|at most|no more than|up to|≤|<=|=<'
-/** 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its number. */
+/**
+ * Groups: 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its
+ * number.
+ */
 const RANGE = new RegExp(
   `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?<!at or )(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?<!at or )(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
   'g',
@@ -47,11 +50,11 @@ export const SCALE: Readonly<Record<string, number>> = {
 const PARTS =
   /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees|¢|cents?)?$/
 
-/** The first range that a folded text, free of dates, asks about; null: none. */
+/** The first range in a folded text without dates. Null: none. */
 export function quantityOf(folded: string): Quantity | null {
   const digit = folded.search(/\d/)
   if (digit < 0) return null
-  // Comparing words stand right before their number; what lies before is not looked at.
+  // A comparator directly precedes its number, so the scan starts there.
   RANGE.lastIndex = Math.max(0, digit - COMPARATOR_CHARACTERS_MAX)
   for (let match = RANGE.exec(folded); match !== null; match = RANGE.exec(folded)) {
     const bounds = boundsOf(match)
@@ -71,7 +74,7 @@ function boundsOf(match: RegExpExecArray): Bounds | null {
   if (below !== undefined) return half(below, 'high', true)
   if (most !== undefined) return half(most, 'high', false)
   if (number !== undefined) {
-    // "50+ bps": the unit stands behind the sign.
+    // "50+ bps": the unit follows the sign.
     const unit = suffix.startsWith('+') ? suffix.slice(1) : ''
     const end = /below|less|fewer|lower|under/.test(suffix) ? 'high' : 'low'
     return half(number.trim() + unit, end, false)
@@ -85,7 +88,7 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   const read = readNumber(text ?? '')
   if (read === null) return null
   const isLow = end === 'low'
-  // Policy rates move by quarters of a point: more than 25 is 50 or more.
+  // Policy rates change in steps of 25 bps: more than 25 means 50 or more.
   const isStepped = isOpen && read.unit === 'bps' && read.value % RATE_STEP_BPS === 0
   const snapped = isLow && isOpen ? snapNines(read) : read.value
   const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : snapped
@@ -99,7 +102,7 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   }
 }
 
-/** "$120-139k": the second number's scale and unit hold for the first; 1,989.99 ends where 1,990 begins. */
+/** "$120-139k": scale and unit of the second number apply to the first. 1,989.99 ends where 1,990 begins. */
 function bandOf(from: string, to: string): Bounds | null {
   const low = readNumber(from)
   const high = readNumber(to.replace(/^[-+]/, ''))
@@ -122,7 +125,6 @@ function readNumber(text: string) {
   const match = PARTS.exec(text.trim())
   if (match === null) return null
   const [, sign, money, digits = '', scaleWord = '', unitWord = ''] = match
-  // Cents are parts of a dollar.
   const isCents = /^(?:¢|cents?)$/.test(unitWord)
   const scale = isCents ? 0.01 : (SCALE[scaleWord] ?? 1)
   const value = Number(digits.replaceAll(',', '')) * scale * (sign === '-' ? -1 : 1)
@@ -136,7 +138,7 @@ function unitOf(word: string): string {
   return word.startsWith('b') ? 'bps' : '°'
 }
 
-/** 1,989.99 and 1.7199 are a hair below the next round number. */
+/** Rounds values slightly below a round number, such as 1,989.99 and 1.7199. */
 function snapNines({ value, text, scale }: NonNullable<ReturnType<typeof readNumber>>): number {
   const decimals = text.split('.')[1] ?? ''
   if (decimals.length < 2 || !decimals.endsWith('99')) return value
@@ -144,13 +146,13 @@ function snapNines({ value, text, scale }: NonNullable<ReturnType<typeof readNum
   return Number((value + step).toPrecision(12))
 }
 
-/** A range with closed ends that stands in no text. */
+/** A range with closed ends that comes from no text. */
 export function rangeOf(low: number, high: number, unit = ''): Quantity {
   const closed = { isLowOpen: false, isHighOpen: false, touch: '' } as const
   return { low, high, unit, start: 0, end: 0, ...closed }
 }
 
-/** The range of a venue's own strike fields; null where they say too little. */
+/** The range of a venue's strike fields. Null: the fields are insufficient. */
 export function quantityOfStrike(strike: Strike | null): Quantity | null {
   if (strike === null || strike.kind === 'custom' || strike.kind === 'functional') return null
   const { floor, cap, kind } = strike
@@ -161,8 +163,8 @@ export function quantityOfStrike(strike: Strike | null): Quantity | null {
 }
 
 /**
- * How one range stands to another. `boundary`: the same number, but one counts it and the other does not.
- * `complement`: one begins where the other ends, so that one's Yes is the other's No.
+ * Relation of two ranges. `boundary`: the same number, which one includes and the other excludes. `complement`: one
+ * begins where the other ends, so Yes of one is No of the other.
  */
 export type RangeRelation =
   | 'same'
@@ -183,7 +185,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   const isLowEqual = isEqual(a.low, b.low)
   const isHighEqual = isEqual(a.high, b.high)
   if (isLowEqual && isHighEqual) return 'same'
-  // Whole numbers meet where one ends and the other begins with the next.
+  // Integer ranges are adjacent if one ends and the other begins with the next integer.
   const step = areIntegers ? 1 : 0
   const isTouching = [
     [one.high, other.low],
@@ -200,7 +202,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   return 'overlap'
 }
 
-/** Counts and degrees are whole numbers: "above 84" is "at least 85", and so is "over 84.5". */
+/** Counts and degrees are integers: "above 84" and "over 84.5" equal "at least 85". */
 function isIntegerRange({ low, high, unit }: Quantity): boolean {
   if (unit !== '' && unit !== '°') return false
   return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(2 * end))

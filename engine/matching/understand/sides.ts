@@ -1,5 +1,5 @@
-// Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
-// A grade from 0 (they differ) to 1 (they agree); codes alone only hint.
+// Grades whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
+// 0: they differ; 1: they agree. Codes alone are only a hint.
 
 import type { HandleForm, VenueKey } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
@@ -11,7 +11,7 @@ import type { Competition } from './competitions.ts'
 import { countryOfCode, countryOfName } from './locations.ts'
 import { wordSet } from './phrases.ts'
 
-/** A side as one venue has it; texts folded, '' where unknown. */
+/** A side as one venue lists it. Texts are folded; '' if unknown. */
 export interface Side {
   readonly venue: VenueKey
   readonly handles: HandleForm
@@ -19,15 +19,15 @@ export interface Side {
   readonly code: string
 }
 
-/** From here on two sides count as one. */
+/** Minimum grade at which two sides count as one. */
 export const SAME_SIDE = 0.45
-/** Up to here they count as two. */
+/** Maximum grade at which they count as different. */
 export const OTHER_SIDE = 0.3
 
-/** The closed leagues' tables, with what the venues' lists add to them and of other leagues. */
+/** Tables of the closed leagues, extended by the venues' lists, which also cover other leagues. */
 let teamTable = new TeamTable()
 
-/** Takes rows of the venues' lists of teams; null forgets those before. Bounded by the table. */
+/** Adds rows of the venues' team lists. Null removes all added rows. The table bounds their number. */
 export function addKnownTeams(teams: readonly TeamEntry[] | null): void {
   if (teams === null) teamTable = new TeamTable()
   for (const { team, handles } of teams ?? []) teamTable.learn(team, handles)
@@ -37,12 +37,12 @@ const GENERIC = wordSet(
   'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al',
 )
 
-/** Words that make a name another school of the same place. */
+/** Words that distinguish schools of the same place. */
 const SCHOOL_KINDS = wordSet(
   'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley',
 )
 
-/** How surely two sides are one, 0 to 1. */
+/** Certainty that two sides are one, 0 to 1. */
 export function gradeSides(a: Side, b: Side, arena: Competition): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
@@ -59,17 +59,17 @@ export function gradeSides(a: Side, b: Side, arena: Competition): number {
     table?.kind === 'college'
       ? gradeSchools(schoolOf(nameA, a.code), schoolOf(nameB, b.code))
       : gradeNames(nameA, nameB)
-  // Two names that clearly differ outweigh codes that happen to agree.
+  // Two clearly different names outweigh equal codes.
   return byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
 }
 
-/** Where only a code is written, the name that the venue's own list has for it. */
+/** The side's name. If only a code is known, the name from the venue's own list. */
 function nameOf(side: Side, league: League | null): string {
   const isListed = league !== null && league.kind !== 'pro'
   return side.name === '' && isListed ? (teamTable.team(league, side) ?? '') : side.name
 }
 
-/** The one closed league with both of two teams; null: none, or several have teams of these names. */
+/** The one closed league that has both teams. Null: none, or several leagues have teams of these names. */
 export function leagueOfTeams(a: Side, b: Side): League | null {
   const found = LEAGUES.filter((league) => {
     const [one, other] = [teamTable.proTeam(league, a), teamTable.proTeam(league, b)]
@@ -87,12 +87,12 @@ function gradeSchools(one: string, other: string): number {
   if (one === other) return 1
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (!long.startsWith(`${short} `)) return 0
-  // "Coastal Carolina Chanticleers" has a nickname more; "Georgia Tech" is another school than Georgia.
+  // "Coastal Carolina Chanticleers" adds a nickname; "Georgia Tech" is a different school than Georgia.
   const more = long.slice(short.length + 1).split(' ')
   return more.some((word) => SCHOOL_KINDS.has(word)) ? 0 : 0.5
 }
 
-/** Names of clubs, teams and players in any wording. */
+/** Grades names of clubs, teams and players in any spelling. */
 export function gradeNames(one: string, other: string): number {
   if (one === other || clubOf(one) === clubOf(other)) return 1
   const [a, b] = [distinctiveWords(one), distinctiveWords(other)]
@@ -116,7 +116,7 @@ export function gradeNames(one: string, other: string): number {
     return 0.5
   }
   if (isInitials(one, other) || isInitials(other, one)) return 0.7
-  // A surname in common is no proof: Davis Riley and Cam Davis.
+  // An equal surname is not sufficient: Davis Riley and Cam Davis.
   return hits > 0 && letters >= 5 && hits * 2 >= short.length && a.at(-1) === b.at(-1) ? 0.35 : 0
 }
 
@@ -131,7 +131,7 @@ function distinctiveWords(name: string): readonly string[] {
   return distinctive.length === 0 ? words : distinctive
 }
 
-/** Equal, or one is the beginning of the other: "brest" and "brestois", "z" and "zelvia". */
+/** Equal, or one is a prefix of the other: "brest" and "brestois", "z" and "zelvia". */
 function isWordAlike(one: string, other: string): boolean {
   if (one === other) return true
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
@@ -161,19 +161,21 @@ function gradeCodes(one: string, other: string): number {
   return isSubsequence(short, long) && short.length >= 3 ? 0.35 : common === 2 ? 0.32 : 0
 }
 
-/** Esports slugs number codes that several teams have: `kc3`, `nv2`. */
+/** Removes the number that esports slugs add to codes of several teams: `kc3`, `nv2`. */
 function bareCode(code: string): string {
   return code.length > 2 ? code.replace(/\d{1,2}$/, '') : code
 }
 
-/** A code shortens a name, digits and all ("s04", "100t", "c9") or without the number that slugs add. */
+/**
+ * Grades whether a code abbreviates a name, with its digits ("s04", "100t", "c9") or without the number that slugs add.
+ */
 export function gradeCodeInName(code: string, name: string): number {
   const bare = bareCode(code)
   const grade = gradeLetters(bare, name)
   return bare === code ? grade : Math.max(grade, gradeLetters(code, name))
 }
 
-/** By its beginning, a word's beginning, initials, or letters in order. */
+/** By prefix, prefix of a word, initials, or letters in order. */
 function gradeLetters(letters: string, name: string): number {
   if (letters.length < 2 || name === '') return 0
   const words = wordsOf(name)

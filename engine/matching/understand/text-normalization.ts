@@ -1,5 +1,5 @@
-// Texts as words: folded, phrases replaced by their meaning, stemmed, stop words dropped. A text of any
-// length and script is taken; its characters beyond the bound are not read.
+// Converts texts to words: folds them, replaces phrases by their meaning, stems, drops stop words. Accepts texts of any
+// length and script; characters beyond the bound are ignored.
 
 import { isProper, meaningOf, phraseLength, STOP_WORDS } from './lexicon.ts'
 import { spellDistricts } from './locations.ts'
@@ -9,14 +9,14 @@ import { SCALE } from './quantity.ts'
 /** Characters of a title that are read. */
 export const TITLE_CHARACTERS_MAX = 400
 
-/** Tags of markup; "<43.5%" is none. */
+/** Markup tags. "<43.5%" is not one. */
 const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
 const SPACES = /\s\s|[^\S ]/
 /** "3.0" is 3. */
 const ROUND = /(?<=\d)\.0+(?!\d)/g
 /** "2025-26" is the season that ends in 2026. */
 const SEASON = /\b20(\d\d)[-/](\d\d)\b(?![-/\d])/g
-/** "Fourth-quarter 2026" is Q4; a quarter without a year may be a game's. */
+/** "Fourth-quarter 2026" is Q4. A quarter without a year may be that of a game. */
 const QUARTER =
   /\b(?:(first|1st)|(second|2nd)|(third|3rd)|fourth|4th)[ -]quarter(?: of)?(?= 20\d\d\b)/g
 /** "2025 August" is August 2025. */
@@ -25,12 +25,12 @@ const YEAR_FIRST =
 const NAMED_THE = /(?<=\p{Ll} )THE(?= \p{Lu}\p{Ll})/gu
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** One market's few texts are folded by several readers, one after the other. */
+/** Several parsers fold a market's few texts one after another. */
 const RECENT_TEXTS = 4
 const recent: { readonly text: string; readonly folded: string }[] = []
 let next = 0
 
-/** Lower case, no accents, plain quotes and dashes, one space between words; of a text's beginning. */
+/** The beginning of a text in lower case, without accents, with plain quotes and dashes and single spaces. */
 export function fold(text: string): string {
   if (text === '') return ''
   const cached = recent.find((one) => one.text === text)
@@ -51,7 +51,10 @@ export function fold(text: string): string {
   return folded
 }
 
-/** A text's beginning. "THE" between words that are not all capitals is a name, spelled here so that no reader takes it for the article. */
+/**
+ * The beginning of a text. "THE" between words that are not all capitals is a name, and is respelled here so that it is
+ * not dropped as an article.
+ */
 export function beginningOf(text: string): string {
   return text.slice(0, TITLE_CHARACTERS_MAX).replace(NAMED_THE, 'THEx')
 }
@@ -80,11 +83,11 @@ const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
 const SCALED =
   /(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s?(?:[kmbt]|mm|bn|[mbt]r?illion|thousand)\b))(?:\s?(k|m|b|t|mm|bn|[mbt]r?illion|thousand)\b)?/g
 
-/** Words of a folded text before their meaning: letters and digits, J.J. as jj, Trump's as trump. */
+/** Words of a folded text before the lexicon: letters and digits, J.J. as jj, Trump's as trump. */
 export function rawWords(folded: string): string[] {
   let joined = folded
   if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
-  // "25bps" is "25 bps"; other letters behind digits belong to them ("15m", "4k").
+  // "25bps" becomes "25 bps". Other letters after digits belong to them ("15m", "4k").
   joined = joined.replace(SCALED, (_, digits: string, scale: string | undefined) => {
     return String(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1))
   })
@@ -97,12 +100,12 @@ export function rawWords(folded: string): string[] {
   return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
 }
 
-/** The telling words of a folded text, in order; repeated words stay. */
+/** The informative words of a folded text, in order, with repetitions. */
 export function meanings(folded: string): string[] {
   return spellingsOf(folded).flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
 }
 
-/** A word as it is written, and what it means; '' for a stop word and for what continues a phrase. */
+/** A word as written, and its meaning. The meaning is '' for a stop word and for the continuation of a phrase. */
 export interface Spelling {
   readonly word: string
   readonly meaning: string
@@ -121,7 +124,7 @@ export function spellingsOf(folded: string): readonly Spelling[] {
   return found
 }
 
-/** Words are few, and readings that are kept share them. */
+/** Distinct words are few, and cached parse results share them. */
 const SPELLINGS_MAX = 32_768
 const spellings = new Map<string, Spelling>()
 
@@ -129,7 +132,7 @@ function spellingOf(word: string): Spelling {
   const cached = spellings.get(word)
   if (cached !== undefined) return cached
   const stemmed = stem(word)
-  // "Boeing" is no "BoE".
+  // "Boeing" is not "BoE".
   const meaning = stemmed !== word && isProper(stemmed) ? word : stemmed
   const spelling = { word, meaning: STOP_WORDS.has(word) ? '' : meaning }
   if (spellings.size >= SPELLINGS_MAX) spellings.clear()
@@ -137,7 +140,7 @@ function spellingOf(word: string): Spelling {
   return spelling
 }
 
-/** Adds the longest phrase that begins here under its first word; how many words it took. */
+/** Adds the longest phrase that begins here under its first word. Returns its number of words. */
 function phraseAt(words: readonly string[], at: number, found: Spelling[]): number {
   const most = Math.min(phraseLength(words[at] ?? ''), words.length - at)
   for (let length = most; length > 0; length -= 1) {
@@ -152,7 +155,7 @@ function phraseAt(words: readonly string[], at: number, found: Spelling[]): numb
   return 0
 }
 
-/** A crude stem is enough, since both venues' words are stemmed alike. */
+/** A crude stem is sufficient, because both venues' words are stemmed alike. */
 export function stem(word: string): string {
   const bare = bareOf(word)
   return bare.length > 4 && bare.endsWith('e') ? bare.slice(0, -1) : bare
@@ -173,13 +176,13 @@ function undoubled(bare: string): string {
   return /([bdgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
 }
 
-/** What the training command learns of words (offline/learn-words.ts). */
+/** What the training command learns about words (offline/learn-words.ts). */
 export interface LearnedTable {
   readonly source: string
-  /** Step → words of that weight, of so many steps; words that are not there weigh most. */
+  /** Step → words of that weight; `steps` is the number of levels. Absent words have the maximum weight. */
   readonly steps: number
   readonly weights: Readonly<Record<string, string>>
-  /** Stems of words that are no names. */
+  /** Stems of words that are not names. */
   readonly ordinary: string
   /** "actor actress,…". */
   readonly rivals: string
@@ -192,17 +195,19 @@ for (const [level, words] of Object.entries(learned.weights)) {
 }
 const ordinary = wordSet(learned.ordinary)
 const rivals = new Set(learned.rivals.split(','))
-/** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
+/** Informativeness of a meaning, by the number of question families that have it: near 0 (most) to 1 (few). */
 export function weightOf(meaning: string): number {
   return weights.get(meaning) ?? 1
 }
 
-/** Whether a stem is no name: it stands in lower case within sentences. */
+/** Reports whether a stem is not a name: it appears in lower case within sentences. */
 export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
 }
 
-/** Whether two meanings, or one and nothing (''), fill one place in titles that are equal otherwise: "actor" and "actress". */
+/**
+ * Reports whether two meanings, or one and none (''), fill one slot in otherwise equal titles: "actor" and "actress".
+ */
 export function areRivals(one: string, other: string): boolean {
   return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)
 }

@@ -1,21 +1,21 @@
-// Verdicts on families of markets, each named by a pattern a venue: rejected, their pairs are settled otherwise however
-// alike the titles are; confirmed, wording and rules count no longer, while date, outcome, range and side must agree still.
-// Those below come from both venues' rule texts as read on 24 and 25 September 2026; operators add theirs.
+// Overrides on families of markets, each named by one pattern per venue. Rejected: the pairs settle differently,
+// however alike their titles are. Confirmed: wording and rules no longer count, but date, outcome, range and side must
+// still agree. The built-in ones come from both venues' rule texts; operators add theirs.
 
 import { tableIn } from '../understand/phrases.ts'
 import type { VetoReason } from './vetoes.ts'
 
-/** What a person said of all pairs of two families. */
+/** An operator's decision on all pairs of two families. */
 export interface FamilyOverride {
-  /** Patterns of a series, an event or a market, venue a's and venue b's; `*` stands for any characters. */
+  /** Patterns of a series, an event or a market of venue a and venue b. `*` matches any characters. */
   readonly a: string
   readonly b: string
   readonly word: 'confirmed' | 'rejected'
-  /** What differs, or who says so. */
+  /** What differs, or who decided. */
   readonly why: string
 }
 
-/** Conflicts of wording and rules, on which the verdict on a family stands above the reader's. */
+/** Conflicts of wording and rules, which an override on a family outranks. */
 export const WORDING: ReadonlySet<VetoReason> = new Set<VetoReason>([
   'boundary',
   'other_form',
@@ -31,11 +31,11 @@ const { families: BUILT_IN_OVERRIDES } = tableIn<{ readonly families: readonly F
   new URL('./families.json', import.meta.url),
 )
 
-/** The verdicts that hold now; of several on one pair the first. */
+/** The overrides in force. The first that matches a pair applies. */
 export class Families {
   readonly #patterns: readonly (readonly [FamilyOverride, first: Test, second: Test])[]
 
-  /** An operator's verdicts stand above those that come with the program, and rejections above confirmations. */
+  /** An operator's overrides outrank the built-in ones, and rejections outrank confirmations. */
   constructor(overrides: readonly FamilyOverride[] = []) {
     const sorted = [...overrides].sort((one, other) => rankOf(one) - rankOf(other))
     this.#patterns = [...sorted, ...BUILT_IN_OVERRIDES].map((familyOverride) => {
@@ -43,7 +43,7 @@ export class Families {
     })
   }
 
-  /** The verdict on two markets or events, each with the names under which it is listed, in lower case. */
+  /** The override on two markets or events, each given by its names in lower case. */
   of(a: readonly string[], b: readonly string[]): FamilyOverride | null {
     for (const [familyOverride, first, second] of this.#patterns) {
       if (a.some(first) && b.some(second)) return familyOverride
@@ -56,7 +56,7 @@ const rankOf = ({ word }: FamilyOverride): number => (word === 'rejected' ? 0 : 
 
 type Test = (name: string) => boolean
 
-/** Whether a name in lower case is what stands between the `*` of a pattern, in its order, with anything between. */
+/** Compiles a pattern for names in lower case: the parts between `*` must occur in order. */
 function testOf(pattern: string): Test {
   const parts = pattern.toLowerCase().split('*')
   const [first = '', last = ''] = [parts[0], parts.at(-1)]
@@ -73,10 +73,9 @@ function testOf(pattern: string): Test {
   }
 }
 
-/** The families that come with the program. */
 export const DEFAULT_FAMILIES: Families = new Families()
 
-/** Tells whether a pattern fits a name under which a market is listed, in any case. */
+/** Returns a test of whether a pattern matches a market's name, in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {
   const isFitting = testOf(pattern)
   return (name) => isFitting(name.toLowerCase())
@@ -85,7 +84,7 @@ export function patternTest(pattern: string): (name: string) => boolean {
 const LITERALS_MIN = 4
 const PATTERN_CHARACTERS_MAX = 200
 
-/** What is wrong with a pattern as a person wrote it; null: nothing. One that names nearly everything is a slip. */
+/** The fault of a pattern that an operator wrote. Null: none. A pattern that matches nearly everything is rejected. */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > PATTERN_CHARACTERS_MAX) {
     return `a pattern has at most ${PATTERN_CHARACTERS_MAX} characters`

@@ -1,4 +1,4 @@
-// Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
+// Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function checks one conflict.
 
 import { classifyGames, compareGames, type GameComparison } from '../compare/game-comparison.ts'
 import { type UnstatedPart, unstatedOfGames } from '../compare/unstated.ts'
@@ -6,7 +6,7 @@ import type { Game } from '../understand/game.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { capOf, counted, type Veto, veto } from './vetoes.ts'
 
-/** What two games' comparison decides; `isFull`: every part is known and agrees. */
+/** Result of a comparison of two games. `isFull`: every part is known and agrees. */
 export interface GameFinding {
   readonly vetoes: readonly Veto[]
   readonly unstated: readonly UnstatedPart[]
@@ -15,8 +15,8 @@ export interface GameFinding {
 }
 
 /**
- * Two markets or two events of games; null: one is none. Of events sides do not count, and one may hold the other's
- * bets among more, which are not read where another conflict leaves less than `from`.
+ * Compares two markets or two events of games. Null: one is not a game. Sides do not count for events. One event may
+ * contain the other's bets among more; these are not parsed if another conflict leaves a cap below `from`.
  */
 export function evaluateGames(a: Proposition, b: Proposition, from = 0): GameFinding | null {
   if (a.game === null || b.game === null) return null
@@ -27,10 +27,10 @@ export function evaluateGames(a: Proposition, b: Proposition, from = 0): GameFin
   } else {
     vetoes.push(...betVetoes(comparison, a.game, b.game))
     if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison))
-    // Nothing that a reader may overrule hides that Yes of one is No of the other.
+    // An overridable conflict must not hide that Yes of one is No of the other.
     else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
   }
-  // With sides exchanged the question is the same all the more: its veto keeps it apart.
+  // If only the sides are exchanged, the question is the same, and the veto alone rejects the pair.
   const unstated = unstatedOfGames(a, b, comparison)
   const isPlain = vetoes.every(({ reason }) => reason === 'opposite_side')
   const isFull = isPlain && unstated.length === 0 && classifyGames(comparison) === 'same'
@@ -62,7 +62,7 @@ function betVetoes(found: GameComparison, a: Game, b: Game): readonly Veto[] {
   return vetoes
 }
 
-/** Which side Yes means is never guessed (not-said.ts). */
+/** Never guesses the side that Yes means (unstated.ts). */
 function sideVetoes({ side }: GameComparison): readonly Veto[] {
   if (side === 'opposite') return [veto('opposite_side')]
   return side === 'other' ? [veto('other_side')] : []
@@ -86,7 +86,7 @@ function bundleVetoes(found: GameComparison, a: Proposition, b: Proposition): re
       ? [veto('other_period', `${one.bet.period} against ${other.bet.period}`)]
       : [veto('other_bet', `${one.bet.kind} against ${other.bet.kind}`)]
   }
-  // A match of maps lists each map beside its winner; the leagues' spreads and totals count as part of a game.
+  // A match of maps lists each map beside its winner. Spreads and totals of the leagues count as part of a game.
   const isOfMaps = a
     .children()
     .some(({ game }) => game !== null && /^(?:map|set)\d/.test(game.bet.period))

@@ -1,5 +1,5 @@
-// Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict.
+// Vetoes of everything except games: asset, hour, range, date, marks, answer, form, roles. Each function checks one
+// conflict.
 
 import { type DateComparison, isMissedByMarkets } from '../compare/date-comparison.ts'
 import {
@@ -17,19 +17,18 @@ import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
 import { isOrdinary } from '../understand/text-normalization.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
-/** Classes whose conflict may be a matter of wording when all else agrees. */
+/** Classes whose conflict may be a matter of wording if all else agrees. */
 const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
 
-/** Words of both sides compared. */
 export interface ComparedWords {
   readonly ofA: WordComparison
   readonly ofB: WordComparison
   readonly wordsA: WordMatcher
-  /** Words of venue b's that venue a has in a shorter form. */
+  /** Words of venue b that venue a has in a shorter form. */
   readonly shortB: ReadonlySet<string>
 }
 
-/** Conflicts that show before words are compared. */
+/** Conflicts that are visible before words are compared. */
 export function plainVetoes(
   a: Proposition,
   b: Proposition,
@@ -40,7 +39,7 @@ export function plainVetoes(
   return [...found, veto('other_date', `${counted(dates.gap, 'day')} apart`)]
 }
 
-/** All others of the questions; what a range has or an event lists is compared where both have it. */
+/** All other conflicts of the questions. Ranges and listed outcomes are compared only if both sides have them. */
 export function wordedVetoes(
   a: Proposition,
   b: Proposition,
@@ -73,7 +72,7 @@ function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return isOther ? [veto('other_asset', `${a.asset} against ${b.asset}`)] : []
 }
 
-/** Hours are compared only for prices at an hour, and only when both venues name one. */
+/** Hours are compared only for prices at an hour, and only if both venues state one. */
 function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
     const [one, other] = [a.minutes, b.minutes].map((minutes) =>
@@ -87,14 +86,14 @@ function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return isMidnight ? [] : [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
 }
 
-/** Tickers count back over midnight. */
+/** Ticker hours may be counted back across midnight. */
 function clockOf(hour: number): string {
   const minutes = Math.round((hour < 0 ? hour + 24 : hour) * 60)
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
   return [hours, rest].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-/** How the two ranges stand; null where one has none. */
+/** Relation of the two ranges. Null: one has none. */
 export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | null {
   return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
 }
@@ -110,7 +109,7 @@ function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     : [veto('containment', 'the second range lies in the first', 'superset')]
 }
 
-/** Counts and published percentages often equal their threshold exactly; prices are taken never to. */
+/** Counts and published percentages often equal their threshold exactly. Prices are assumed never to. */
 function isCounted({ quantity, asset }: Proposition): boolean {
   if (quantity === null || asset !== null || quantity.unit === '$') return false
   if (quantity.unit === '%') return true
@@ -136,7 +135,7 @@ function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     })
 }
 
-/** Venue b's answer, word for word in venue a's question; names are graded as names. */
+/** Compares venue b's answer with venue a's question word by word. Names are graded as names. */
 function answerVetoes(
   a: Proposition,
   b: Proposition,
@@ -145,7 +144,7 @@ function answerVetoes(
   if (a.isPlaceholder || b.isPlaceholder) {
     return [veto('other_answer', 'a placeholder, for whom nobody stands')]
   }
-  // Beside a range an ordinary word is its unit, and beside a telling one that is known a soft one tells nothing.
+  // Beside a range an ordinary word is its unit. Beside a known informative word a soft word adds nothing.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
   const hasDistinctiveMatch =
@@ -157,10 +156,13 @@ function answerVetoes(
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
-/** Days within which two questions on "this week" close when they mean the same one. */
+/** Maximum days between the closing times of two questions on "this week" that mean the same week. */
 const OCCASION_DAYS = 1
 
-/** "His next video" is a new one each week: the occasion is the same where days are equal or both close together. */
+/**
+ * "His next video" is a new one each week. The occasion is the same if the days are equal or both close near each
+ * other.
+ */
 function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
   if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
   const isNear = dates.closeGap !== null && dates.closeGap <= OCCASION_DAYS
@@ -171,7 +173,7 @@ function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
 
-/** Sets of which each says other values, one of the two in its title or answer. */
+/** Sets in which the two state different values, at least one of them in its title or answer. */
 export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
   return [...a.all].flatMap(([set, one]) => {
     const other = b.all.get(set)
@@ -181,7 +183,7 @@ export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
   })
 }
 
-/** "Kansas Senate Election Winner" is that of 2026 where each of its markets says so. */
+/** "Kansas Senate Election Winner" is that of 2026 if each of its markets states 2026. */
 function yearVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const isOther = isMissedByMarkets(a, b) || isMissedByMarkets(b, a)
   return isOther ? [veto('other_date', 'the markets of one say another year')] : []
@@ -204,11 +206,11 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
   if ((a.form === 'closed') === (b.form === 'closed')) return []
   const [whether, other] = a.form === 'closed' ? [a, b] : [b, a]
-  // One market alone in its event is one of the other's answers.
+  // The single market of an event is one of the other's answers.
   if (whether.children().length === 1 && /^(?:who|which)$/.test(other.opening)) {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
-  // A heading asks which, whether or when: only words that ask are another form.
+  // A heading may ask which, whether or when. Only an opening question word makes the form different.
   const isQuestionOpening = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
   return isPlainOpen(other) || (other.form === 'open' && !isQuestionOpening)
     ? []
@@ -218,14 +220,14 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 const isWhichQuestion = ({ form, opening }: Proposition): boolean =>
   form === 'open' && /^(?:who|which)$/.test(opening)
 
-/** An event of several markets whose title is a heading: what it lists is not said. */
+/** An event of several markets with a heading as its title, which does not state what it lists. */
 function isPlainOpen({ form, opening }: Proposition): boolean {
   return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
 }
 
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [speakers, others] = [speakersOf(a), speakersOf(b)]
-  // "Zelensky" and "Zelenskyy".
+  // Alternative spellings count as one: "Zelensky" and "Zelenskyy".
   const otherSpeakers = new WordMatcher(others)
   if (
     speakers.length > 0 &&
@@ -249,18 +251,18 @@ const TRANSITIVE_VERBS = wordSet(
   'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire',
 )
 
-/** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */
+/** Words that make a verb passive: "receive a pardon", "be endorsed". */
 const PASSIVE_MARKER = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
 const PASSIVE_WORDS_MAX = 3
 const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
 
-/** Whether a name does or suffers the only verb of two places, by the words' order. */
+/** Whether a name is subject or object of the only verb with two arguments, by word order. */
 function verbRoleOf(one: Proposition, name: string): 'does' | 'suffers' | null {
   const { spelled } = one
   const verb = spelled.findIndex(
     ({ word, meaning }) => TRANSITIVE_VERBS.has(meaning) && !/^merg/.test(word),
   )
-  // A winner that Yes stands for beats, and is not beaten.
+  // The winner that Yes stands for is the subject of "beat".
   if (verb < 0 && isWinQuestion(one.marks) && one.answer.includes(name)) return 'does'
   const at = spelled.findIndex(({ meaning }) => meaning === name)
   if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
@@ -271,7 +273,7 @@ function verbRoleOf(one: Proposition, name: string): 'does' | 'suffers' | null {
   return at < verb === isPassive ? 'suffers' : 'does'
 }
 
-/** Each of the two has a name that the other lacks, or two teams of one nickname are meant. */
+/** Each of the two has a name that the other lacks, or they mean two teams with one nickname. */
 export function subjectVetoes(
   a: Proposition,
   b: Proposition,
@@ -285,7 +287,10 @@ export function subjectVetoes(
 
 const COMPETITIONS = wordSet('championship cup classic open master trophy invitational tournament')
 
-/** "PGA Tour: Truist Championship" has all words of "PGA Championship", which has none before the kind of competition. */
+/**
+ * "PGA Tour: Truist Championship" has all words of "PGA Championship", which has no name before the kind of
+ * competition.
+ */
 function isOtherCup(own: Proposition, other: Proposition): boolean {
   const isMentioned = ({ words, context }: Proposition, word: string): boolean =>
     words.includes(word) || context.includes(word)

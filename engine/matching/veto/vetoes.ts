@@ -1,10 +1,10 @@
-// Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
-// words never outweigh it.
+// Conflicts that decide alone, each with the highest score that remains and its description. One is enough, however
+// similar the words are.
 
-/** From here on a pair counts as matched. */
+/** Minimum score of a match. */
 export const MATCH_SCORE = 80
 
-/** How venue a's question relates to venue b's; README.md says what each means. */
+/** Relation of venue a's question to venue b's. README.md defines each value. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
 /** The cap is the highest score that remains, 0 to 79. */
@@ -15,10 +15,10 @@ const rule = (cap: number, relation: Relation, description: string) => ({
 })
 
 /**
- * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) half remains:
- * of labelled pairs that such a conflict alone parts fewer are the same. Sides exchanged leave 79, for it is one question. A question that
- * contains the other stays below all those, so that of a ladder of thresholds the nearest is chosen, and events from 40 on
- * have their markets compared. Where the relation has a direction, the finding states it.
+ * All vetoes. A conflict that a manual check may dismiss (rules, boundaries, grids, occasions) leaves a cap of about
+ * half. Exchanged sides leave 79, because the question is the same. A question that contains the other has a lower cap
+ * than all those, so that of several thresholds the nearest is chosen. The markets of events with a score of at least
+ * 40 are compared. If the relation has a direction, the finding states it.
  */
 export const VETOES = {
   other_sport: rule(3, 'different', 'another sport or league'),
@@ -51,13 +51,12 @@ export const VETOES = {
 
 export type VetoReason = keyof typeof VETOES
 
-/** The reasons of all vetoes, in the table's order. */
+/** All veto reasons, in the table's order. */
 export const VETO_REASONS = Object.keys(VETOES).filter((name): name is VetoReason => name in VETOES)
 
-/** A veto that fired. */
 export interface Veto {
   readonly reason: VetoReason
-  /** What exactly differs, such as "map1 against map2". */
+  /** The exact difference, such as "map1 against map2". */
   readonly detail: string
   readonly relation: Relation
 }
@@ -66,17 +65,17 @@ export function veto(reason: VetoReason, detail = '', relation?: Relation): Veto
   return { reason, detail, relation: relation ?? VETOES[reason].relation }
 }
 
-/** "1 day", "2 days"; whole numbers. */
+/** "1 day", "2 days". Takes integers. */
 export function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** The highest score that a set of vetoes leaves; 100 without one. */
+/** The highest score that a set of vetoes leaves; 100 if it is empty. */
 export function capOf(vetoes: readonly Veto[]): number {
   return vetoes.reduce((cap, { reason }) => Math.min(cap, VETOES[reason].cap), 100)
 }
 
-/** One phrase for a veto: "another part of the game (map1 against map2)". */
+/** A veto as a phrase: "another part of the game (map1 against map2)". */
 export function vetoText({ reason, detail }: Veto): string {
   return detail === '' ? VETOES[reason].description : `${VETOES[reason].description} (${detail})`
 }

@@ -1,5 +1,5 @@
-// The calendar of the invented world: which events exist at any time, a pure function of the seed,
-// the number of markets and the wall clock, so that a second start goes on with the same world.
+// Calendar of the simulated world: the events at any time as a pure function of seed, number of markets and wall clock.
+// A restart continues the same world.
 
 import { MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
@@ -16,10 +16,10 @@ import { allTeams } from './questions/teams.ts'
 
 export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
-/** createdBetween looks this far ahead at once, so that most calls are a binary search. */
+/** createdBetween indexes this far ahead at once, so that most calls are a binary search. */
 const HORIZON_MS = 10 * MINUTE_MS
 
-/** The default share of protocol v2 among venue a's markets. */
+/** Default share of protocol v2 among venue a's markets. */
 export const V2_SHARE = 0.5
 
 interface Announcement {
@@ -33,14 +33,14 @@ interface Announcement {
 export class Calendar {
   readonly #slots: readonly Slot[]
   readonly #numbering: Numbering
-  /** Announcements in (#indexedFromMs, #indexedToMs], by time: a cache that a call may rebuild. */
+  /** Announcements in (#indexedFromMs, #indexedToMs], by time. A cache that any call may rebuild. */
   #announcements: readonly Announcement[] = []
   #indexedFromMs = 0
   #indexedToMs = 0
 
   /**
-   * `marketsPerVenue` from 20 to 100,000; each venue has exactly as many at any moment. `v2Share` of venue a's are of
-   * protocol v2; it changes their ids and nothing else.
+   * `marketsPerVenue`: 20 to 100,000; each venue has exactly this many at any moment. `v2Share`: share of venue a's
+   * markets under protocol v2. It changes only their ids.
    */
   constructor(options: { seed: number; marketsPerVenue: number; v2Share?: number }) {
     this.#slots = planSlots(options)
@@ -53,7 +53,7 @@ export class Calendar {
     }
   }
 
-  /** Events of both venues: announced and not resolved for more than two days, in creation order. */
+  /** Events of both venues that are announced and were not resolved more than two days ago, in creation order. */
   eventsAt(atMs: TimeMs): readonly PlannedEvent[] {
     const events: PlannedEvent[] = []
     for (const slot of this.#slots) {
@@ -82,7 +82,7 @@ export class Calendar {
     return inCreationOrder(events)
   }
 
-  /** The event of a number, past, present or coming; null when the venue has none of that number. */
+  /** The event with a number, past, present or future. Null: the venue has no such number. */
   eventNumbered(venue: SimVenue, number: number): PlannedEvent | null {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
@@ -103,7 +103,7 @@ export class Calendar {
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
-        // The first to be announced after a moment is the one after the last that exists at it.
+        // The first one announced after a moment follows the last one that exists at that moment.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies
         for (;;) {
           const createdMs = createdOf(slot, venue, cycle)

@@ -1,6 +1,6 @@
-// Changes of the venues' protocols that nobody announced, invented: what the drift table and the connectors are tried with.
-// Each is a function on an answer or a frame that is written already, so that no route and no channel knows of it; rest.ts
-// and the two sockets apply those that hold.
+// Simulates unannounced changes of the venues' protocols, to test the drift table and the connectors. Each is a
+// function on a serialized answer or frame, so routes and channels do not depend on it. rest.ts and the two sockets
+// apply the active ones.
 
 import { isRecord } from '../../json-record.ts'
 import type { SimChange } from './model.ts'
@@ -12,14 +12,14 @@ export interface RestAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Of answers: `ignores` names parameters that are not read any more. */
+/** Changes of answers. `ignores` names parameters that the server no longer reads. */
 interface AnswerChange {
   readonly path: RegExp
   readonly ignores?: readonly string[]
   readonly answer: (answer: RestAnswer) => RestAnswer
 }
 
-/** Of frames that the server sends: each becomes so many others. */
+/** Changes of frames that the server sends. One frame may become several. */
 interface FrameChange {
   readonly holding: RegExp
   readonly frames: (text: string) => readonly string[]
@@ -37,7 +37,7 @@ const renamed =
   (field: string, name: string): Edit =>
   ({ [field]: value, ...row }) => ({ ...row, [name]: value })
 
-/** Rows of a list of this name, wherever it stands in an answer. */
+/** Edits the rows of a list with this name, anywhere in an answer. */
 function rows(path: RegExp, list: string, edit: Edit): Change {
   const inList = (name: string, value: unknown): unknown =>
     name === list && Array.isArray(value)
@@ -50,12 +50,12 @@ function rows(path: RegExp, list: string, edit: Edit): Change {
   return { path, answer }
 }
 
-/** The whole answer of a path, whatever it would have been. */
+/** Replaces the whole answer of a path. */
 function instead(path: RegExp, status: number, body: string, contentType = JSON_TYPE): Change {
   return { path, answer: () => ({ status, body, contentType }) }
 }
 
-/** Objects of a frame, which may be a list of them. */
+/** Edits the objects of a frame, which may be a list of objects. */
 function objects(holding: RegExp, edit: Edit): Change {
   const frames = (text: string): readonly string[] => {
     const value: unknown = JSON.parse(text)
@@ -65,12 +65,12 @@ function objects(holding: RegExp, edit: Edit): Change {
   return { holding, frames }
 }
 
-/** Another frame after each of these. */
+/** Sends another frame after each matching frame. */
 function besides(holding: RegExp, further: object): Change {
   return { holding, frames: (text) => [text, JSON.stringify(further)] }
 }
 
-/** An edit of what stands under a field. */
+/** Edits the value of a field. */
 const within =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -78,7 +78,7 @@ const within =
     return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
   }
 
-/** About a third of the rows, the same ones each time. */
+/** Edits about a third of the rows, the same ones each time. */
 const ofSome =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -95,7 +95,7 @@ const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
 const STREAM_TOKEN = /"asset_id":"(\d+)"/g
 const hex = (token: string): string => `0x${BigInt(token).toString(16)}`
-/** Ids in a list, or in its text. */
+/** Ids in a list, or in its text form. */
 const inHex = (ids: unknown): unknown =>
   JSON.parse(JSON.stringify(ids ?? null).replaceAll(/\d+/g, hex))
 const ACTIVITY = /"topic":"activity"/
@@ -103,7 +103,7 @@ const KALSHI_DELTA = /^\{"type":"orderbook_delta"/
 const KALSHI_BOOK = /^\{"type":"orderbook_(snapshot|delta)"/
 const KALSHI_TRADE = /^\{"type":"trade"/
 
-/** Bids for No at the price of Yes, as the venue may send them by default one day. */
+/** Bids for No at the price of Yes, a default that the venue may introduce. */
 const flipped: Edit = within('msg', (body) => {
   const { no_dollars_fp: levels, side, price_dollars: price } = body
   const complement = (text: unknown) => (1 - Number(text)).toFixed(4)
@@ -256,7 +256,7 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   delta_renamed: objects(KALSHI_DELTA, within('msg', renamed('delta_fp', 'delta_count'))),
 }
 
-/** The changes that hold, of one simulator; none unless some were named. */
+/** The active changes of one simulator; initially none. */
 export class Changes {
   #ofAnswers: readonly AnswerChange[] = []
   #ofFrames: readonly FrameChange[] = []
@@ -265,14 +265,13 @@ export class Changes {
     this.set(names)
   }
 
-  /** From now on these hold, and no others. */
   set(names: readonly SimChange[]): void {
     const changes = names.map((name) => CHANGES[name])
     this.#ofAnswers = changes.filter((change) => 'path' in change)
     this.#ofFrames = changes.filter((change) => 'holding' in change)
   }
 
-  /** Takes away what is not read any more of a request. */
+  /** Removes request parameters that are no longer read. */
   editRequest(path: string, query: URLSearchParams): void {
     for (const change of this.#ofAnswers) {
       if (change.path.test(path)) for (const name of change.ignores ?? []) query.delete(name)
@@ -287,7 +286,7 @@ export class Changes {
     return changed
   }
 
-  /** What is sent in the place of a frame. */
+  /** The frames to send instead of a frame. */
   editFrame(frame: string | Buffer): readonly (string | Buffer)[] {
     if (this.#ofFrames.length === 0) return [frame]
     let texts: readonly string[] = [String(frame)]

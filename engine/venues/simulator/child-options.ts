@@ -1,5 +1,5 @@
-// What crosses between the simulator's process and its parent: options one way, addresses the other.
-// Both ends check what they get, since it arrives as JSON.
+// Messages between the simulator's process and its parent: options to the child, addresses back. Both ends validate
+// them, because they arrive as JSON.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -43,7 +43,7 @@ type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & {
   faults: (SimFault | SimChange)[]
 }
 
-/** Reads the child's argument; throws when it is not what spawn.ts writes, which is our bug. */
+/** Parses the child's argument. Throws if spawn.ts did not write it; that is an internal bug. */
 export function parseChildOptions(text: string | undefined): ChildOptions {
   const options: unknown = JSON.parse(text ?? 'null')
   if (!Value.Check(childOptions, options)) {
@@ -52,12 +52,12 @@ export function parseChildOptions(text: string | undefined): ChildOptions {
   return { ...options, faults: parseFaults(options.faults) }
 }
 
-/** Reads the child's first message; null for anything else. */
+/** Parses the child's first message. Null: anything else. */
 export function parseReady(message: unknown): ReadyMessage | null {
   return Value.Check(readyMessage, message) ? message : null
 }
 
-/** Narrows names of faults and changes as the configuration has them; throws on a name that is none. */
+/** Validates configured names of faults and changes. Throws on an unknown name. */
 export function parseFaults(names: readonly string[]): (SimFault | SimChange)[] {
   const accepted = [...FAULT_NAMES, ...CHANGE_NAMES]
   return names.map((name) => {

@@ -1,19 +1,18 @@
-// The entry of the simulator's own process, forked by spawn.ts: options as one JSON argument, the
-// addresses back over IPC. It ends when its parent goes away or on a signal, so that no simulator
-// outlives what started it. Not to be imported.
+// Entry of the simulator's process, forked by spawn.ts: options as one JSON argument, addresses back over IPC. It exits
+// on a signal or if its parent exits, so that no simulator outlives its parent. Do not import.
 
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'
 import { parseChildOptions, type ReadyMessage } from './child-options.ts'
 import { startSimulator } from './simulator.ts'
 
-/** Time for the servers to close before the process ends anyway. */
+/** Time for the servers to close before the process exits anyway. */
 const STOP_MS_MAX = 2_000
 
 const options = parseChildOptions(process.argv[2])
 const log = openLog(options.logLevel)
 
-// The parent's end of the channel may close while we are still starting.
+// The parent's end of the channel may close during start-up.
 let end = (): void => process.exit(0)
 process.once('disconnect', () => end())
 process.once('SIGTERM', () => end())

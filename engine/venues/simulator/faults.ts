@@ -1,22 +1,22 @@
-// What the simulated venues get wrong on request, decided by a seeded stream so that a seed replays
-// it. The servers ask `strikes(fault)` at the place where the fault would happen; what a fault does
-// is written where it is done. one_sided, empty_book and tick_size are the world's own (world.ts).
+// Faults of the simulated venues on request, drawn from a seeded stream so that a seed repeats them. The servers call
+// `strikes(fault)` where a fault would occur and implement it there. one_sided, empty_book and tick_size belong to the
+// world (world.ts).
 
 import type { Random } from '../../random.ts'
 import { Changes } from './changes.ts'
 import type { SimChange, SimFault } from './model.ts'
 
-/** Every fault, with its chance at each opportunity when it is on. */
+/** Every fault with its probability per opportunity while it is enabled. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
-  /** Per stream message: a book change is left out (Kalshi: with its seq). */
+  /** Per stream message: a book change is dropped (Kalshi: with its seq). */
   lost_delta: 1 / 5_000,
   /** Per connection and second: data stops for 20 s while the socket stays open. */
   silence: 1 / 300,
-  /** Per connection and second: the socket is cut. */
+  /** Per connection and second: the socket is closed. */
   disconnect: 1 / 180,
   /** Per stream message: sent twice (RTDS rows; market-channel messages). */
   duplicate: 1 / 2_000,
-  /** Per stream message of the same second: two RTDS rows change places. */
+  /** Per stream message of the same second: two RTDS rows are swapped. */
   reorder: 1 / 2_000,
   /** Per REST request: 429 without Retry-After. */
   rate_limit: 1 / 200,
@@ -30,28 +30,28 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   one_sided: 1 / 300,
   /** Per market and minute: both sides are withdrawn for a while. */
   empty_book: 1 / 600,
-  /** Per first page that the venue lets caches keep: its edge does, and gives it again until it is too old. */
+  /** Per first page that the venue allows caches to store: its edge caches it and serves it until it expires. */
   stale_cache: 1 / 10,
-  /** Per second: a part of Kalshi's exchange does not trade for three minutes. */
+  /** Per second: one shard of Kalshi's exchange stops trading for three minutes. */
   halt: 1 / 600,
   /** Per request of Data API v1: it is retired. Without the fault its paths are unknown: 404. */
   v1_retired: 1,
-  /** Per second: the activity stream tells nothing for two minutes while its sockets stay open. */
+  /** Per second: the activity stream sends nothing for two minutes while its sockets stay open. */
   rtds_silent: 1 / 600,
-  /** Per change of a book: nothing more comes of this book for two minutes; its trades and all others go on. */
+  /** Per change of a book: updates of this book stop for two minutes. Its trades and all other books continue. */
   mute: 1 / 20_000,
-  /** Per second: no book is sent for a minute, over new sockets neither; heartbeats and trades go on. */
+  /** Per second: no book is sent for a minute, including over new sockets. Heartbeats and trades continue. */
   freeze: 1 / 900,
   /** Per book over REST: Polymarket's CLOB answers with bids at 0.01 and asks at 0.99. */
   ghost_books: 1 / 100,
-  /** Per page of a wallet's activity: it has rows of combos, which none of the other paths knows. */
+  /** Per page of a wallet's activity: it has combo rows, which no other path returns. */
   combos: 1,
 }
 
 const MUTE_MS = 120_000
 const FREEZE_MS = 60_000
 
-/** Which faults are on, and a seeded decision at each opportunity. */
+/** The enabled faults, with a seeded decision at each opportunity. */
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
@@ -59,7 +59,7 @@ export class Faults {
   readonly #mutedUntilMs = new Map<string, number>()
   #frozenSecond = -1
   #frozenUntilMs = 0
-  /** What is changed of every answer and frame. */
+  /** Active changes of answers and frames. */
   readonly changes: Changes
 
   constructor(
@@ -72,7 +72,7 @@ export class Faults {
     this.changes = changes
   }
 
-  /** Whether nothing comes of a market's book now; `nowMs` is monotonic. */
+  /** Reports whether updates of a market's book are suppressed now. `nowMs` is monotonic. */
   isMuted(market: string, nowMs: number): boolean {
     const untilMs = this.#mutedUntilMs.get(market)
     if (untilMs !== undefined && nowMs < untilMs) return true
@@ -82,7 +82,7 @@ export class Faults {
     return true
   }
 
-  /** Whether no book is sent now; decided once a second. */
+  /** Reports whether all books are suppressed now. Decided once a second. */
   isFrozen(nowMs: number): boolean {
     const second = Math.floor(nowMs / 1_000)
     if (second !== this.#frozenSecond) {
@@ -94,7 +94,7 @@ export class Faults {
     return nowMs < this.#frozenUntilMs
   }
 
-  /** Whether the fault happens now. */
+  /** Decides whether the fault occurs now. */
   strikes(fault: SimFault): boolean {
     return this.#active.has(fault) && this.#random.next() < FAULT_CHANCES[fault]
   }

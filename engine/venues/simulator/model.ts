@@ -1,19 +1,19 @@
-// The shape of the invented world, seen by both simulated venues: questions, their listings, books
-// and trades. world.ts makes it move; questions/ and the style files invent its words; the two
-// servers render it in their venue's wire protocol. Everything is quoted for the first outcome.
+// Types of the simulated world, shared by both simulated venues: questions, their listings, books and trades. world.ts
+// advances it, questions/ and the style files generate its texts, and the two servers render it in their venue's
+// protocol. All prices are for the first outcome.
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
 import type { ChangeName, FaultName } from '../../fault-names.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
 
-/** The invented venues: `a` speaks Polymarket's protocols, `b` Kalshi's. */
+/** The simulated venues: `a` uses Polymarket's protocols, `b` Kalshi's. */
 export type SimVenue = 'a' | 'b'
 export const SIM_VENUES: readonly SimVenue[] = ['a', 'b']
 
 export type SimTopic = 'politics' | 'economics' | 'crypto' | 'weather' | 'culture' | 'sports'
 export type SimSport = 'nfl' | 'nba' | 'mlb' | 'nhl' | 'cfb' | 'cbb' | 'pga' | 'tennis'
 
-/** How a question listed on both venues differs, if it does; every kind but `same` is a trap. */
+/** How the two listings of a question differ. Every kind except `same` is a trap for the matcher. */
 export type SimPairKind =
   | 'same'
   | 'other_date'
@@ -21,7 +21,7 @@ export type SimPairKind =
   | 'opposite_side'
   | 'other_rules'
 
-/** A game as both venues know it. Codes are each venue's own. */
+/** A game as both venues list it. Each venue has its own codes. */
 export interface SimGame {
   readonly sport: SimSport
   /** Polymarket's league slug: nfl, nba, atp, wta, pga … */
@@ -60,7 +60,7 @@ export interface SimEvent {
   readonly title: string
   readonly subtitle: string
   readonly description: string
-  /** The venue's own category word ("Politics"; "Climate and Weather" at Kalshi). */
+  /** The venue's own category ("Politics"; "Climate and Weather" at Kalshi). */
   readonly category: string
   readonly tags: readonly string[]
   readonly topic: SimTopic
@@ -72,12 +72,12 @@ export interface SimEvent {
 }
 
 /**
- * unopened: announced, not yet trading. open. closed: trading over, no result yet.
- * determined: result known, payout pending. resolved: final.
+ * unopened: announced, not trading yet. open. closed: trading ended, no result yet. determined: result known, payout
+ * pending. resolved: final.
  */
 export type SimStatus = 'unopened' | 'open' | 'closed' | 'determined' | 'resolved'
 
-/** What a listing says: fixed for its life. */
+/** The fixed properties of a listing. */
 export interface SimListing {
   readonly venue: SimVenue
   /** Dense, from 0, per venue. */
@@ -85,13 +85,13 @@ export interface SimListing {
   /** Integer id (Gamma's `id`), unique per venue and run. */
   readonly number: number
   /**
-   * Condition id (0x + 64 hex) at venue a, ticker at venue b. One of protocol v2 has 31 bytes and is kept padded with
-   * 00, as all of venue a's hosts but Gamma show it.
+   * Condition id (0x + 64 hex) at venue a, ticker at venue b. Protocol v2 ids have 31 bytes and are stored padded with
+   * 00, as all of venue a's hosts except Gamma show them.
    */
   readonly nativeId: string
-  /** Of venue a's protocol v2: tokens are position ids. Never at venue b. */
+  /** Protocol v2 of venue a: tokens are position ids. Always false at venue b. */
   readonly isV2: boolean
-  /** What the market's chances are drawn from: the same under both protocols. */
+  /** Key from which the market's probabilities are drawn: equal under both protocols. */
   readonly chanceKey: string
   /** UUID, Kalshi's `market_id`. */
   readonly uuid: string
@@ -120,22 +120,22 @@ export interface SimListing {
     readonly floor: number | null
     readonly cap: number | null
   } | null
-  /** Polymarket's sportsMarketType ("moneyline", "spreads", "totals"); null when no game market. */
+  /** Polymarket's sportsMarketType ("moneyline", "spreads", "totals"). Null: not a game market. */
   readonly sportsMarketType: string | null
   /** Spread or total line; null otherwise. */
   readonly line: number | null
   readonly createdMs: TimeMs
   readonly openMs: TimeMs
   readonly closeMs: TimeMs
-  /** When the result is known; ≥ closeMs. */
+  /** Time when the result is known; ≥ closeMs. */
   readonly determineMs: TimeMs
-  /** When it is final; ≥ determineMs. */
+  /** Time when it is final; ≥ determineMs. */
   readonly resolveMs: TimeMs
-  /** Payout of the first outcome: 1, 0, or one half (void). Only to be shown once determined. */
+  /** Payout of the first outcome: 1, 0, or one half (void). Must not be shown before it is determined. */
   readonly payout: PriceMicros
-  /** Identifies the underlying question; equal on both venues for pairs, traps included. */
+  /** Identifies the underlying question. Equal on both venues for pairs, including traps. */
   readonly questionKey: string
-  /** The question's listing on the other venue, if any, and how it relates. */
+  /** The question's listing on the other venue, if any, and its relation. */
   readonly pair: { readonly otherNativeId: string; readonly kind: SimPairKind } | null
   /** Relative activity, 1 is average; a few markets have most of it. */
   readonly activity: number
@@ -145,10 +145,10 @@ export interface SimListing {
 export interface SimTrade {
   /** Kalshi's trade_id: a UUID. */
   readonly id: string
-  /** 0x + 64 hex; several fills of one order share it. */
+  /** 0x + 64 hex. Several fills of one order share it. */
   readonly txHash: string
   readonly market: SimMarket
-  /** Which outcome the taker traded, and its price; Kalshi's no-side buys are outcomeIndex 1. */
+  /** The outcome that the taker traded, and its price. Kalshi's no-side buys are outcomeIndex 1. */
   readonly outcomeIndex: 0 | 1
   readonly side: TradeSide
   readonly price: PriceMicros
@@ -156,7 +156,7 @@ export interface SimTrade {
   readonly atMs: TimeMs
   readonly taker: SimWallet
   readonly makers: readonly { readonly wallet: SimWallet; readonly size: SizeMicros }[]
-  /** Whether rows show a price just beside the true one; without it, whether the hash ends in 0. */
+  /** Rows show a price slightly off the true one. If absent: whether the hash ends in 0. */
   readonly isBesideTick?: boolean
 }
 
@@ -167,7 +167,7 @@ export interface SimWallet {
   readonly pseudonym: string
 }
 
-/** What the Data API calls a row of a wallet's activity. */
+/** Row kinds of a wallet's activity in the Data API. */
 export type SimWalletEventKind =
   | 'TRADE'
   | 'SPLIT'
@@ -178,34 +178,37 @@ export type SimWalletEventKind =
   | 'MAKER_REBATE'
   | 'MIGRATION'
 
-/** One thing a wallet did: the plain truth, from which everything else about it can be computed. */
+/** One action of a wallet. Everything else about the wallet is derived from these. */
 export interface SimWalletEvent {
   readonly kind: SimWalletEventKind
   readonly atMs: TimeMs
   readonly txHash: string
-  /** Null for what concerns the account as a whole. */
+  /** Null for events of the whole account. */
   readonly market: SimMarket | null
-  /** Of a TRADE: the fill and the wallet's place in it (0 the taker, then the makers); null otherwise. */
+  /** For a TRADE: the fill and the wallet's index in it (0 the taker, then the makers). Null otherwise. */
   readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
-  /** The outcome of a fill, or of what was redeemed or migrated; null for all else. */
+  /** The outcome of a fill, a redemption or a migration. Null otherwise. */
   readonly outcomeIndex: 0 | 1 | null
-  /** Contracts bought, sold, split, merged, converted, migrated or, where its row names the token, redeemed; of all else the same as `usd`. */
+  /**
+   * Contracts bought, sold, split, merged, converted, migrated or, if the row names the token, redeemed. Otherwise the
+   * same as `usd`.
+   */
   readonly size: SizeMicros
-  /** Dollars paid (a buy, a split) or received (all else), the fee left out; ≥ 0. */
+  /** Dollars paid (a buy, a split) or received (all others), without the fee; ≥ 0. */
   readonly usd: UsdMicros
-  /** Paid beside `usd`, by takers alone: on top of a purchase, out of the proceeds of a sale. */
+  /** Paid by takers in addition to `usd`: on top of a purchase, or out of the proceeds of a sale. */
   readonly fee: UsdMicros
 }
 
-/** What a wallet has of one outcome, and how the venue counts it. Averages are the venue's own: floats. */
+/** A wallet's position in one outcome, as the venue counts it. Averages are the venue's own floats. */
 export interface SimPosition {
   /** Never negative. */
   readonly amount: SizeMicros
-  /** Everything ever bought, split and conversion counted as the venue does. */
+  /** Total ever bought. Splits and conversions count as at the venue. */
   readonly bought: SizeMicros
-  /** Dollars a contract, by the running weighted average; kept when the position is closed. */
+  /** Dollars per contract, as the running weighted average. Retained when the position is closed. */
   readonly averagePrice: number
-  /** Micro-dollars, fees left out. */
+  /** Micro-dollars, without fees. */
   readonly realized: number
   /** Fees paid on buys, micro-dollars. */
   readonly fees: number
@@ -220,18 +223,18 @@ export interface SimHolding {
   readonly positions: readonly [SimPosition, SimPosition]
 }
 
-/** Everything about one wallet in this run. */
+/** All data of one wallet in this run. */
 export interface SimWalletLedger {
   readonly wallet: SimWallet
-  /** The owner's own address: another way to name the wallet. */
+  /** The owner's own address, which also identifies the wallet. */
   readonly eoa: string
   readonly firstMs: TimeMs
   /** Oldest first. */
   readonly events: readonly SimWalletEvent[]
-  /** How many events older than these are no longer kept. */
+  /** Number of older events that were dropped. */
   readonly droppedEventCount: number
   readonly holdings: ReadonlyMap<SimMarket, SimHolding>
-  /** Received minus paid, from 0 at the start; without `fees` and `income`. */
+  /** Received minus paid since the start, without `fees` and `income`. */
   readonly cash: UsdMicros
   readonly fees: UsdMicros
   readonly income: UsdMicros
@@ -239,15 +242,15 @@ export interface SimWalletLedger {
 
 /** The wallets of venue a that have traded in this run. */
 export interface SimWallets {
-  /** By proxy address or the owner's, in any case; null: never seen. */
+  /** Looks up by proxy or owner address, in any case. Null: unknown. */
   wallet(address: string): SimWalletLedger | null
   /** In the order of their first trades. */
   all(): readonly SimWalletLedger[]
-  /** Every holding that the market ever had. */
+  /** Every holding in the market, including closed ones. */
   holders(market: SimMarket): readonly SimHolding[]
 }
 
-/** A market, alive. */
+/** A market with its state. */
 export interface SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
@@ -261,12 +264,12 @@ export interface SimMarket {
   readonly volumeTotalContracts: SizeMicros
   readonly volume24hContracts: SizeMicros
   readonly openInterest: SizeMicros
-  /** Last time anything about the market changed. */
+  /** Time of the last change of the market. */
   readonly updatedMs: TimeMs
   readonly book: SimBook
   /** The fair price at any time of the market's life: a pure function of seed and time. */
   fairPrice(atMs: TimeMs): PriceMicros
-  /** Newest last; at most 2 million a venue, and less in a world that is kept on disk (world-record.ts). */
+  /** Newest last. At most 2 million per venue, fewer in a world that is persisted (world-record.ts). */
   readonly trades: readonly SimTrade[]
 }
 
@@ -279,7 +282,7 @@ export interface SimBook {
   sizeAt(side: BookSide, price: PriceMicros): SizeMicros
 }
 
-/** One thing that happened in the world, emitted synchronously, in order. */
+/** One change of the world, emitted synchronously and in order. */
 export type WorldChange =
   /** Orders placed or cancelled; sizes are the levels' new totals. */
   | {
@@ -287,11 +290,11 @@ export type WorldChange =
       readonly market: SimMarket
       readonly changes: readonly LevelChange[]
       readonly previousSizes: readonly SizeMicros[]
-      /** Whether venue b's stream loses it: it is numbered and not sent. */
+      /** True: venue b's stream numbers it but does not send it. */
       readonly isLost?: boolean
       readonly atMs: TimeMs
     }
-  /** A trade, and what it took from the book. */
+  /** A trade and the liquidity that it removed from the book. */
   | {
       readonly kind: 'trade'
       readonly market: SimMarket
@@ -313,32 +316,32 @@ export type WorldChange =
       readonly atMs: TimeMs
     }
 
-/** The world both servers show. */
+/** The world that both servers render. */
 export interface World {
   readonly seed: number
   readonly startedMs: TimeMs
   nowMs(): TimeMs
-  /** Everything not resolved for more than two days, in creation order. */
+  /** Everything that was not resolved more than two days ago, in creation order. */
   events(venue: SimVenue): readonly SimEvent[]
   markets(venue: SimVenue): readonly SimMarket[]
   market(venue: SimVenue, nativeId: string): SimMarket | null
-  /** Venue a only: the market of a token id and which outcome it is. */
+  /** Venue a only: the market of a token id and the index of its outcome. */
   marketOfToken(token: string): { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 } | null
   event(venue: SimVenue, nativeId: string): SimEvent | null
-  /** All kept trades of a venue, oldest first. */
+  /** All retained trades of a venue, oldest first. */
   trades(venue: SimVenue): readonly SimTrade[]
-  /** All trades of the venue since then are kept; before it, figures come from the fair price. */
+  /** All trades of the venue since this time are retained. Earlier figures come from the fair price. */
   tradesFromMs(venue: SimVenue): TimeMs
   /** Every league's teams, for venue a's /teams. */
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
-  /** Calls `listener` for each change from now on; returns how to stop. */
+  /** Calls `listener` for each change from now on. Returns the function that unsubscribes. */
   onChange(listener: (change: WorldChange) => void): () => void
-  /** Moves the world to its clock's now: lifecycle, then order flow at the set rate. */
+  /** Advances the world to its clock's time: lifecycle, then order flow at the set rate. */
   step(): void
 }
 
-/** What the servers can get wrong; see faults.ts. */
+/** Faults of the servers; see faults.ts. */
 export type SimFault = FaultName
 
-/** How they may change without a word; see changes.ts. */
+/** Unannounced protocol changes; see changes.ts. */
 export type SimChange = ChangeName

@@ -1,5 +1,5 @@
-// The small REST side of both simulated venues: routes over node:http, JSON answers, a body limit
-// and the REST faults. node:http on purpose: the simulator must not share a bug with our own server.
+// REST server of both simulated venues: routes over node:http, JSON answers, a body limit and the REST faults. It uses
+// node:http so that it shares no bug with our own server.
 
 import {
   createServer,
@@ -14,11 +14,11 @@ import type { Log } from '../../process/log.ts'
 import type { RestAnswer } from './changes.ts'
 import type { Faults } from './faults.ts'
 
-/** A request whose body, if any, has been read whole. */
+/** A request with its complete body, if any. */
 export interface RestRequest {
   /** Upper case; HEAD arrives as GET. */
   readonly method: string
-  /** As sent, without the query: what venue b's signatures cover. */
+  /** As received, without the query. Venue b's signatures cover it. */
   readonly path: string
   /** The `{name}` parts of the route's pattern, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
@@ -33,13 +33,13 @@ export type { RestAnswer }
 type RestHandler = (request: RestRequest) => RestAnswer
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** What a venue says in the cases that no route answers; each has a plain default. */
+/** Answers for cases that no route handles. Each has a default. */
 export interface RestHooks {
-  /** Runs before every route (signatures, rate limits); an answer ends the request. */
+  /** Runs before every route (signatures, rate limits). An answer ends the request. */
   readonly guard?: (request: RestRequest) => RestAnswer | null
   readonly notFound?: (request: RestRequest) => RestAnswer
   readonly methodNotAllowed?: (request: RestRequest) => RestAnswer
-  /** The 429 of the rate-limit faults; Retry-After is added by the fault that has it. */
+  /** The 429 of the rate-limit faults. The fault itself adds Retry-After. */
   readonly rateLimited?: () => RestAnswer
 }
 
@@ -47,21 +47,19 @@ interface RestOptions {
   readonly faults: Faults
   readonly log: Log
   readonly hooks?: RestHooks
-  /** Longest request body; above it the answer is 413. Default 1 MiB. */
+  /** Maximum request body; above it the answer is 413. Default 1 MiB. */
   readonly bodyBytesMax?: number
 }
 
-/** An answer with a JSON body. */
 export function json(value: unknown, status = 200): RestAnswer {
   return jsonText(JSON.stringify(value), status)
 }
 
-/** An answer whose JSON text is already written. */
+/** An answer with serialized JSON. */
 export function jsonText(body: string, status = 200): RestAnswer {
   return { status, body, contentType: 'application/json; charset=utf-8' }
 }
 
-/** An answer in plain text. */
 export function plainText(body: string, status = 200): RestAnswer {
   return { status, body, contentType: 'text/plain; charset=utf-8' }
 }
@@ -74,7 +72,7 @@ const HTML_502: RestAnswer = {
     '<body><h1>Bad gateway <span>Error code 502</span></h1><p>cloudflare</p></body>\n</html>\n',
 }
 
-/** One listener. Add routes, then listen; literal segments win over `{name}` segments. */
+/** One listener. Add routes, then listen. Literal segments take precedence over `{name}` segments. */
 export class RestServer {
   readonly #routes: Route[] = []
   readonly #upgrades = new Map<string, UpgradeHandler>()
@@ -90,14 +88,14 @@ export class RestServer {
     this.#hooks = options.hooks ?? {}
     this.#bodyBytesMax = options.bodyBytesMax ?? 1_048_576
     this.#server = createServer((request, response) => this.#receive(request, response))
-    // Longer than clients keep idle connections, so that none is reused while we close it.
+    // Longer than clients retain idle connections, so that none is reused while the server closes it.
     this.#server.keepAliveTimeout = 120_000
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
-    // A client that sends no HTTP at all is cut off; nothing a peer sends may end the process.
+    // Disconnects clients that do not send HTTP. No input of a peer may end the process.
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** Adds a route; the pattern is a path such as `/markets/{ticker}/orderbook`. */
+  /** Adds a route. The pattern is a path such as `/markets/{ticker}/orderbook`. */
   route(method: string, pattern: string, handler: RestHandler): void {
     this.#routes.push({ method, segments: pattern.split('/').slice(1), handler })
   }
@@ -110,12 +108,12 @@ export class RestServer {
     this.route('POST', pattern, handler)
   }
 
-  /** Hands WebSocket upgrades of a path to a handler; the path `*` takes all others. */
+  /** Registers a handler for WebSocket upgrades of a path. The path `*` matches all others. */
   upgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler)
   }
 
-  /** Starts listening (port 0: any free one) and resolves to the port; rejects when it is taken. */
+  /** Starts listening (port 0: any free one) and resolves to the port. Rejects if the port is in use. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
@@ -127,7 +125,7 @@ export class RestServer {
     })
   }
 
-  /** Stops listening and cuts every HTTP connection; upgraded sockets belong to their handler. */
+  /** Stops listening and closes every HTTP connection. Upgraded sockets belong to their handler. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       this.#server.close(() => resolve())
@@ -142,7 +140,7 @@ export class RestServer {
     let bytes = 0
     incoming.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      // Above the limit the rest is read and dropped, so that the client sees the 413.
+      // Above the limit the rest is read and discarded, so that the client receives the 413.
       if (bytes <= this.#bodyBytesMax) chunks.push(chunk)
     })
     incoming.on('end', () => {
@@ -166,7 +164,7 @@ export class RestServer {
     const request = { method, path, params, query, headers: incoming.headers, body }
     const { changes } = this.#faults
     try {
-      // The simulator's own pages are not the venue's: no faults, changes and rate limits there.
+      // The simulator's own paths do not belong to the venue: no faults, changes or rate limits.
       if (path.startsWith('/sim/')) return this.#routed(found, request)
       changes.editRequest(path, query)
       return changes.editAnswer(path, this.#refusal(request) ?? this.#routed(found, request))
@@ -234,7 +232,7 @@ export function refuseUpgrade(socket: Duplex, answer: RestAnswer): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${answer.body}`)
 }
 
-/** A token bucket on the monotonic clock: `capacity` at once, `perSecond` in the long run. */
+/** A token bucket on the monotonic clock with a burst of `capacity`, refilled at `perSecond`. */
 export class SimTokenBucket {
   readonly #clock: Clock
   readonly #capacity: number
@@ -250,7 +248,7 @@ export class SimTokenBucket {
     this.#filledMs = options.clock.monotonicMs()
   }
 
-  /** Takes `cost` tokens, or none and returns false when there are too few. */
+  /** Takes `cost` tokens. If there are too few, takes none and returns false. */
   take(cost = 1): boolean {
     const nowMs = this.#clock.monotonicMs()
     const gained = ((nowMs - this.#filledMs) / 1000) * this.#perSecond

@@ -1,5 +1,4 @@
-// Both simulated venues as one thing to start and stop: the world, its step timer, Polymarket's four
-// servers and Kalshi's one.
+// Starts and stops both simulated venues: the world, its step timer, Polymarket's four servers and Kalshi's server.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
@@ -27,33 +26,33 @@ export interface SimulatorOptions {
   readonly seed: number
   /** 20 to 100,000. */
   readonly marketsPerVenue: number
-  /** Part of venue a's markets that is of its protocol v2, 0 to 1; one half unless said. */
+  /** Share of venue a's markets under protocol v2, 0 to 1. Default: one half. */
   readonly v2Share?: number
   /** Stream messages of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
   readonly faults: readonly (SimFault | SimChange)[]
   /** Seconds after which venue a's activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
-  /** Planned gaps between the venues' prices a minute; none unless said. */
+  /** Planned price gaps between the venues per minute. Default: none. */
   readonly gapsPerMinute?: number
   readonly clock: Clock
-  /** Where chance comes from; without it, from the seed and the time of the start. */
+  /** Random source. Default: derived from the seed and the start time. */
   readonly random?: Random
-  /** What exists when; without it, the calendar of the seed. */
+  /** The plan of events. Default: the calendar of the seed. */
   readonly plan?: Plan
   readonly log: Log
-  /** Gamma here, CLOB +1, Data +2, RTDS +3, Kalshi +10; 0 takes free ports. */
+  /** Gamma on this port, CLOB +1, Data +2, RTDS +3, Kalshi +10. 0 selects free ports. */
   readonly basePort: number
-  /** The public key of key id `sim`; null makes a pair. */
+  /** The public key of key id `sim`. Null creates a pair. */
   readonly kalshiPublicKeyPem: string | null
   readonly host?: string
-  /** Where the world is kept, in a folder of its own for each seed, size and share; null: a restart forgets it. */
+  /** Folder in which the world is persisted, with a subfolder for each seed, size and share. Null: not persisted. */
   readonly worldFolder?: string | null
-  /** Whether a new world has a past of some days: trades, and wallets that won, lost and redeemed. Default: none. */
+  /** Generates a past of some days for a new world: trades, and wallets that won, lost and redeemed. Default: false. */
   readonly hasPast?: boolean
 }
 
-/** Where everything listens; what the connectors' settings take as they are. */
+/** URLs of all servers, in the form of the connectors' settings. */
 interface SimulatorUrls {
   readonly gamma: string
   readonly clob: string
@@ -67,17 +66,17 @@ interface SimulatorUrls {
 export interface Simulator {
   readonly urls: SimulatorUrls
   readonly kalshiKeyId: typeof SIM_KEY_ID
-  /** Empty when the caller brought a public key of its own. */
+  /** Empty if the caller supplied a public key. */
   readonly kalshiPrivateKeyPem: string
   readonly world: World
-  /** The truth about venue a's wallets. */
+  /** The actual state of venue a's wallets. */
   readonly wallets: SimWallets
-  /** What is changed of the protocols, which may be replaced at any time. */
+  /** Active protocol changes, which may be replaced at any time. */
   readonly changes: Changes
   stop(): Promise<void>
 }
 
-/** Starts both venues. Rejects when a port is taken; nothing is then left listening. */
+/** Starts both venues. If a port is in use, rejects and leaves nothing listening. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
@@ -118,7 +117,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await polymarket.stop()
     throw error
   })
-  // Only now: the record belongs to the simulator that holds the ports, and this one has them from here on.
+  // Only now: the simulator that holds the ports owns the record.
   record?.begin()
   const stopStepping = clock.every(STEP_MS, () => world.step())
   return {
@@ -143,7 +142,7 @@ interface OpenWorld {
   readonly record: WorldRecord | null
 }
 
-/** The world of before where there is one, else a new one; a record that cannot be read is let go, and said so. */
+/** Restores the persisted world, if any, else creates one. An unreadable record is logged and discarded. */
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
@@ -182,7 +181,7 @@ function portAt(basePort: number, step: number): number {
   return basePort === 0 ? 0 : basePort + step
 }
 
-/** One stream for each part, so that what one part does cannot change another's chances. */
+/** One random stream per part, so that the draws of one part do not affect another. */
 function randomStreams({ seed, clock, random }: SimulatorOptions): (name: string) => Random {
   const start = random === undefined ? clock.nowMs() : random.below(2 ** 32)
   return (name) => seededRandom('simulator', seed, start, name)

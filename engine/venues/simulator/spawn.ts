@@ -1,5 +1,5 @@
-// Runs the simulated venues in a process of their own, for `npm start`: what they cost must not be
-// measured with what the engine costs. The child's log goes to our stderr.
+// Runs the simulated venues in a separate process for `npm start`, so that their cost is not measured with the
+// engine's. The child's log goes to our stderr.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -8,41 +8,40 @@ import { programOf } from '../../process/program.ts'
 import { parseReady, type ReadyMessage } from './child-options.ts'
 
 const CHILD = new URL('./child.ts', import.meta.url)
-/** After this long without an end the child is killed. */
+/** The child is killed if it does not exit within this time. */
 const KILL_AFTER_MS = 3_000
 
 export interface SpawnOptions {
   readonly seed: number
   readonly marketsPerVenue: number
-  /** Part of venue a's markets that is of protocol v2. */
+  /** Share of venue a's markets under protocol v2. */
   readonly v2Share: number
   readonly messagesPerSecond: number
-  /** Planned price gaps a minute; none unless said. */
+  /** Planned price gaps per minute. Default: none. */
   readonly gapsPerMinute?: number
-  /** Names of faults; the child refuses unknown ones. */
+  /** Names of faults. The child rejects unknown ones. */
   readonly faults: readonly string[]
-  /** Seconds after which the activity stream ends; null, the default: never. */
+  /** Seconds after which the activity stream ends. Null (default): never. */
   readonly activityEndsS?: number | null
   readonly clock: Clock
   readonly logLevel: string
-  /** 0, the default, takes free ports. */
+  /** 0 (default) selects free ports. */
   readonly basePort?: number
   readonly host?: string
   readonly kalshiPublicKeyPem?: string | null
-  /** Where the child keeps its world; null, the default: nowhere. */
+  /** Folder in which the child persists its world. Null (default): not persisted. */
   readonly worldFolder?: string | null
-  /** Called when the child ends without having been asked to, after it was ready. */
+  /** Called if the child exits without a stop request, after it was ready. */
   readonly onLost?: (reason: string) => void
 }
 
 type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
-  /** The child's process id. */
   readonly pid: number
-  /** Ends the child within three seconds; safe to call twice. */
+  /** Ends the child within three seconds. Idempotent. */
   stop(): Promise<void>
 }
 
-/** Resolves once the venues listen. Rejects when the child ends first, with how it ended. */
+/** Resolves once the venues listen. Rejects with the exit reason if the child exits first. */
 export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator> {
   const { clock, onLost, ...plain } = options
   const { url, flags } = programOf(CHILD)

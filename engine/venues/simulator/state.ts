@@ -1,14 +1,14 @@
-// The world's own truth as JSON, for tests that compare what a client rebuilt with what really was;
-// served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros.
-//  ?view=summary markets by venue and status, trade counts, pairs and traps
-//  ?view=books&venue=a|b touched open markets: {nativeId: {bids, asks, tick}}
-//  ?view=trades&venue=a|b&from_index=N rows from the run's N-th trade on, at most 10,000
-//  ?view=pairs every question listed on both venues
-//  ?view=gaps the planned gaps that opened: kind, markets, when they open and close
-//  ?view=wallets every wallet that has traded: addresses and number of events
-//  ?view=wallet&address=A&from_index=N one wallet: cash, balances, events from its N-th on, at most 10,000
-//  ?action=pause | resume stops and restarts the flow; answers the summary
-//  ?action=burst&messages=N N venue messages more within the next second, at most 1,000,000
+// The world's actual state as JSON, for tests that compare a client's reconstruction with it. Served at GET /sim/state
+// on the Gamma port; no real venue has it. Prices and sizes are micros.
+// ?view=summary: markets by venue and status, trade counts, pairs and traps
+// ?view=books&venue=a|b: open markets with a created book: {nativeId: {bids, asks, tick}}
+// ?view=trades&venue=a|b&from_index=N: rows from the run's N-th trade on, at most 10,000
+// ?view=pairs: every question listed on both venues
+// ?view=gaps: the planned gaps that opened: kind, markets, opening and closing times
+// ?view=wallets: every wallet that has traded: addresses and number of events
+// ?view=wallet&address=A&from_index=N: one wallet: cash, balances, events from its N-th on, at most 10,000
+// ?action=pause | resume: stops and restarts the order flow; returns the summary
+// ?action=burst&messages=N: N additional venue messages within the next second, at most 1,000,000
 
 import type { Level } from '../../events.ts'
 import {
@@ -28,7 +28,7 @@ const ROWS_MAX = 10_000
 const BURST_MAX = 1_000_000
 const BURST_MS = 1_000
 
-/** Answers one query; a query that cannot be answered gets `{ error }` saying what is accepted. */
+/** Answers one query. An invalid query gets `{ error }` with the accepted values. */
 export function worldState(
   parts: { readonly world: SimulatedWorld; readonly wallets: SimWallets },
   query: URLSearchParams,
@@ -171,7 +171,7 @@ function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown
   }
 }
 
-// The ledger and nothing else: what it means (averages, profit) is for tests to work out themselves.
+// Only the ledger. Tests compute derived figures (averages, profit) themselves.
 function wallet(ledger: SimWalletLedger, fromIndex: number): unknown {
   if (!Number.isInteger(fromIndex) || fromIndex < 0) {
     return { error: 'from_index accepts integers from 0' }

@@ -1,4 +1,4 @@
-// What axe-core says of a page: an independent judge of what people can read and use.
+// Accessibility problems of a page, found by axe-core.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,12 +9,12 @@ const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violatio
   .flatMap(({ id, impact, nodes }) => nodes.map(({ target, any, html }) =>
     [impact, id, target.join(' '), any[0]?.message ?? '', html.slice(0, 200)].join(' | '))))`
 
-/** Those that axe-core calls serious or critical. */
+/** Problems of axe-core's levels serious and critical. */
 export async function seriousProblems(page: Page): Promise<readonly string[]> {
   return (await allProblems(page)).filter((problem) => /^(serious|critical) /.test(problem))
 }
 
-/** One line a problem: how bad, which rule, where, and what is wrong. */
+/** One line per problem: level, rule, element and description. */
 export async function allProblems(page: Page): Promise<readonly string[]> {
   if (await page.evaluate<boolean>('!("axe" in window)')) await page.evaluate(SOURCE)
   return page.evaluate<readonly string[]>(RUN)

@@ -1,6 +1,6 @@
-// `test`, `before` and `after` for files that need a real browser. Where none is installed their tests are skipped with
-// what to install, so that the README's two commands pass on any machine; where BROWSER_TESTS is `required`, as in
-// `.ci/run`, a missing browser fails them.
+// `test`, `before` and `after` for tests that need a browser. Without one the tests are skipped with installation
+// advice, so that the README's two commands pass on any machine. With BROWSER_TESTS=required, as in `.ci/run`, a
+// missing browser fails them.
 
 import {
   after as afterAll,
@@ -17,7 +17,7 @@ const skipped = (name: string, run: TestFn): void =>
   void testOf(name, { skip: reason ?? true }, run)
 const nothing = (_run: HookFn): void => {}
 
-// Node's own where they run, so that a failure is told with the file in which the test stands.
+// Node's own function where tests run, so that a failure is reported with the file that contains the test.
 export const test: (name: string, run: TestFn) => void = reason === null ? testOf : skipped
 export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
 export const after: (run: HookFn) => void = reason === null ? afterAll : nothing

@@ -1,6 +1,5 @@
-// A real browser for tests of the dashboard: Debian's chromium without a screen, driven through playwright-core. Each
-// tab notes what goes wrong in its page: errors of the console, exceptions, anything that the page's policy refused;
-// a tab with such a note fails the test that closes it.
+// Headless browser for dashboard tests: Debian's chromium, controlled by playwright-core. Each tab records console
+// errors, exceptions and requests blocked by the page's policy. Closing a tab with recorded problems fails the test.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -12,59 +11,59 @@ import {
   type Page,
 } from 'playwright-core'
 
-/** How a tab is opened. */
+/** Options of a new tab. */
 export interface TabOptions {
-  /** Pixels of the window; 1280 by 800 unless given. */
+  /** Width of the window in pixels; default: 1280 by 800. */
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
-  /** Of the session in the browser's cookie; null or left out: no user is logged in. */
+  /** The session token in the browser's cookie; null or omitted: no user is logged in. */
   readonly token?: string | null
-  /** Notes that this test provokes. */
+  /** Problems that this test provokes. */
   readonly expected?: readonly RegExp[]
   /**
-   * The server is a real process: what it sheds on a busy machine, or has not ready in time (503), is an answer to the
-   * page as well.
+   * The server is a real process. On a busy machine it may reject a request or not be ready in time (503), which is
+   * not a problem then.
    */
   readonly isShedding?: boolean
   readonly timezone?: string
   readonly locale?: string
 }
 
-/** A tab of its own profile, as of a visitor who comes for the first time. */
+/** A tab with its own profile, like a new visitor's. */
 export interface Tab {
   readonly page: Page
-  /** What went wrong so far, but for what was expected. */
+  /** Problems so far, except expected ones. */
   readonly problems: readonly string[]
-  /** Chromium's own protocol, for what playwright does not show. */
+  /** The Chrome DevTools protocol, for what playwright does not expose. */
   protocol(): Promise<CDPSession>
-  /** Closes it; throws when something went wrong in it. */
+  /** Closes the tab; throws if it has problems. */
   close(): Promise<void>
 }
 
 /** One browser for a test file. */
 export interface Chromium {
-  /** A tab at an address. */
+  /** Opens a tab at an address. */
   open(url: string, options?: TabOptions): Promise<Tab>
-  /** Closes all of it; throws when something went wrong in a tab that is still open. */
+  /** Closes the browser; throws if an open tab has problems. */
   close(): Promise<void>
 }
 
-/** What is not there by then never comes: longer than any wait on a busy machine. */
+/** Longer than any wait on a busy machine. */
 const WAIT_MS = 300_000
-/** A refused request is an answer to the page, and Chromium says so in the console as well. */
+/** A rejected request is a valid response to the page, but Chromium also logs it to the console. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/
 const SHED = /^Failed to load resource: the server responded with a status of 503/
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** What to install; null where there is a browser. */
+/** Installation advice; null if there is a browser. */
 export function missingBrowser(): string | null {
   if (existsSync(executablePath)) return null
   return `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`
 }
 
-/** Starts the browser. Throws with what to install when there is none. */
+/** Starts the browser. Without one it throws with installation advice. */
 export async function openChromium(): Promise<Chromium> {
   const missing = missingBrowser()
   if (missing !== null) throw new Error(missing)
@@ -133,26 +132,26 @@ async function tabOf(
   }
 }
 
-/** A tab is left open by a test that failed: what stood in it then tells why. */
+/** The content of a tab left open by a failed test, for its error message. */
 async function whatItShows(page: Page): Promise<string> {
   const text = await page.evaluate('document.body.innerText').catch(String)
   return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
 
-/** Waits until it has the focus, which comes a moment after what is drawn. */
+/** Waits until the element has the focus, which may arrive after it is drawn. */
 export const focusOn = (one: Locator): Promise<void> =>
   one.and(one.page().locator(':focus')).waitFor()
 
-/** As the server of this address sets it (http/request/dashboard-request.ts). */
+/** The cookie as the server of this address sets it (http/request/dashboard-request.ts). */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
   const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const
   return { ...stored, name: `twinbook${port}`, value: token }
 }
 
-// What follows runs in the page, before anything of it: as texts, since the types here are those of Node.
+// The following runs in the page before its own scripts. It is text, since the types here are Node's.
 
-/** A test's own functions that run in the page were made by tsx, which calls this for their names. */
+/** tsx compiles test functions that run in the page; they call this for their names. */
 const NAMES_OF_FUNCTIONS = 'globalThis.__name ??= (named) => named'
 
 const TELL_REFUSALS = `

@@ -1,5 +1,5 @@
-// The dashboard for tests in a browser, over a fake engine in the test's own process or over a real process with
-// simulated venues; either comes with a browser and ends with it.
+// The dashboard for browser tests, over a fake engine in this process or over a real process with simulated venues.
+// Both start and stop a browser.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { type Chromium, openChromium, type Tab, type TabOptions } from './chromi
 export interface FakeDashboard {
   readonly face: ApiServer
   readonly chromium: Chromium
-  /** A tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
+  /** Opens a tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
   open(page: string, options?: TabOptions): Promise<Tab>
   close(): Promise<void>
 }
@@ -22,20 +22,20 @@ export interface FakeDashboard {
 /** The dashboard of a real process. */
 export interface RealDashboard {
   readonly origin: string
-  /** Of the local account, whose requests are not limited. */
+  /** Key of the local account, which has no request limit. */
   readonly key: string
   readonly chromium: Chromium
-  /** A tab at a page; no user is logged in unless a token is given. */
+  /** Opens a tab at a page; no user is logged in unless a token is given. */
   open(page: string, options?: TabOptions): Promise<Tab>
-  /** Makes an account; its token. */
+  /** Creates an account; returns its token. */
   signUp(email: string): Promise<string>
-  /** Ends the process by a signal; `start` begins another on the same port and folder. */
+  /** Stops the process with a signal; `start` starts another on the same port and folder. */
   stop(signal: NodeJS.Signals): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts a face over a fake engine, and a browser. */
+/** Starts an API server over a fake engine, and a browser. */
 export async function openFakeDashboard(
   set: Parameters<typeof openApiServer>[0] = {},
 ): Promise<FakeDashboard> {
@@ -55,7 +55,7 @@ export async function openFakeDashboard(
   }
 }
 
-/** Starts a process over simulated venues, and a browser. `env` over a small, quick world. */
+/** Starts a process over simulated venues, and a browser. `env` overrides the settings of a small, fast world. */
 export async function openRealDashboard(
   env: Readonly<Record<string, string>> = {},
 ): Promise<RealDashboard> {
@@ -103,14 +103,14 @@ export async function openRealDashboard(
   }
 }
 
-/** Pages of a running service with something to see on them: every page, a busy market, a settled one and a wallet among them. */
+/** Pages of a running service with content: every page, including a busy market, a settled one and a wallet. */
 export async function pagesToSee({ origin, key }: RealDashboard): Promise<readonly string[]> {
   const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(
       `${origin}/v1/markets?status=${status}&platform=venue_a&limit=100`,
       key,
     )
-    // Those that the other venue lists as well come first.
+    // Markets that both venues list come first.
     return markets
       .toSorted((one, other) => other.platforms.length - one.platforms.length)
       .map(({ id }) => encodeURIComponent(id))
@@ -140,7 +140,7 @@ interface ListedMarket {
   readonly platforms: readonly object[]
 }
 
-/** Of the newest trades of these markets, the first wallet that is named. */
+/** The first wallet named in the newest trades of these markets. */
 async function tradingWallet(origin: string, key: string, ids: readonly string[]): Promise<string> {
   for (;;) {
     for (const id of ids) {

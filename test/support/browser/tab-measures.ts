@@ -1,13 +1,13 @@
-// What a tab costs, by Chromium's own protocol: the tasks of its main thread, and the memory of its scripts. The time
-// that a task had the processor is told beside the time by the clock, since other tests run on the machine.
+// Costs of a tab, by Chromium's protocol: tasks of its main thread and memory of its scripts. A task's processor time
+// is reported beside its wall time, since other tests run on the machine.
 
 import type { CDPSession } from 'playwright-core'
 
-/** A task of the main thread: one callback, message, timer or picture, with all that it led to. */
+/** A task of the main thread: one callback, message, timer or frame, with everything that it caused. */
 interface TabTask {
-  /** Milliseconds that the thread ran for it. */
+  /** Milliseconds of processor time. */
   readonly threadMs: number
-  /** Milliseconds by the clock, waiting for a processor included. */
+  /** Milliseconds of wall time, including the wait for a processor. */
   readonly wallMs: number
 }
 
@@ -65,16 +65,16 @@ function isTraceEvent(value: unknown): value is TraceEvent {
   return typeof value === 'object' && value !== null && 'name' in value && 'pid' in value
 }
 
-/** What a tab holds. */
+/** Memory use of a tab. */
 interface TabHeld {
   /** Of its scripts. */
   readonly heapBytes: number
-  /** Of the document, and those that its scripts still hold. */
+  /** Of the document, and detached ones that scripts still reference. */
   readonly nodes: number
   readonly listeners: number
 }
 
-/** What the tab holds after a forced collection. */
+/** Memory use after a forced collection. */
 export async function heldBy(protocol: CDPSession): Promise<TabHeld> {
   await protocol.send('HeapProfiler.enable')
   for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')

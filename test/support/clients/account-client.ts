@@ -1,5 +1,5 @@
-// Makes accounts, keys and webhooks at any gateway of a cluster while it is damaged, revokes keys again, and remembers what was
-// acknowledged: in the end all of that must be so at every gateway. What was not answered is not known, and not judged.
+// Creates accounts, keys and webhooks at random gateways of a cluster during failures, revokes keys, and records what
+// was acknowledged. Finally every gateway must have all of it. Unanswered requests are not checked.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
@@ -26,7 +26,7 @@ export class AccountClient {
   readonly #tokens: string[] = []
   readonly #keys: Key[] = []
   readonly #webhooks: { readonly key: Key; readonly id: string }[] = []
-  /** What was not done, by what was answered. */
+  /** Number of rejected requests, by response. */
   readonly #refused = new Map<string, number>()
   #tries = 0
   #isOver = false
@@ -61,14 +61,14 @@ export class AccountClient {
     }
   }
 
-  /** Null unless it was answered as hoped for. */
+  /** Null unless the response is the expected one. */
   async #ask(path: string, { method = 'POST', headers = {}, body }: AccountRequest) {
     this.#tries += 1
     try {
       const response = await fetch(this.#random.pick(this.#urls) + path, {
         method,
         headers: {
-          // Each account comes from an address of its own.
+          // Each account uses its own address.
           ...{ 'x-forwarded-for': `10.1.0.${this.#tries % 250}`, ...headers },
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -118,7 +118,7 @@ export class AccountClient {
     if (ended !== null) key.state = 'revoked'
   }
 
-  /** What was acknowledged and is not so. */
+  /** Acknowledged changes that are missing. */
   async lost(): Promise<readonly string[]> {
     const lost: string[] = []
     for (const url of this.#urls) {
@@ -144,7 +144,7 @@ export class AccountClient {
     return lost
   }
 
-  /** Asks again while there is no time. */
+  /** Retries while the server is overloaded. */
   async #statusOf(url: string, key: string): Promise<number> {
     for (;;) {
       const response = await fetch(url, { headers: { 'x-api-key': key } })

@@ -1,5 +1,5 @@
-// Clients of the simulated venue b for tests: signed headers, REST answers, a stream client that
-// keeps what it was sent, and the venue itself on a free port. Not for the world (kalshi-world.ts).
+// Clients of the simulated venue b for tests: signed headers, REST requests, a stream client that stores its messages,
+// and the venue itself on a free port.
 
 import { constants, sign } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ import { StubWorld } from '../worlds/kalshi-world.ts'
 export const KEY_ID = 'test-key'
 const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-/** The three headers of a request signed with the test key; any field can be made wrong. */
+/** The three headers of a request signed with the test key; each field can be made invalid. */
 export function signedHeaders(fields: {
   method?: string
   path: string
@@ -70,7 +70,7 @@ export async function startStub(options: {
     stop: () => server.stop(),
     /** GET under /trade-api/v2. */
     async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-      // Each answer is awaited before the next second of the token bucket would matter.
+      // Advances the clock so that the token bucket never limits requests.
       options.clock.advance(50)
       const response = await fetch(`${base}/trade-api/v2${path}`, { headers })
       const text = await response.text()
@@ -86,7 +86,7 @@ export async function startStub(options: {
   }
 }
 
-/** A venue with one event of two markets, the first with levels on both sides. */
+/** A venue with one event of two markets; the first has levels on both sides. */
 export async function twoMarkets(t: TestContext, faults?: Faults) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -120,7 +120,7 @@ const GAME: SimGame = {
   home: { ...TEAM, name: 'Cincinnati Bengals', location: 'Cincinnati', kalshiCode: 'CIN' },
 }
 
-/** A venue with a game of two markets, an event of politics and a combo. */
+/** A venue with a game of two markets, a politics event and a combo. */
 export async function gameDay(t: TestContext, faults?: Faults) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -145,10 +145,10 @@ export async function gameDay(t: TestContext, faults?: Faults) {
   return { clock, world, venue, game, det, cin, politics, combo }
 }
 
-/** No fault ever strikes. */
+/** No faults occur. */
 const noFaults = (): Faults => new Faults([], seededRandom('none'))
 
-/** Every opportunity of these faults strikes while `isOn`. */
+/** While `isOn`, these faults occur at every opportunity. */
 export class ScriptedFaults extends Faults {
   readonly #faults: ReadonlySet<SimFault>
   isOn = false
@@ -165,7 +165,7 @@ export class ScriptedFaults extends Faults {
 
 export type Message = Record<string, unknown>
 
-/** A client of the stream that keeps what it was sent. */
+/** A stream client that stores its messages. */
 class StreamClient {
   readonly socket: WebSocket
   readonly #inbox: Message[] = []
@@ -198,7 +198,7 @@ class StreamClient {
     return id
   }
 
-  /** The next `count` messages, waiting for them. */
+  /** Waits for the next `count` messages. */
   async take(count: number): Promise<Message[]> {
     while (this.#inbox.length < count) {
       await new Promise<void>((resolve) => {
@@ -208,13 +208,12 @@ class StreamClient {
     return this.#inbox.splice(0, count)
   }
 
-  /** The next message. */
   async next(): Promise<Message> {
     const [message] = await this.take(1)
     return message ?? {}
   }
 
-  /** Everything sent so far: a round trip of `list_subscriptions` marks the end. */
+  /** All messages sent so far: a round trip of `list_subscriptions` marks the end. */
   async drain(): Promise<Message[]> {
     const id = this.send('list_subscriptions')
     for (;;) {
@@ -227,14 +226,13 @@ class StreamClient {
   }
 }
 
-/** An object, or an empty one: what a test then misses, it misses by name. */
+/** An object, or an empty one, so that a test fails on the missing field's name. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))
     : {}
 }
 
-/** A list of objects. */
 export function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(record) : []
 }

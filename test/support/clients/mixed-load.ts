@@ -1,6 +1,6 @@
-// What users do to the running service, all at once and at random, until it is killed: accounts, keys
-// and webhooks come, change and go, trades are read; and a ledger of what was acknowledged, what was
-// asked and never answered, and what was served.
+// Random concurrent user requests to the running service until it is killed: creating, changing and deleting accounts,
+// keys and webhooks, and reading trades. Records what was acknowledged, what was requested without an answer, and what
+// was served.
 
 import { randomBytes } from 'node:crypto'
 import type { Random } from '../../../engine/random.ts'
@@ -8,14 +8,14 @@ import { newSecret } from '../fakes/event-receivers.ts'
 import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/full-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
-/** A free account has 60 a minute; the judge needs some of them. */
+/** A free account has 60 a minute; the checks need some of them. */
 const REQUESTS_A_LIFE = 36
-/** An address may sign up or log in 20 times a minute; the judge logs in as well. */
+/** An address may sign up or log in 20 times a minute; the checks log in too. */
 const SIGN_UPS_A_LIFE = 6
 const HOOKS_MAX = 8
 const KEYS_MAX = 8
 
-/** Whether something is there: null when its end was asked for and never answered. */
+/** Whether an object exists: null if its deletion was requested but not answered. */
 type Presence = boolean | null
 
 export interface KeyEntry {
@@ -25,7 +25,7 @@ export interface KeyEntry {
   isTouched: boolean
 }
 
-/** What a webhook shows of what its owner said. */
+/** The public fields of a webhook that its owner set. */
 interface HookServer {
   readonly description: string | null
   readonly active: boolean
@@ -35,9 +35,9 @@ export interface HookEntry {
   readonly id: string
   isThere: Presence
   isTouched: boolean
-  /** One of these; more than one after a change without an answer. */
+  /** One of these is current; several after a change without an answer. */
   faces: readonly HookServer[]
-  /** One of these signs, likewise. */
+  /** One of these signs; several after a change without an answer. */
   secrets: readonly string[]
 }
 
@@ -53,20 +53,20 @@ export interface Person {
 }
 
 /**
- * A served trade as text, without its maker: that becomes known later, and a crash may forget it again
- * while the trade stays.
+ * A served trade as text, without its maker, which becomes known later and may be lost in a crash while the trade
+ * stays.
  */
 export const tradeFacts = (row: object) => JSON.stringify({ ...row, maker: null })
 
-/** A service that had no time may have done it, or not. */
+/** An overloaded service may have executed the request or not. */
 const isKnown = (answer: RestAnswer | null): answer is RestAnswer =>
   answer !== null && answer.status !== 503
 
 export class MixedLoad {
   readonly people: Person[] = []
-  /** Trades as they were served, by market and id. */
+  /** Served trades, by market and id. */
   readonly trades = new Map<string, string>()
-  /** Answers that nothing explains. */
+  /** Unexpected responses. */
   readonly problems: string[] = []
   acknowledged = 0
   unanswered = 0
@@ -79,7 +79,7 @@ export class MixedLoad {
     this.#hookUrl = hookUrl
   }
 
-  /** Loads the service until it answers no more. Its quotas begin anew with each run of it. */
+  /** Loads the service until it stops responding. Its quotas restart with each run. */
   async run(locations: ServiceLocations): Promise<void> {
     const markets = await allMarketIds(locations)
     this.#signUps = 0
@@ -90,12 +90,12 @@ export class MixedLoad {
     await Promise.all(variants)
   }
 
-  /** Resolves once so much was acknowledged, however long it takes: the runner ends what hangs. */
+  /** Resolves after this many acknowledgements, however long it takes: the test runner's timeout ends a hang. */
   async hasAcknowledged(count: number): Promise<void> {
     while (this.acknowledged < count) await beforeAgain()
   }
 
-  /** People belong to a lane, so that nothing of theirs is asked twice at once. */
+  /** Each user belongs to one worker, so that no two requests of a user are concurrent. */
   async #lane(
     locations: ServiceLocations,
     markets: readonly string[],
@@ -118,7 +118,7 @@ export class MixedLoad {
 
   async #signUp({ api }: ServiceLocations): Promise<boolean> {
     this.#signUps += 1
-    // Two lanes never sign up at once: the number of people says whose turn it is.
+    // Signs up in one worker at a time, chosen by the number of users.
     const email = `user-${randomBytes(6).toString('hex')}@example.com`
     const password = randomBytes(12).toString('hex')
     const answer = await ask(api, 'POST', '/v1/auth/signup', { body: { email, password } })
@@ -243,7 +243,7 @@ export class MixedLoad {
   #isDone(answer: RestAnswer | null, status: number, what: string): answer is RestAnswer {
     if (!isKnown(answer)) this.unanswered += 1
     else if (answer.status === status) this.acknowledged += 1
-    // Quotas are real here; everything else is a surprise.
+    // Quotas apply here; any other rejection is unexpected.
     else if (answer.status !== 429) this.#note(what, answer)
     return answer?.status === status
   }

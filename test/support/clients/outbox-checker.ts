@@ -1,6 +1,6 @@
-// Webhooks of the whole service with receivers that are known, and the judge of what came of them:
-// every true trade since they were made is an event that was delivered, waits, was given up or was
-// counted as dropped, at each of them, and the counts add up.
+// Webhooks of the whole service with known receivers, and checks of their deliveries. For each webhook, every trade
+// since its creation must be an event that was delivered, is pending, was exhausted or was counted as dropped. The
+// counts must add up.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { EventReceiver, newSecret, type ReceiverBehaviour } from '../fakes/event
 import { allMarketIds, read, type ServiceLocations, truthOfTrades } from '../rigs/full-service.ts'
 import { expectAnswer, keyHeader } from './rest-caller.ts'
 
-/** Lets webhooks point to loopback. */
+/** Allows webhooks to loopback addresses. */
 export const TRIAL_ENV = { WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' }
 
 interface Counts {
@@ -33,10 +33,10 @@ interface DeliveryRow {
   readonly status: string
 }
 
-/** What was found in the end. */
+/** Result of the final check. */
 interface OutboxCheck {
   readonly due: number
-  /** True trades that are not stored yet. */
+  /** Trades of the venues that are not stored yet. */
   readonly unstored: readonly string[]
   readonly lost: readonly string[]
   readonly uncounted: readonly string[]
@@ -46,10 +46,10 @@ interface OutboxCheck {
   readonly delivered: number
 }
 
-/** Hooks on trade.created and their receivers; `close` it at the end. */
+/** Webhooks on trade.created and their receivers; call `close` at the end. */
 export class OutboxChecker {
   readonly #hooks: readonly Hook[]
-  /** Trades from here on are due at each. */
+  /** Trades from this time on are due at each webhook. */
   readonly sinceMs: number
 
   private constructor(hooks: readonly Hook[], sinceMs: number) {
@@ -57,7 +57,7 @@ export class OutboxChecker {
     this.sinceMs = sinceMs
   }
 
-  /** Makes a webhook of the local account for each manner. */
+  /** Creates a webhook of the local account for each behaviour. */
   static async open(
     { api, key }: ServiceLocations,
     manners: readonly ReceiverBehaviour[],
@@ -79,7 +79,7 @@ export class OutboxChecker {
     for (const { receiver } of this.#hooks) await receiver.close()
   }
 
-  /** Every event that a receiver was sent, as `webhook event`. */
+  /** Every event sent to a receiver, as `webhook event`. */
   sent(): Set<string> {
     const sent = new Set<string>()
     for (const { id, receiver } of this.#hooks) {
@@ -88,7 +88,7 @@ export class OutboxChecker {
     return sent
   }
 
-  /** The counts of every hook now; throws when those of one do not add up, or one is missing. */
+  /** Current counts of every webhook; throws if they do not add up or one is missing. */
   async counts(
     locations: ServiceLocations,
   ): Promise<readonly (Counts & { readonly manner: ReceiverBehaviour })[]> {
@@ -105,9 +105,9 @@ export class OutboxChecker {
   }
 
   /**
-   * Waits for so long at most until nothing is pending at those that accept and, if `isWhole`, every
-   * true trade is stored, which may take the minute between two looks at a venue's REST. The world must
-   * be paused. What is not right then is the judge's.
+   * Waits at most this long until accepting receivers have no pending deliveries and, if `isWhole`, every trade is
+   * stored. The latter may take the minute between two polls of a venue's REST. The world must be paused. Remaining
+   * problems are found by `judge`.
    */
   async drained(
     locations: ServiceLocations,
@@ -137,7 +137,7 @@ export class OutboxChecker {
         uncounted.push(...found.uncounted)
       }
       const after = await this.counts(locations)
-      // A trade that was fetched meanwhile makes the comparison crooked.
+      // A trade fetched meanwhile would make the comparison inconsistent.
       const isStill = before.every(({ created }, index) => created === after[index]?.created)
       if (!isStill && tries < 10) continue
       const delivered = after.reduce((sum, counts) => sum + counts.delivered, 0)
@@ -154,7 +154,7 @@ export class OutboxChecker {
     }
   }
 
-  /** Event ids of the true trades that are stored, named as the service spells them. */
+  /** Event ids of the venues' trades that are stored, in the service's spelling. */
   async #due(locations: ServiceLocations): Promise<{ due: string[]; unstored: string[] }> {
     const truth = await truthOfTrades(locations)
     const spelled = await spelledTrades(locations)
@@ -186,7 +186,7 @@ export class OutboxChecker {
   }
 }
 
-/** One webhook: what is due, what its receiver knows, and what the service says of it. */
+/** Compares one webhook's due events, its receiver's records and the service's counts. */
 function compare(found: {
   readonly hook: Hook
   readonly due: readonly string[]
@@ -199,7 +199,7 @@ function compare(found: {
   for (const [event, { accepted }] of receiver.events) if (accepted > 0) existing.add(event)
   const missing = found.due.filter((event) => !existing.has(event))
   const uncounted: string[] = []
-  // An event made twice, or one that was never counted.
+  // An event was created twice, or was never counted.
   if (created !== existing.size) {
     uncounted.push(`${receiver.manner}: ${created} created, ${existing.size} known`)
   }
@@ -212,7 +212,7 @@ function compare(found: {
   return { lost: lost.map((event) => `${receiver.manner} ${event}`), uncounted }
 }
 
-/** Market id and native trade id of every stored trade, by both in lower case. */
+/** Market id and native trade id of every stored trade, keyed by both in lower case. */
 async function spelledTrades(
   locations: ServiceLocations,
 ): Promise<Map<string, readonly [string, string]>> {

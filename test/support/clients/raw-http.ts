@@ -1,23 +1,23 @@
-// HTTP/1.1 on a bare socket: requests are bytes, so that a test may send what no client would, and
-// answers are kept as they came. One request at a time on a connection, which is opened again when
-// the peer ends it. A request without an answer within its deadline is an error.
+// HTTP/1.1 on a bare socket: requests are bytes, so that a test may send invalid ones, and responses are stored
+// unchanged. One request at a time per connection, which is reopened when the peer closes it. A request without a
+// response by its deadline is an error.
 
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface RawAnswer {
   readonly status: number
-  /** Status line and headers, as they came. */
+  /** Status line and headers, unchanged. */
   readonly head: string
-  /** Names in lower case; of repeated ones the last. */
+  /** Names in lower case; the last of repeated ones. */
   readonly headers: ReadonlyMap<string, string>
-  /** Without its coding. */
+  /** Decoded. */
   readonly body: string
 }
 
-/** What a request may be made of; `target` is written as it is. */
+/** Parts of a request; `target` is written unchanged. */
 interface RawRequest {
   readonly method: string
   readonly target: string
@@ -50,8 +50,8 @@ export class RawConnection {
   }
 
   /**
-   * The answer; null when the peer closed without one. Rejects at the deadline. `isLast`: nothing
-   * more will be sent, so that a peer that waits for the rest of a request does so no longer.
+   * Sends a request; resolves with null if the peer closed without a response. Rejects at the deadline. `isLast`:
+   * half-closes the connection, so that the peer does not wait for the rest of a request.
    */
   async exchange(request: RawRequest | Buffer, isLast = false): Promise<RawAnswer | null> {
     const bytes = Buffer.isBuffer(request) ? request : requestBytes(request)
@@ -84,7 +84,7 @@ export class RawConnection {
         socket.destroy()
       })
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        // The peer may end a connection while it still receives: what came before is its answer.
+        // The peer may close while it still receives: the data so far is its response.
         if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
       })
       socket.on('data', (chunk) => {
@@ -102,7 +102,7 @@ export class RawConnection {
     })
   }
 
-  /** The answer when it is whole. At the end of the connection, one without a length is whole too. */
+  /** The response if it is complete. At the end of the connection, one without a length is complete too. */
   #read(isEnd: boolean): RawAnswer | null {
     const all = this.#received.length === 1 ? this.#received[0] : Buffer.concat(this.#received)
     if (all === undefined) return null
@@ -119,7 +119,7 @@ export class RawConnection {
     )
     const status = Number(first.split(' ')[1])
     if (status === 100) {
-      // Interim: the answer itself follows.
+      // Interim response: the final one follows.
       this.#received = [all.subarray(split + 4)]
       return this.#read(isEnd)
     }
@@ -140,7 +140,7 @@ function decoded(body: Buffer, coding: string | undefined): string {
   throw new Error(`an answer is coded in ${coding}`)
 }
 
-/** Every target is answered 404, with nothing of a file in the answer. */
+/** Requires 404 for every target, without file contents in the response. */
 export async function assertNotServed(
   port: number,
   targets: readonly string[],

@@ -1,12 +1,12 @@
-// A stream's socket read as badly as a test likes: not at all, for a while not, or a kilobyte a
-// second; counts bytes and keeps the close code.
+// Reads a stream's socket slowly on purpose: never, with pauses, or a kilobyte a second. Counts bytes and records the
+// close code.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { frame, OPCODES } from './raw-stream.ts'
 
-/** How a reader reads after its commands are out. */
+/** How a reader reads after it has sent its commands. */
 type ReadBehaviour = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
 
 const TRICKLE_BYTES = 1_024
@@ -18,7 +18,7 @@ export class RawReader {
   isClosed = false
   /** The HTTP status of the handshake. */
   status = 0
-  /** The code of a close frame at the end of what was read; 1006 without one. */
+  /** The code of a close frame at the end of the data; 1006 without one. */
   closeCode = 1006
   readonly #socket: Socket
   #tail = Buffer.alloc(0)
@@ -40,14 +40,14 @@ export class RawReader {
     })
   }
 
-  /** A TCP connection without a word said. */
+  /** A TCP connection without a handshake. */
   static async connect(port: number): Promise<RawReader> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     await once(socket, 'connect')
     return new RawReader(socket)
   }
 
-  /** Connects, has been let in, and has sent these commands. */
+  /** Connects, completes the handshake and sends these commands. */
   static async open(
     port: number,
     query: string,
@@ -70,7 +70,7 @@ export class RawReader {
     )
   }
 
-  /** The status of the answer to the handshake. */
+  /** The status of the handshake's response. */
   async answered(): Promise<number> {
     if (this.status === 0 && !this.isClosed) {
       await new Promise<void>((resolve) => {
@@ -86,19 +86,19 @@ export class RawReader {
     else this.#socket.pause()
     if (manner === 'pausing') setTimeout(() => this.#socket.resume(), pauseMs).unref()
     if (manner !== 'trickling' && manner !== 'byHand') return
-    // Without a listener for data `read` takes as much as it asks for; the rest stays in the kernel.
+    // Without a data listener, `read` takes only what it requests; the rest stays in the kernel.
     this.#socket.removeAllListeners('data')
     if (manner === 'byHand') return
     this.#timer = setInterval(() => this.takeUpTo(TRICKLE_BYTES), TRICKLE_EVERY_MS)
   }
 
-  /** Reads so many bytes or what has come; after `read('byHand')`. */
+  /** Reads up to this many bytes; after `read('byHand')`. */
   takeUpTo(count: number): void {
     const chunk: Buffer | null = this.#socket.read(Math.min(count, this.#socket.readableLength))
     if (chunk !== null) this.#take(chunk)
   }
 
-  /** By a reset, so that thousands of them use up no ports for the minute after. */
+  /** Resets the connection, so that thousands of them leave no ports in TIME_WAIT. */
   destroy(): void {
     this.#socket.resetAndDestroy()
   }
@@ -112,7 +112,7 @@ export class RawReader {
   }
 }
 
-/** A close frame is the last thing that a server sends: 0x88, its length, the code, the reason. */
+/** A close frame is the last data of a server: 0x88, its length, the code, the reason. */
 function closeCodeIn(tail: Buffer): number {
   for (let at = tail.length - 4; at >= 0; at -= 1) {
     const length = tail[at + 1] ?? 0

@@ -1,4 +1,4 @@
-// The WebSocket protocol by hand, for what no client would send: frames with any bits, cut anywhere.
+// WebSocket frames written by hand, with any bits and split anywhere, which no client library would send.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 
 export const OPCODES = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** A frame as a client sends it; every part can be made wrong. */
+/** A client's frame; every part can be made invalid. */
 export function frame(
   opcode: number,
   payload: Uint8Array | string = '',
@@ -29,13 +29,13 @@ export function frame(
   return Buffer.concat([head, length, mask, masked])
 }
 
-/** A frame as it came. */
+/** A received frame. */
 interface Received {
   readonly opcode: number
   readonly payload: Buffer
 }
 
-/** A connection that sends only what the test says. */
+/** A connection that sends only the test's data. */
 export class RawStream {
   readonly #socket: Socket
   readonly #frames: Received[] = []
@@ -43,7 +43,7 @@ export class RawStream {
   #isUpgraded = false
   #isOver = false
   #wake: (() => void) | null = null
-  /** The answer to the handshake. */
+  /** The response to the handshake. */
   head = ''
 
   constructor(port: number, path: string, rest: Uint8Array = Buffer.alloc(0)) {
@@ -66,7 +66,7 @@ export class RawStream {
     this.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), rest]))
   }
 
-  /** Resolves once the handshake is answered. */
+  /** Resolves when the handshake is answered. */
   async opened(): Promise<void> {
     while (!this.#isUpgraded && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ export class RawStream {
     if (!this.#isOver) this.#socket.write(bytes)
   }
 
-  /** The next frame that fits; null: the connection ended first. */
+  /** The next matching frame; null: the connection ended first. */
   async next(fits: (frame: Received) => boolean): Promise<Received | null> {
     for (;;) {
       for (let frame = this.#frames.shift(); frame !== undefined; frame = this.#frames.shift()) {

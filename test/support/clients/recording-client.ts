@@ -1,5 +1,5 @@
-// Users of a service whose every answer is written down: requests as texts, messages of the stream as they came. What a run makes
-// at random (ids, keys, cursors) stands in the texts by a name.
+// Service clients that record every response: requests as texts, stream messages unchanged. Random texts of a run (ids,
+// keys, cursors) are replaced by names.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -7,12 +7,12 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { decodeWires, plain } from './stream-wire.ts'
 
-/** Texts by group, in the order in which they came. */
+/** Texts by group, in order of arrival. */
 export class Records {
   readonly #raw = new Map<string, string[]>()
   readonly #names = new Map<string, string>()
 
-  /** From now on a random text is written by a name. */
+  /** Replaces a random text by a name from now on. */
   name(text: string, name: string): void {
     if (text !== '') this.#names.set(text, `<${name}>`)
   }
@@ -23,7 +23,7 @@ export class Records {
     texts.push(text)
   }
 
-  /** All texts without what is random, also of what got its name later. */
+  /** All texts without random parts, including those named later. */
   groups(): ReadonlyMap<string, readonly string[]> {
     const names = [...this.#names].sort(([one], [other]) => other.length - one.length)
     const plain = (text: string) =>
@@ -59,11 +59,11 @@ interface Asked {
   readonly role?: Role
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Of the record; by default method and pattern of the route. */
+  /** The record's group; default: method and route pattern. */
   readonly group: string
 }
 
-/** Headers that say something beside the body. */
+/** Headers recorded beside the body. */
 const HEADERS = ['content-type', 'allow', 'retry-after', 'x-unknown-parameters', 'www-authenticate']
 
 export class RecordingCaller {
@@ -77,7 +77,7 @@ export class RecordingCaller {
     this.#records = records
   }
 
-  /** Asks and writes down the answer; its body, parsed where it is JSON. */
+  /** Sends a request and records the response; returns its body, parsed if it is JSON. */
   async ask({ method = 'GET', path, role = 'read key', body, headers = {}, group }: Asked) {
     this.requestCount += 1
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
@@ -88,7 +88,7 @@ export class RecordingCaller {
     })
     const answer = Buffer.from(await response.arrayBuffer())
     const type = response.headers.get('content-type') ?? ''
-    // The documents hold sentences for people; their names are in lists of their own.
+    // The documents contain prose; their names are recorded in separate lists.
     const isText = type.startsWith('application/json') && !/api\.json$/.test(path)
     const shown = HEADERS.flatMap((name) => {
       const value = response.headers.get(name)
@@ -105,7 +105,7 @@ export class RecordingCaller {
 
 type Command = Readonly<Record<string, unknown>>
 
-/** One connection. Messages are written into groups by encoding and channel, or else type. */
+/** One connection. Messages are recorded in groups by encoding and channel, or type. */
 export class RecordingStream {
   readonly #socket: WebSocket
   readonly #records: Records
@@ -129,7 +129,7 @@ export class RecordingStream {
     })
   }
 
-  /** `query`: encoding and batches. Resolves once the connection is greeted. */
+  /** `query`: encoding and batches. Resolves after the connection's greeting. */
   static async open(
     origin: string,
     { key, query, name, records }: { key: string; query: string; name: string; records: Records },
@@ -147,7 +147,7 @@ export class RecordingStream {
     this.#socket.send(isRaw ? command : JSON.stringify(command))
   }
 
-  /** Resolves when everything that the server sent so far, and every command so far, is written down. */
+  /** Resolves when all messages sent so far and all commands so far are recorded. */
   async barrier(): Promise<void> {
     if (this.#closing !== null) return
     const pong = new Promise<void>((resolve) => this.#pongs.push(resolve))
@@ -170,7 +170,7 @@ export class RecordingStream {
     const told = messages.filter((message) => !isBarrier(message))
     if (told.length > 0) {
       const text = told.length < messages.length || isBinary ? JSON.stringify(told) : String(bytes)
-      // A binary frame stands as its JSON, and by a digest of its bytes unless something in them is random.
+      // A binary frame is recorded as JSON, with a digest of its bytes unless they contain something random.
       const isHashed = isBinary && told.length === messages.length && !/"connection_id"/.test(text)
       const end = isHashed
         ? ` ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`

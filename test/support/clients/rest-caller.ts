@@ -1,5 +1,4 @@
-// Requests of the running service whose outcome may stay unknown, because the service is killed while
-// they are under way: an answer, or null when none came whole.
+// Requests to a service that may be killed meanwhile: the result is a complete response or null.
 
 import { beforeAgain } from '../rigs/full-service.ts'
 
@@ -9,13 +8,13 @@ export type Credential = Readonly<Record<string, string>>
 export const keyHeader = (key: string): Credential => ({ 'x-api-key': key })
 export const bearerHeader = (token: string): Credential => ({ authorization: `Bearer ${token}` })
 
-/** An answer that came whole. `body` is an empty object where there was none. */
+/** A complete response. `body` is an empty object if there was none. */
 export interface RestAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Asks once; null when the connection failed or no answer came whole. */
+/** Sends one request; null if the connection failed or the response was incomplete. */
 export async function ask(
   api: string,
   method: string,
@@ -35,7 +34,7 @@ export async function ask(
   }
 }
 
-/** As `ask`, and again for as long as the service has no time: a busy machine sheds what can come again. */
+/** As `ask`, with retries while the service is overloaded. */
 export async function requestWithRetry(
   ...request: Parameters<typeof ask>
 ): Promise<RestAnswer | null> {
@@ -46,7 +45,7 @@ export async function requestWithRetry(
   }
 }
 
-/** As `askPatiently`, of a service that is known to run; throws when the status is not the one expected. */
+/** As `requestWithRetry`, for a running service; throws if the status is not the expected one. */
 export async function expectAnswer(
   status: number,
   api: string,
@@ -62,7 +61,7 @@ export async function expectAnswer(
   return answer.body
 }
 
-/** Makes an account; its token. A sign-up that a busy machine gave up may be there all the same: then it is logged in. */
+/** Creates an account; returns its token. A sign-up that timed out may have succeeded: then it logs in. */
 export async function signUp(
   api: string,
   body: { readonly email: string; readonly password: string },

@@ -1,9 +1,9 @@
-// A client that comes back over as many connections as it takes, and resumes: it keeps its books and its
-// position in each channel, and writes down whatever it was not told in order. Independent of http/client/.
+// A client that reconnects and resumes any number of times. It rebuilds books, tracks its position in each channel, and
+// records every loss or disorder. Independent of http/client/.
 
 import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 
-/** What a client listens to, as a command names it. */
+/** A client's subscription, in the form of a command. */
 export interface ActiveSubscription {
   readonly channels: readonly string[]
   readonly target: Readonly<Record<string, unknown>>
@@ -18,14 +18,14 @@ interface Position {
 
 export class ResumingClient {
   readonly books = new RebuiltBooks()
-  /** By channel and market: the newest seq of the channels that tell every message. */
+  /** By channel and market: the newest seq of channels that send every message. */
   readonly seqs = new Map<string, number>()
   readonly defects: string[] = []
   readonly counts = { connections: 0, fresh: 0, resumed: 0, repeats: 0, replayed: 0, gaps: 0 }
   readonly #listening: ActiveSubscription
   readonly #query: string | undefined
   readonly #positions = new Map<string, Position>()
-  /** Channels whose position stands still until their command is answered. */
+  /** Channels whose position does not advance until their command is answered. */
   readonly #waiting = new Set<string>()
   readonly #outOfSync = new Set<string>()
   #client: StreamClient | null = null
@@ -53,7 +53,7 @@ export class ResumingClient {
   }
 
   #subscribe(client: StreamClient, channel: string): void {
-    // A book that was named and did not come cannot be asked for alone under a wide subscription.
+    // A missing book of a named market cannot be requested separately under a wildcard subscription.
     if (channel === 'orderbook' && this.#outOfSync.size > 0) {
       this.#positions.delete(channel)
       this.#outOfSync.clear()
@@ -78,7 +78,7 @@ export class ResumingClient {
     return this.#waiting.size === 0
   }
 
-  /** Reads what has come. */
+  /** Processes the received messages. */
   take(): void {
     const messages = this.#client?.messages ?? []
     for (; this.#read < messages.length; this.#read += 1) {

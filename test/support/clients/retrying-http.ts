@@ -1,5 +1,5 @@
-// A client of HTTP for tests that judge what is made of answers: its time stands still, so that no answer on a busy
-// machine comes too late, and nothing is asked for twice.
+// An HTTP client for tests of response handling. Its clock does not move, so responses never time out on a busy machine
+// and nothing is retried.
 
 import type { TestContext } from 'node:test'
 import { HttpClient } from '../../../engine/fetch.ts'

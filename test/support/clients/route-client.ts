@@ -1,5 +1,5 @@
-// Requests of routes over one raw connection: fills in what a good request has (path, required
-// parameters, credential, body), sends it, and has every answer judged against the document.
+// Sends a route's requests over one raw connection: fills in the parts of a valid request (path, required parameters,
+// credential, body) and validates every response against the document.
 
 import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'
@@ -12,11 +12,11 @@ import { type RawAnswer, RawConnection } from './raw-http.ts'
 
 type Pair = readonly [name: string, value: string]
 
-/** One route, and the answers it has given. */
+/** One route and its responses. */
 export class RouteClient {
   readonly route: Route
   readonly reached = new Set<number>()
-  /** Sentences about answers that are not as documented. */
+  /** Responses that differ from the document, as sentences. */
   readonly problems: string[] = []
   requestCount = 0
   readonly #face: DocumentedServer
@@ -35,7 +35,7 @@ export class RouteClient {
     this.#connection = connection
   }
 
-  /** A client for each route, on one connection. `close` it at the end. */
+  /** A client for each route, on one connection. Call `close` at the end. */
   static all(server: DocumentedServer): { clients: readonly RouteClient[]; close(): void } {
     const connection = new RawConnection(server.port)
     const validator = new OpenapiValidator(server.document)
@@ -45,12 +45,12 @@ export class RouteClient {
     }
   }
 
-  /** The statuses that the document promises. */
+  /** The documented statuses. */
   get documented(): readonly number[] {
     return this.#judge.statuses(this.route.method, this.route.pattern)
   }
 
-  /** Query parameters with their schemas and texts. */
+  /** Query parameters with their schemas and values. */
   get parameters(): readonly { name: string; schema: TSchema; values: ParameterValues }[] {
     const own = seedOf(this.route).query ?? {}
     return Object.entries(this.route.querySchema.properties).map(([name, schema]) => {
@@ -58,14 +58,14 @@ export class RouteClient {
     })
   }
 
-  /** The parameters that must be there, with good values. */
+  /** Required parameters with valid values. */
   get required(): readonly Pair[] {
     return this.parameters
       .filter(({ schema }) => !KindGuard.IsOptional(schema) && schema.default === undefined)
       .map(({ name, values }) => [name, values.valid[0] ?? ''] as const)
   }
 
-  /** Sends a request and notes what is wrong with its answer. */
+  /** Sends a request and records problems of its response. */
   async ask(ask: RequestSpec = {}): Promise<RawAnswer> {
     const { method: own, pattern, hasBody } = this.route
     const method = ask.method ?? own
@@ -85,7 +85,7 @@ export class RouteClient {
       pattern,
       isHead: method === 'HEAD',
     })
-    // Documented, but nothing that comes from outside may lead to it.
+    // Documented, but no external input may cause it.
     if (status === 500) this.note(`${method} ${target.slice(0, 300)} → our fault`)
     else if (problem === null) this.reached.add(status)
     else this.note(`${method} ${target.slice(0, 300)} → ${status}: ${problem}`)
@@ -96,7 +96,7 @@ export class RouteClient {
     this.problems.push(problem)
   }
 
-  /** Sends a request whose answer must have this status. */
+  /** Sends a request whose response must have this status. */
   async expect(status: number, ask: RequestSpec, why: string): Promise<RawAnswer> {
     const answer = await this.ask(ask)
     if (answer.status !== status) {
@@ -108,7 +108,7 @@ export class RouteClient {
     return answer
   }
 
-  /** Path and query as they are sent. */
+  /** Path and query, encoded. */
   async target({ path = {}, query, rawQuery }: RequestSpec): Promise<string> {
     const existing = {
       ...SAMPLES,

@@ -1,5 +1,5 @@
-// What the service says of a wallet over REST: all pages of all its routes as one sheet of named figures, beside the
-// sheet that follows from a ledger (wallet-truth.ts).
+// A wallet as the service returns it over REST: all pages of all routes as one sheet of named figures, for comparison
+// with the expected sheet (wallet-truth.ts).
 
 import { MICROS } from '../../../engine/units.ts'
 import { balancesText, countRow, type Sheet } from '../reference/wallet-truth.ts'
@@ -12,7 +12,7 @@ interface WalletAnswer<Body> {
   readonly why: string | null
 }
 
-/** Null: not now: it has no time (503), or ended a connection that had been idle. */
+/** Null: the service is overloaded (503), or closed an idle connection. */
 export async function ask<Body>(
   locations: ServiceLocations,
   path: string,
@@ -129,8 +129,8 @@ export const fillsOf = (locations: ServiceLocations, address: string) =>
   askAll<'trades', Fill>(locations, `${address}/trades?limit=500&order=asc`, 'trades')
 
 /**
- * What the service says of a wallet, under the names of `dueSheet`; a text where it cannot say yet, or says that it is
- * not complete, unless that is what is looked for.
+ * The service's figures of a wallet, with the names of `expectedSheet`. A text if they are not available or not
+ * complete, unless incomplete ones are allowed.
  */
 export async function servedSheet(
   locations: ServiceLocations,
@@ -210,7 +210,7 @@ function addTotals(sheet: Sheet, profile: Profile, pnl: Pnl): void {
     ['day volume', windows.one_day.volume, of('total_volume')],
     ['day trades', windows.one_day.trades, of('total_trades')],
   ]
-  // The sheet of the rules has no such names: only what contradicts itself is entered.
+  // The expected sheet has no such names: only contradictions are added.
   for (const [name, one, other] of own) {
     if (one !== other) sheet.set(`${name} is ${one}, elsewhere ${other}`, true)
   }
@@ -247,7 +247,7 @@ function addPositions(
   }
 }
 
-/** Figures that only one of them has, or that are not equal, with both values. */
+/** Figures that only one sheet has or that differ, with both values. */
 export function differences(served: Sheet, due: Sheet): readonly string[] {
   const found: string[] = []
   for (const name of new Set([...due.keys(), ...served.keys()])) {

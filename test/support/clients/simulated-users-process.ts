@@ -1,6 +1,5 @@
-// Process entry: a crowd of users of http/client/, JSON and MessagePack by turns, straight to the
-// server or through a rough proxy of their own, each with a ledger. Asked over the process's channel
-// (simulated-users.ts).
+// Process entry: many http/client/ users, alternately JSON and MessagePack, directly connected or through their own
+// faulty proxy, each with a ledger. Controlled over the process's channel (simulated-users.ts).
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,7 +21,7 @@ import type {
 interface User {
   readonly client: StreamClient
   readonly ledger: ClientLedger
-  /** Of the first few only: remembering costs more than following. */
+  /** Only for the first few: recording costs more than following. */
   readonly memory: BookHistory | null
   readonly marketIds: readonly string[]
   readonly isWide: boolean
@@ -46,7 +45,7 @@ const LISTED_MAX = 10
 const BOOKS_AT_ONCE = 8
 const REMEMBERING = 10
 const SAMPLES_AT_ONCE = 8
-/** How long a client may take to come to the seq that REST showed. */
+/** How long a client may take to reach the seq of a REST response. */
 const SAMPLE_WAIT_MS = 5_000
 
 const options: SimulatedUsersOptions = JSON.parse(process.argv[2] ?? '{}')
@@ -178,7 +177,7 @@ async function check(truth: readonly TrueTrade[]): Promise<SimulatedUsersReport>
   }
 }
 
-/** Books of REST beside the same client's at that seq, again and again while everything moves. */
+/** Compares REST books with the client's at the same seq, repeatedly while everything moves. */
 async function sample(forMs: number): Promise<SampleReport> {
   const untilMs = performance.now() + forMs
   const found = { asked: 0, equal: 0, different: [] as string[], unknown: 0 }
@@ -213,7 +212,7 @@ function restBook(marketId: string): Promise<RestBook> {
   return read<RestBook>(url, options.apiKey)
 }
 
-/** Every client's book beside the REST book of the same seq. */
+/** Compares every client's book with the REST book of the same seq. */
 async function compareBooks(): Promise<SimulatedUsersReport['books']> {
   const followers = new Map<string, StreamClient[]>()
   for (const { client, marketIds } of users) {

@@ -1,32 +1,35 @@
-// A crowd of users in a process of their own, so that reading does not starve the engine whose
-// stream they read: started, asked and ended from a test. What each user does: simulated-users-process.ts.
+// Starts and controls many users in their own process, so that they do not slow the engine whose stream they read. See
+// simulated-users-process.ts.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { TrueTrade } from '../reference/client-ledger.ts'
 
-/** Its clients. */
+/** Options of the clients. */
 export interface SimulatedUsersOptions {
   readonly seed: string
   readonly host: string
   readonly port: number
   readonly apiKey: string
   readonly clients: number
-  /** Every so many-th client follows all trades instead of single markets; 0: none does. */
+  /** One in this many clients follows all trades instead of single markets; 0: none. */
   readonly wideEvery: number
   readonly marketIds: readonly string[]
   readonly marketsPerClient: number
-  /** Null: straight to the server. `gateways`: other ports, to one of which each connection goes, and is reset within its life. */
+  /**
+   * Null: direct connections. `gateways`: other ports; each connection goes to a random one and is reset within its
+   * lifetime.
+   */
   readonly rough: {
     readonly lifeMsMax: number
     readonly gateways?: readonly number[]
   } | null
 }
 
-/** What may be asked; each is answered by {@link SimulatedUsersReplies} of its kind. */
+/** Requests; each has a {@link SimulatedUsersReplies} of its kind. */
 export type SimulatedUsersRequest =
   | { readonly kind: 'ready' }
-  /** Compares books with REST while everything moves, for so long. */
+  /** Compares books with REST for this long while everything moves. */
   | { readonly kind: 'sample'; readonly forMs: number }
   | { readonly kind: 'calm' }
   | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
@@ -50,12 +53,12 @@ export interface SimulatedUsersReport {
   readonly loop: { readonly p50Ms: number; readonly p99Ms: number; readonly cpuSeconds: number }
 }
 
-/** Books that REST showed, beside those of a client at the same seq. */
+/** REST books, compared with a client's at the same seq. */
 export interface SampleReport {
   readonly asked: number
   readonly equal: number
   readonly different: readonly string[]
-  /** Nothing to compare with: the client was cut off, or did not come so far. */
+  /** Not comparable: the client was disconnected, or did not reach the seq. */
   readonly unknown: number
 }
 
@@ -66,7 +69,7 @@ export interface SimulatedUsersReplies {
   check: SimulatedUsersReport
 }
 
-/** Losses that the clients found out by themselves; over a network that damages nothing: defects. */
+/** Losses that clients detected themselves; without a faulty network they are defects. */
 export function unannounced({ gaps }: SimulatedUsersReport): readonly string[] {
   const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
   return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))
@@ -99,7 +102,7 @@ export class SimulatedUsers {
     return new SimulatedUsers(options)
   }
 
-  /** Asks; answers come in the order of the questions. */
+  /** Sends a request; responses come in the order of the requests. */
   async ask<Kind extends SimulatedUsersRequest['kind']>(
     question: SimulatedUsersRequest & { kind: Kind },
   ): Promise<SimulatedUsersReplies[Kind]> {

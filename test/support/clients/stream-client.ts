@@ -1,5 +1,5 @@
-// A client of the stream for tests: keeps every message in order, waits for one that fits, and
-// rebuilds books as a client author would.
+// A stream client for tests: stores every message in order, waits for a matching one, and rebuilds books as a client
+// would.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -35,7 +35,7 @@ export class StreamClient {
     this.socket.on('error', () => this.#wakeAll())
   }
 
-  /** Connects and has read the greeting. */
+  /** Connects and reads the greeting. */
   static async open(port: number, query = 'api_key=ann-key'): Promise<StreamClient> {
     const client = new StreamClient(port, query)
     await client.next((message) => message.type === 'connected')
@@ -52,7 +52,7 @@ export class StreamClient {
     this.socket.send(typeof command === 'string' ? command : JSON.stringify(command))
   }
 
-  /** The next unread message that fits; those before it count as read. */
+  /** The next unread matching message; earlier ones are marked read. */
   async next(fits: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       while (this.#read < this.messages.length) {
@@ -88,7 +88,7 @@ function recordOf(value: unknown): Message {
   return { ...value }
 }
 
-/** The status and headers of a refused upgrade. */
+/** The status and headers of a rejected upgrade. */
 export async function refusedUpgrade(port: number, query: string) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
   socket.on('error', () => {})
@@ -100,7 +100,7 @@ export async function refusedUpgrade(port: number, query: string) {
   return { status, headers, body }
 }
 
-/** Books rebuilt from messages: the last book of each market and every defect seen on the way. */
+/** Books rebuilt from messages: each market's current book and every defect found. */
 export class RebuiltBooks {
   readonly books = new Map<string, { bids: Map<number, number>; asks: Map<number, number> }>()
   readonly seqs = new Map<string, number>()

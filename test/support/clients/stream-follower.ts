@@ -1,5 +1,5 @@
-// A subscriber as a user would write one from the protocol alone: it rebuilds books from snapshots
-// and updates, checks seq and checksums, and counts trades. Independent of http/client/.
+// A subscriber written from the protocol alone: rebuilds books from snapshots and updates, checks seq and checksums,
+// and counts trades. Independent of http/client/.
 
 import { crc32 } from 'node:zlib'
 import { WebSocket } from 'ws'
@@ -25,14 +25,14 @@ interface Message {
   }
 }
 
-/** One market's book, sizes by price. */
+/** One market's book: sizes by price. */
 export class FollowedBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
   seq = 0
   isStale = true
 
-  /** Levels best first, in micros, as the simulator's truth gives them. */
+  /** Levels best first, in micros, like the simulator's. */
   levels(side: 'bids' | 'asks'): [number, number][] {
     const rows = [...this[side]].map(([price, size]): [number, number] => [
       Math.round(price * 1e6),
@@ -49,10 +49,10 @@ export class FollowedBook {
 
 export class StreamFollower {
   readonly books = new Map<string, FollowedBook>()
-  /** How often each trade id came on each market. */
+  /** How often each trade id arrived on each market. */
   readonly trades = new Map<string, number>()
   readonly counts = { messages: 0, snapshots: 0, updates: 0, resyncs: 0, gaps: 0, checksums: 0 }
-  /** What the protocol forbids: a hole in seq, a wrong checksum, an update without a snapshot. */
+  /** Protocol violations: a gap in seq, a wrong checksum, an update without a snapshot. */
   readonly faults: string[] = []
   readonly #socket: WebSocket
   readonly #awaitingSnapshot = new Set<string>()
@@ -68,7 +68,7 @@ export class StreamFollower {
     this.#socket.on('error', (error) => this.faults.push(error.message))
   }
 
-  /** Subscribes to everything of a channel; resolves once `synced` came. */
+  /** Subscribes to a whole channel; resolves after `synced`. */
   async follow(channel: 'orderbook' | 'trades'): Promise<void> {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once('open', resolve))

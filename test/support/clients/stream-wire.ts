@@ -1,14 +1,13 @@
-// A decoder of MessagePack written from the specification alone, as strict as a careless client: it
-// knows maps, arrays, strings, nil, booleans, integers and 64-bit floats, and throws at anything else
-// (extensions, records, 32-bit floats, binary). It tells integers from floats, which a decoder that
-// gives numbers does not.
+// A MessagePack decoder written from the specification alone. It supports only maps, arrays, strings, nil, booleans,
+// integers and 64-bit floats, and throws at anything else (extensions, records, 32-bit floats, binary). It
+// distinguishes integers from floats, which a decoder to JavaScript numbers does not.
 
 import assert from 'node:assert/strict'
 
-/** Decoded: whole numbers come as BigInt, floats as numbers. */
+/** Decoded: integers are BigInt, floats are numbers. */
 type Wire = null | boolean | string | bigint | number | Wire[] | { [key: string]: Wire }
 
-/** Made once: a decoder costs more than the text it decodes. */
+/** Shared: creating a decoder costs more than decoding a text. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export function decodeWire(bytes: Uint8Array): Wire {
@@ -17,7 +16,7 @@ export function decodeWire(bytes: Uint8Array): Wire {
   return decoded
 }
 
-/** The messages of a batch, one behind the other. */
+/** The consecutive messages of a batch. */
 export function decodeWires(bytes: Uint8Array): Wire[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
@@ -94,7 +93,7 @@ export function decodeWires(bytes: Uint8Array): Wire[] {
   return all
 }
 
-/** The same value as JSON.parse would give it. */
+/** The same value as JSON.parse returns it. */
 export function plain(wire: Wire): unknown {
   if (typeof wire === 'bigint') return Number(wire)
   if (Array.isArray(wire)) return wire.map(plain)
@@ -102,7 +101,7 @@ export function plain(wire: Wire): unknown {
   return Object.fromEntries(Object.entries(wire).map(([key, item]) => [key, plain(item)]))
 }
 
-/** Every number in it by the name of its field, with whether it is an integer on the wire. */
+/** Every number by its field's name, with whether it is an integer on the wire. */
 export function* numbersOf(wire: Wire, name = ''): Generator<{ name: string; isWhole: boolean }> {
   if (typeof wire === 'bigint') yield { name, isWhole: true }
   else if (typeof wire === 'number') yield { name, isWhole: false }

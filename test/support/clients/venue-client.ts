@@ -1,5 +1,5 @@
-// A bare client for the simulated venues: JSON over fetch, and a WebSocket whose frames are queued so
-// that a test awaits exactly as many as it expects.
+// A minimal client for the simulated venues: JSON over fetch, and a WebSocket with queued frames, so that a test awaits
+// exactly the frames that it expects.
 
 import { WebSocket } from 'ws'
 
@@ -10,7 +10,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** GET, or POST when there is a body. */
+/** GET, or POST if there is a body. */
 export async function request(url: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const response = await fetch(url, init)
@@ -24,7 +24,7 @@ export async function request(url: string, body?: unknown): Promise<Answer> {
   }
 }
 
-/** JSON objects and arrays of a test, looked into without promises about their shape. */
+/** JSON objects and arrays, accessed without assumptions about their shape. */
 export function record(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError(`not an object: ${JSON.stringify(value)}`)
@@ -37,7 +37,7 @@ export function records(value: unknown): readonly Readonly<Record<string, unknow
   return value.map(record)
 }
 
-/** A WebSocket client; `next` takes the oldest frame not yet taken. */
+/** A WebSocket client; `next` returns the oldest unread frame. */
 export class FrameReader {
   readonly #ws: WebSocket
   readonly #frames: string[] = []
@@ -84,7 +84,7 @@ export class FrameReader {
     return JSON.parse(await this.next())
   }
 
-  /** All frames that the server sent before it answered this PING. */
+  /** All frames that the server sent before its answer to this PING. */
   async drain(): Promise<readonly string[]> {
     this.send('PING')
     const frames: string[] = []

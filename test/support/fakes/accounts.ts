@@ -1,5 +1,5 @@
-// Accounts for tests of the face, without disk or hashing: an account has one key, a second that only
-// reads, and one token, whose names follow from its own; what would end them ends nothing.
+// Accounts for API server tests, without disk or hashing. An account has one key, a read-only key and one token, whose
+// names derive from its own. Revoking has no effect.
 
 import type { AccountWatcher } from '../../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../../actors/views.ts'
@@ -17,7 +17,7 @@ interface FakeAccount {
   socketCount: number
 }
 
-/** Accounts without disk or hashing; windows never end unless the test resets them. */
+/** Accounts without disk or hashing; rate windows never end unless the test resets them. */
 export class FakeAccounts implements AccountsView {
   readonly accounts = new Map<AccountId, FakeAccount>()
   readonly keyRows = new Map<string, { accountId: AccountId; view: KeyView }>()
@@ -25,7 +25,7 @@ export class FakeAccounts implements AccountsView {
   readonly readers = new Map<string, AccountId>()
   readonly #addresses = new Map<string, number>()
   readonly #fileBytes = new Map<string, number>()
-  /** For tests to tell of what happens to accounts. */
+  /** Tests notify these of account changes. */
   readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
@@ -181,7 +181,7 @@ export class FakeAccounts implements AccountsView {
     return { caller: account.caller, accessToken: `${name}-token`, expiresInSeconds: 86_400 }
   }
 
-  /** Of the account `local`, where the test made one; without requests, it has no attempts either. */
+  /** Session of the account `local`, if the test created it. Without remaining requests it has no attempts either. */
   async openLocalSession(): Promise<Session | null> {
     const local = this.accounts.get(accountId('acc_local'))
     if (local === undefined) return null

@@ -1,4 +1,4 @@
-// Opportunities for tests of the face: a test puts them, the views find them; a quote answers what the test sets.
+// Opportunities for API server tests: a test adds them and the views return them; quotes return the test's answer.
 
 import type { ArbitrageView, Quote } from '../../../actors/arbitrage/views.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
@@ -8,7 +8,7 @@ export class FakeArbitrage implements ArbitrageView {
   open: Opportunity[] = []
   quoted: Quote = { isPossible: false, reason: 'no_profit' }
   readonly table = openMemoryStorage().opportunities
-  /** What the list was asked for last. */
+  /** The last query of the list. */
   asked: Parameters<ArbitrageView['list']>[0] | null = null
 
   list(query: Parameters<ArbitrageView['list']>[0]) {

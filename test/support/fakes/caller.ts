@@ -1,13 +1,13 @@
-// A caller that reaches no receiver: it keeps what was posted, and a test says what comes of it. A receiver
-// answers after some time of the manual clock, at once, or never; aborts are obeyed.
+// A webhook caller without a network: records posts; the test decides their outcome. A receiver responds after a delay
+// of the manual clock, at once, or never. Aborts take effect.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type { Caller, PostOutcome, PostRequest } from '../../../engine/webhooks/post.ts'
 
-/** What a receiver does with a post. */
+/** A receiver's reaction to a post. */
 export type Answer =
   | { readonly outcome: PostOutcome; readonly afterMs?: number }
-  /** As the real caller does: given up after 15 s. */
+  /** Like the real caller, times out after 15 s. */
   | 'hang'
 
 export interface Post {
@@ -28,9 +28,9 @@ export const answered = (status: number, retryAfterMs: number | null = null): An
 
 export class FakeCaller implements Caller {
   readonly posts: Post[] = []
-  /** What the receiver of an address does; 200 unless a test says otherwise. */
+  /** The reaction of an address's receiver; default: 200. */
   answer: (post: Post) => Answer = () => answered(200)
-  /** Called when a post begins, before anything comes of it. */
+  /** Called when a post begins, before its outcome. */
   onPost: (post: Post) => void = () => undefined
   openCount = 0
   readonly #clock: Clock

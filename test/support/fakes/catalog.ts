@@ -1,5 +1,4 @@
-// A catalogue of fake markets and events: every look-up is a loop over all of them, and a pin is the
-// array that was cut.
+// A catalogue of fake markets and events: every lookup is a loop over all of them, and a pin is a stored array.
 
 import type {
   CatalogView,
@@ -34,7 +33,7 @@ export class FakeCatalog implements CatalogView {
   /** Remove pins to let them expire. */
   readonly pins = new Map<number, readonly FakeMarket[]>()
   readonly eventPins = new Map<number, readonly FakeEvent[]>()
-  /** How many trades each venue had in each millisecond. */
+  /** Number of trades of each venue in each millisecond. */
   readonly #tradesAt = new Map<string, number>()
   readonly #trades = new ByVenue((): VenueTrade[] => [])
   #pinCount = 0
@@ -43,7 +42,7 @@ export class FakeCatalog implements CatalogView {
     this.names = names
   }
 
-  /** Adds an event; it is seen once a market names it. */
+  /** Adds an event; it is visible when a market names it. */
   addEvent(listing: EventListing): FakeEvent {
     const children = () => this.#childrenOf(listing.venue, listing.nativeId)
     const event = new FakeEvent(listing, this.names.platform(listing.venue), children)
@@ -51,7 +50,7 @@ export class FakeCatalog implements CatalogView {
     return event
   }
 
-  /** Notes a trade among its venue's. */
+  /** Adds a trade to its venue's trades. */
   noteTrade({ ref }: MarketView, trade: VenueTrade['trade']): void {
     const rows = this.#trades.of(ref.venue)
     const moment = `${ref.venue} ${trade.timeMs}`
@@ -136,7 +135,7 @@ export class FakeCatalog implements CatalogView {
 
   async search(query: SearchQuery): Promise<MarketPage | 'expired'> {
     const { text, sortBy } = query
-    // All that match are equally relevant here: volume decides.
+    // All matches are equally relevant here, so volume decides.
     const wanted = { ...query, sortBy: sortBy === 'relevance' ? ('volume' as const) : sortBy }
     return this.#marketPage(wanted, () =>
       this.#where(({ summary }) =>
@@ -225,7 +224,7 @@ function isWanted(market: FakeMarket, filter: MarketFilter): boolean {
   )
 }
 
-/** Markets that do not trade yet are listed only where status or phase ask for what they are. */
+/** Markets that do not trade yet are listed only if status or phase request them. */
 function isInPhase({ summary }: FakeMarket, { phase, status }: MarketFilter): boolean {
   if (phase === null) return !summary.isUnopened || status === 'closed'
   if (phase === 'any') return true
@@ -234,7 +233,7 @@ function isInPhase({ summary }: FakeMarket, { phase, status }: MarketFilter): bo
   return phase === 'ended' || phase === (summary.status === 'closed' ? 'closed' : 'settled')
 }
 
-/** Without bounds anything is within; an unknown value is within none. */
+/** True without bounds; an unknown value is outside any bound. */
 function isWithin(value: number | null, least: number | null, most: number | null): boolean {
   if (least === null && most === null) return true
   return value !== null && value >= (least ?? value) && value <= (most ?? value)

@@ -1,5 +1,5 @@
-// An outbox in memory that can forget what was not committed, as a kill does: every write is kept in a
-// list, and a new outbox is made of its committed beginning.
+// An in-memory outbox that can lose uncommitted writes, as a kill does: writes are recorded in a list, and a new outbox
+// replays its committed part.
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
@@ -11,7 +11,7 @@ export class CrashingOutbox extends MemoryOutbox {
   #writes: Write[] = []
   #committedCount = 0
 
-  /** Everything written so far survives. */
+  /** Makes all writes so far survive a crash. */
   commit(): void {
     this.#committedCount = this.#writes.length
   }
@@ -20,7 +20,7 @@ export class CrashingOutbox extends MemoryOutbox {
     return this.#committedCount === this.#writes.length
   }
 
-  /** What a new process finds. */
+  /** The outbox that a new process finds. */
   crash(): CrashingOutbox {
     const later = new CrashingOutbox()
     for (const write of this.#writes.slice(0, this.#committedCount)) write(later)

@@ -1,6 +1,6 @@
-// A storage in memory that forgets its last writes, as a kill does: every write of trades, whales, runs,
-// marks and deliveries is kept in a list, and a new storage is made of the list's beginning. Webhooks,
-// whose writes are awaited to the platter, are all kept.
+// An in-memory storage that can lose its last writes, as a kill does: writes of trades, whales, runs, marks and
+// deliveries are recorded in a list, and a new storage replays its beginning. Webhooks, whose writes are durable at
+// once, all survive.
 
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openMemoryStorage } from '../reference/memory.ts'
@@ -19,7 +19,7 @@ export class CrashingStorage {
     this.storage = this.#watch(openMemoryStorage())
   }
 
-  /** Comes back without the last `count` writes, at most those of the last `withinMs`. */
+  /** Restarts without the last `count` writes, but loses none older than `withinMs`. */
   crash(count: number, withinMs: number): void {
     const sinceMs = this.#nowMs() - withinMs
     const loose = this.#writes.filter(({ isAwaited }) => !isAwaited)
@@ -60,7 +60,7 @@ export class CrashingStorage {
   }
 }
 
-/** The table, with each call of the named methods noted once it has been made. */
+/** Wraps a table and records each call of the named methods after it returns. */
 function noting<Table extends object>(
   table: Table,
   names: readonly string[],

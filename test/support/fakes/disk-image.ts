@@ -1,6 +1,5 @@
-// What stands in the databases of a data folder after a crash, read from a copy of it before the
-// service is started again: whether the outbox adds up row by row, which deliveries it knows, and which
-// trades.
+// Reads a copy of a data folder's databases after a crash, before the service restarts: consistency of the outbox, its
+// deliveries, and the stored trades.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,11 +12,11 @@ import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
-/** What a copy of the databases holds. */
+/** Contents of the databases' copy. */
 export interface DiskImage {
-  /** Every delivery that is stored, as `webhook event`. */
+  /** Every stored delivery, as `webhook event`. */
   readonly deliveries: ReadonlySet<string>
-  /** Sentences about counts that do not fit each other or the rows. */
+  /** Counts that contradict each other or the rows, as sentences. */
   readonly problems: readonly string[]
   /** Native ids of all trades. */
   readonly trades: ReadonlySet<string>

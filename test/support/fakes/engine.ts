@@ -1,5 +1,5 @@
-// An engine for tests of the face: markets in Maps, accounts without hashing, a real Publisher.
-// Everything a test needs to move is a method; everything the face may look at is a view.
+// An engine for API server tests: markets in Maps, accounts without hashing, a real Publisher. Methods change its
+// state; views read it.
 
 import { Matches } from '../../../actors/matches/matches.ts'
 import type {
@@ -40,7 +40,7 @@ export { FakeEvent } from './events.ts'
 export { bookChecksum, FakeMarket } from './market.ts'
 export { FakeTradeLog } from './trade-log.ts'
 
-/** Games as the test puts them. */
+/** Games that the test adds. */
 class FakeSports implements SportsView {
   /** By sport and date, then by game key. */
   readonly #games = new Map<string, Map<string, GameView>>()
@@ -68,7 +68,7 @@ class FakeSports implements SportsView {
   }
 }
 
-/** The whole: add markets, then hand it to createServer. */
+/** The whole fake: add markets, then pass it to createServer. */
 export class FakeEngine implements EngineView {
   readonly version = '0.0.0-test'
   readonly epoch = 'k3f9c2'
@@ -83,17 +83,17 @@ export class FakeEngine implements EngineView {
   readonly webhooks: FakeWebhooks
   readonly wallets = new FakeWallets()
   readonly tradeLog: FakeTradeLog
-  /** Of the present run alone: published whales stay in the hub's memory. */
+  /** Of the current run only: published whales stay in the hub's memory. */
   readonly whaleLog: WhaleLog
-  /** Behind the log: for tests to put rows into. */
+  /** The log's table, to which tests add rows. */
   readonly whaleRows: WhaleTable
-  /** A market's own ticks; replace it to have a venue remember more, answer late or fail. */
+  /** A market's own ticks; replace it to simulate a venue with more, late or failing history. */
   pastPrices: PastPricesView = {
     at: (market, atMs) => market.priceAt(atMs),
     range: async () => [],
   }
   venueViews: VenueView[]
-  /** For tests of a cluster to set. */
+  /** Set by cluster tests. */
   cluster?: () => ClusterView
   isHealthy = true
   databaseBytes = 4_096
@@ -126,7 +126,7 @@ export class FakeEngine implements EngineView {
     this.webhooks = new FakeWebhooks(clock)
   }
 
-  /** Registers a face's stream as the engine's wiring does. */
+  /** Registers an API server's stream as in production. */
   register({ hub }: Pick<Server, 'hub'>): void {
     this.publisher.watch(hub)
     this.accounts.watch(hub.accountWatcher)
@@ -142,7 +142,7 @@ export class FakeEngine implements EngineView {
     return market
   }
 
-  /** Adds the event `event-<name>`, under which a market of that name is unless it says otherwise. */
+  /** Adds the event `event-<name>`, which a market of that name belongs to by default. */
   addEvent(name: string, set: Partial<EventListing> = {}): FakeEvent {
     return this.catalog.addEvent(eventListing(name, set))
   }
@@ -178,7 +178,7 @@ export class FakeEngine implements EngineView {
   }
 
   readonly bookAgeMsMax = bookAgeMsMax
-  /** Replace it to have a book read over REST. */
+  /** Replace it to simulate a book read over REST. */
   confirmBook: EngineView['confirmBook'] = () => null
 
   uptimeSeconds(): number {

@@ -1,39 +1,38 @@
-// Receivers of webhooks on loopback for tests of the whole service: each of an origin of its own, well
-// or ill, keeping of every event what its body was, how often it came and whether a 2xx was sent, and
-// having the reference library verify each delivery.
+// Webhook receivers on loopback for tests of the whole service, each with its own origin and behaviour. They record
+// each event's body, number of deliveries and whether a 2xx was sent. The reference library verifies each delivery.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 
-/** What a receiver does with every request. */
+/** A receiver's reaction to every request. */
 export type ReceiverBehaviour = 'accept' | 'refuse' | 'hang' | 'reset'
 
-/** What came of one event at one receiver. */
+/** Deliveries of one event at one receiver. */
 interface Received {
   readonly digest: string
   count: number
   accepted: number
 }
 
-/** A delivery as it came, and whether the reference library finds a secret's signature on it. */
+/** A received delivery, and whether the reference library accepts its signature with a given secret. */
 interface ReceivedDelivery {
   readonly body: string
   readonly isSignedBy: (secret: string) => boolean
 }
 
-/** A secret as owners may bring their own. */
+/** A secret in the form that owners may supply. */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-/** One listening receiver; `close` it at the end. */
+/** One listening receiver; call `close` at the end. */
 export class EventReceiver {
-  /** What it does from now on. */
+  /** Its current behaviour. */
   manner: ReceiverBehaviour
   /** One of these must have signed each delivery; empty: signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
-  /** Sentences about deliveries that were not as they should be. */
+  /** Invalid deliveries, as sentences. */
   readonly faults: string[] = []
   readonly #server: Server
   readonly #verifiers = new Map<string, Webhook>()
@@ -59,7 +58,7 @@ export class EventReceiver {
     return `http://127.0.0.1:${port}/hook`
   }
 
-  /** Deliveries of events that had been answered with a 2xx before. */
+  /** Deliveries of events that already had a 2xx response. */
   get duplicates(): number {
     let count = 0
     for (const { accepted } of this.events.values()) count += Math.max(0, accepted - 1)
@@ -72,7 +71,7 @@ export class EventReceiver {
     return requests
   }
 
-  /** Called with every delivery before it is answered. */
+  /** Calls `listener` with every delivery before the response. */
   onDelivery(listener: (delivery: ReceivedDelivery) => void): void {
     this.#listeners.push(listener)
   }
@@ -88,7 +87,7 @@ export class EventReceiver {
     const chunks: Buffer[] = []
     request.on('error', () => undefined)
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A sender that is killed while it writes ends the request without this.
+    // Not emitted if the sender is killed while it writes.
     request.on('end', () => {
       const received = this.#take(request, Buffer.concat(chunks))
       if (this.manner === 'reset') request.socket.resetAndDestroy()

@@ -1,4 +1,4 @@
-// Events of a fake catalogue: summed up from their markets at each look, filtered by plain loops.
+// Events of a fake catalogue: computed from their markets on each read, filtered by plain loops.
 
 import type { EventFilter, EventView } from '../../../actors/views.ts'
 import type { EventListing, MarketStatus } from '../../../engine/market/market.ts'
@@ -21,7 +21,7 @@ export class FakeEvent implements EventView {
   }
 
   get status(): MarketStatus {
-    // A market that is not yet trading counts as closed.
+    // A market that does not trade yet counts as closed.
     const statuses = this.#children().map(({ summary }) =>
       summary.isUnopened ? 'closed' : summary.status,
     )
@@ -53,7 +53,7 @@ export class FakeEvent implements EventView {
   }
 }
 
-/** Whether an event passes; only events with a market are known at all. */
+/** Whether an event passes; only events with a market exist. */
 export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   const { summary } = event
   if (event.marketCount === 0) return false
@@ -66,17 +66,17 @@ export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   return filter.search === null || hasWords(summary.title, filter.search)
 }
 
-/** Equal without regard to case. */
+/** Equality without regard to case. */
 export function isSame(one: string | null, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase()
 }
 
-/** Whether any of the wanted tags is there; none wanted: any. */
+/** Whether any of the wanted tags is present; none wanted: true. */
 export function hasTag(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.some((tag) => tags.some((own) => isSame(own, tag)))
 }
 
-/** Whether every word of `search` begins a word of `text`; a search without words finds nothing. */
+/** Whether every word of `search` is a prefix of a word of `text`; false without words. */
 export function hasWords(text: string, search: string): boolean {
   const terms = wordsOf(search)
   const own = wordsOf(text)

@@ -1,6 +1,6 @@
-// A log of a cluster within this process, on a clock and a seed, that does what a network and a server do to one: delays,
-// loses batches and acknowledgements, gives batches twice, in another order or not at all, is cut off, forgets what it had
-// acknowledged. Without faults it is a log as it should be.
+// An in-process cluster log with a clock and a seed, which simulates network and server faults: delays, lost batches
+// and acknowledgements, repeated, reordered and missing batches, disconnects, and loss of acknowledged data. Without
+// faults it is a correct log.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type {
@@ -24,19 +24,19 @@ import {
 } from '../../../engine/cluster/cluster-log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** How often each fault happens, 0 to 1, and how long things take. */
+/** Probability of each fault, 0 to 1, and delays. */
 export interface LogFaults {
   /** A batch never reaches the log. */
   readonly lostBatches: number
-  /** A batch is appended, and its writer does not hear of it. */
+  /** A batch is appended, but its writer gets no acknowledgement. */
   readonly lostAcks: number
-  /** A reader gets a batch a second time. */
+  /** A reader receives a batch twice. */
   readonly repeats: number
-  /** A reader gets a batch behind the next one. */
+  /** A reader receives a batch after the next one. */
   readonly swaps: number
-  /** A reader never gets a batch. */
+  /** A reader never receives a batch. */
   readonly holes: number
-  /** Milliseconds of each way, at most. */
+  /** Maximum delay of each direction, in milliseconds. */
   readonly delayMsMax: number
 }
 
@@ -62,7 +62,7 @@ interface BucketRows {
   readonly watchers: Set<(entry: BucketEntry) => void>
 }
 
-/** What all connections share. */
+/** State shared by all connections. */
 export class FaultyLogServer {
   readonly clock: Clock
   readonly random: Random
@@ -111,7 +111,7 @@ export class FaultyLogServer {
     return this.faults.delayMsMax === 0 ? 0 : this.random.below(this.faults.delayMsMax + 1)
   }
 
-  /** The newest batches of a shard are gone, as after a power cut without a flush. */
+  /** Removes the newest batches of a shard, as after a power loss without a flush. */
   forget(name: ShardName, count: number): void {
     const shard = this.shard(name)
     for (let left = count; left > 0 && shard.last > 0; left -= 1) {
@@ -121,7 +121,10 @@ export class FaultyLogServer {
     shard.ids.clear()
   }
 
-  /** All data is gone, as after a start on an empty disk: sequences and revisions begin again, readers at the first batch. */
+  /**
+   * Removes all data, as after a start on an empty disk: sequences and revisions restart, and readers start at the
+   * first batch.
+   */
   loseData(): void {
     for (const shard of this.#shards.values()) {
       shard.batches.clear()
@@ -136,7 +139,7 @@ export class FaultyLogServer {
     this.objects.clear()
   }
 
-  /** The oldest batches of a shard are gone, as by its limits. */
+  /** Removes the oldest batches of a shard, as its limits do. */
   discard(name: ShardName, count: number): void {
     const { batches } = this.shard(name)
     for (const sequence of [...batches.keys()].sort((one, other) => one - other).slice(0, count)) {
@@ -221,7 +224,7 @@ export class FaultyLog implements ClusterLog {
   readonly #server: FaultyLogServer
   readonly #onLink: ((link: LinkState) => void)[] = []
   readonly #readings = new Set<Reading>()
-  /** What was published arrives in the order of the calls. */
+  /** Publications arrive in the order of the calls. */
   #arrival: Promise<void> = Promise.resolve()
   link: LinkState = 'up'
 
@@ -229,7 +232,7 @@ export class FaultyLog implements ClusterLog {
     this.#server = server
   }
 
-  /** Cuts the connection, or brings it back. */
+  /** Disconnects or reconnects. */
   setLink(link: LinkState): void {
     if (link === this.link) return
     this.link = link

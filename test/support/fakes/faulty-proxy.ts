@@ -1,20 +1,20 @@
-// A TCP proxy on a bad day, by a seed: each connection through it is delayed, throttled, reset after a
-// while, or left half-open (frozen, or swallowing everything), and the two ends are not told. What it
-// passes on is in order and unchanged: TCP promises that much.
+// A TCP proxy with seeded faults: each connection is delayed, throttled, reset after a while, or left half-open
+// (frozen, or discarding data) without notifying its ends. Forwarded data stays in order and unchanged, as TCP
+// guarantees.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** How a connection ends before its peers want it to. */
+/** How a connection ends early. */
 type Ending = 'reset' | 'frozen' | 'swallowed' | 'none'
 
-/** What is wrong with a connection. */
+/** Faults of a connection. */
 interface ProxyFaults {
   readonly delayMs: number
-  /** Delay is drawn anew for each chunk, up to this much more; order is kept. */
+  /** Maximum additional random delay of each chunk; the order is preserved. */
   readonly jitterMs: number
-  /** Null: as fast as it comes. */
+  /** Null: unlimited. */
   readonly bytesPerSecond: number | null
   readonly ending: Ending
   readonly lifeMs: number
@@ -28,16 +28,16 @@ const FAIR: ProxyFaults = {
   lifeMs: 0,
 }
 const THROTTLED_BYTES_PER_SECOND = 65_536
-/** Bytes under way in a direction above which the sender is no longer read. */
+/** Buffered bytes of a direction above which the sender is not read. */
 const UNDER_WAY_BYTES_MAX = 262_144
 
 interface FaultyProxyOptions {
-  /** Each connection goes to one of them. */
+  /** Each connection goes to a random one of these. */
   readonly targetPorts: readonly number[]
   readonly seed: string
   /** A connection that ends early does so within this time. */
   readonly lifeMsMax: number
-  /** Each connection is passed on fairly until it is reset; unless said, the network is a bad one. */
+  /** Connections are forwarded without faults until they are reset; default: all faults. */
   readonly onlyResets?: boolean
 }
 
@@ -73,7 +73,7 @@ export class FaultyProxy {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** New connections are passed on fairly, and those whose end is due keep what they have. */
+  /** Stops adding faults: new connections have none, and existing ones do not end early. */
   calm(): void {
     this.#isCalm = true
     for (const pair of this.#pairs) pair.spare()
@@ -106,7 +106,7 @@ export class FaultyProxy {
   }
 }
 
-/** A third is only delayed or fair; the others end in one of the three ways. */
+/** A third of the connections is only delayed or has no fault; the others end early in one of three ways. */
 function weatherOf(
   random: Random,
   { lifeMsMax, onlyResets = false }: FaultyProxyOptions,
@@ -119,7 +119,7 @@ function weatherOf(
     jitterMs: random.next() < 0.5 ? random.below(100) : 0,
     bytesPerSecond: random.next() < 0.25 ? THROTTLED_BYTES_PER_SECOND : null,
     ending,
-    // Some end in the middle of their handshake or of their first snapshots.
+    // Some end during their handshake or first snapshots.
     lifeMs: random.next() < 0.2 ? random.below(300) : random.below(lifeMsMax),
   }
 }
@@ -130,7 +130,7 @@ interface ProxyCounts {
   gone(): void
 }
 
-/** Two sockets and what lies between them. */
+/** Two connected sockets. */
 class Pair {
   readonly #sockets: readonly [Socket, Socket]
   readonly #told: ProxyCounts
@@ -162,7 +162,7 @@ class Pair {
     this.#end = ending === 'none' ? null : setTimeout(end, lifeMs)
   }
 
-  /** Its end does not come; one that is half-open already stays so. */
+  /** Cancels its early end; a half-open one stays half-open. */
   spare(): void {
     if (this.#end !== null) clearTimeout(this.#end)
   }
@@ -176,7 +176,7 @@ class Pair {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** The other end is closed too, unless the connection is half-open. */
+  /** Closes the other end too, unless the connection is half-open. */
   #closed(socket: Socket): void {
     this.spare()
     const other = this.#sockets[0] === socket ? this.#sockets[1] : this.#sockets[0]
@@ -217,7 +217,7 @@ class Pipe {
     sink.on('drain', () => this.#balance())
   }
 
-  /** Nothing goes on from here; with `isSwallowing` it is still read. */
+  /** Stops forwarding; with `isSwallowing` data is still read. */
   stop(isSwallowing: boolean): void {
     this.#isStopped = true
     this.#isSwallowing = isSwallowing

@@ -1,5 +1,4 @@
-// A small server of Kalshi's protocol on loopback that does as a test tells it, with a venue opened
-// against it under a manual clock.
+// A small scripted server of Kalshi's protocol on loopback, with a venue connected to it under a manual clock.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -28,7 +27,7 @@ class Peer {
   #nextSid: number
 
   readonly #acknowledges: () => boolean
-  /** It sends no books, and still answers commands and pings. */
+  /** Sends no books, but still answers commands and pings. */
   isFrozen = false
 
   constructor(socket: WebSocket, firstSid: number, acknowledges: () => boolean) {
@@ -38,7 +37,7 @@ class Peer {
     socket.on('message', (data) => this.#command(data.toString()))
   }
 
-  /** Sends a numbered message; `lost` numbers are used up without being sent. */
+  /** Sends a numbered message after skipping `lost` numbers. */
   send(channel: string, type: string, msg: object, lost = 0): void {
     const sid = this.sids.get(channel) ?? 0
     const seq = (this.#seqs.get(sid) ?? 0) + 1 + lost
@@ -46,7 +45,7 @@ class Peer {
     this.socket.send(JSON.stringify({ type, sid, seq, msg }))
   }
 
-  /** A message that is numbered and never sent. */
+  /** Uses up a number without sending. */
   lose(channel: string): void {
     const sid = this.sids.get(channel) ?? 0
     this.#seqs.set(sid, (this.#seqs.get(sid) ?? 0) + 1)
@@ -107,7 +106,7 @@ export interface Bench {
   readonly requests: string[]
   /** Rows of /markets/trades. */
   trades: object[]
-  /** Rows of /markets by ticker; null: as of {@link marketRow}. */
+  /** Rows of /markets by ticker; null: as {@link marketRow}. */
   marketRows: ((tickers: readonly string[]) => object[]) | null
   isRestUp: boolean
   /** Whether subscriptions are confirmed. */
@@ -117,7 +116,7 @@ export interface Bench {
 
 const benches: Bench[] = []
 
-/** Ends everything that `open` began; for afterEach. */
+/** Closes everything that `open` started; for afterEach. */
 export async function closeAll(): Promise<void> {
   for (const bench of benches.splice(0)) await bench.close()
 }
@@ -200,12 +199,12 @@ export const watched = (ticker: string): WatchedMarket => ({
 })
 
 /**
- * Turns of the event loop for each step of time: the kernel of a busy machine hands bytes of a socket over some turns
- * late, and a step a turn would make a handshake take longer than a connector waits for it.
+ * Event-loop ticks per time step. On a busy machine the kernel delivers socket data some ticks late, and one step per
+ * tick would let a handshake time out.
  */
 const TURNS_A_STEP = 8
 
-/** Turns the event loop, moving time by `stepMs` every few turns, until something is so. */
+/** Runs event-loop ticks, advancing time by `stepMs` every few ticks, until a condition holds. */
 export async function until(bench: Bench, isSo: () => boolean, stepMs = 10): Promise<void> {
   for (let ticks = 1; ticks <= 5_000 * TURNS_A_STEP; ticks += 1) {
     if (isSo()) return

@@ -1,8 +1,8 @@
-// Counts the turns of the event loop while a test's work goes on in it, to tell in which turn a piece was done.
+// Counts event-loop ticks during a test's work, to find the tick in which something happened.
 
 import type { StopTimer } from '../../../engine/clock.ts'
 
-/** Counts from now on until stopped; without `stop` the process does not end. */
+/** Counts until stopped; without `stop` the process does not exit. */
 export function countTicks(): { readonly count: () => number; readonly stop: StopTimer } {
   let count = 0
   let isOn = true

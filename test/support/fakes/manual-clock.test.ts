@@ -1,5 +1,3 @@
-// The clock every other test trusts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from './manual-clock.ts'

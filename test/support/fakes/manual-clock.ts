@@ -1,19 +1,18 @@
-// Time that moves only when a test says so (CLOCK2): timers run in the order in which they are due,
-// and at their own moment, so that what they read from the clock is what the machine's would show.
-//  A test that awaits does so itself, between two calls of `advance`.
+// A clock that moves only when a test advances it: timers run in the order in which they are due, and see their own due
+// time on the clock. A test that needs asynchronous work awaits it between two calls of `advance`.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 
 interface Timer {
   dueMs: number
-  /** Order of making: decides between timers of the same moment. */
+  /** Order of creation: decides between timers of the same moment. */
   readonly order: number
   readonly periodMs: number | null
   readonly action: () => void
 }
 
-/** A clock for tests; starts at noon UTC of 20 November 2026 unless told otherwise. */
+/** A clock for tests; starts at noon UTC of 20 November 2026 by default. */
 export class ManualClock implements Clock {
   #calendarOffsetMs: number
   #elapsedMs = 0
@@ -44,12 +43,12 @@ export class ManualClock implements Clock {
     this.#add(0, null, action)
   }
 
-  /** How many timers wait; a stopped part should leave none. */
+  /** Number of waiting timers; a stopped component should leave none. */
   get timerCount(): number {
     return this.#timers.size
   }
 
-  /** Moves time on by `ms`, running every timer that falls due on the way, also newly made ones. */
+  /** Advances time by `ms` and runs every timer that becomes due, including new ones. */
   advance(ms: number): void {
     const targetMs = this.#elapsedMs + ms
     for (;;) {
@@ -64,8 +63,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves time on by `ms` as a loop sees it that stood still meanwhile: no timer runs at its moment, and
-   * every one that fell due runs once in the end, late, a periodic one like any other.
+   * Advances time by `ms` like a blocked event loop: timers do not run at their due times. Each due timer, also a
+   * periodic one, runs once at the end.
    */
   stall(ms: number): void {
     this.#elapsedMs += ms
@@ -80,7 +79,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Moves the calendar by `ms` (backwards too) without any time passing, as an NTP step does. */
+  /** Moves the calendar by `ms` (also backwards) without elapsed time, like an NTP step. */
   jumpCalendar(ms: number): void {
     this.#calendarOffsetMs += ms
   }

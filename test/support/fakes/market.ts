@@ -1,5 +1,4 @@
-// One market of a fake engine: everything a test needs to move is a method, everything the face may
-// look at is worked out anew at each look, so that it is obviously right.
+// One market of a fake engine: methods change it; every view is computed on each read, so that it is obviously correct.
 
 import { crc32 } from 'node:zlib'
 import type { BookLevels, BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
@@ -22,10 +21,10 @@ import { NaiveBook } from '../reference/naive/book.ts'
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 type Snapshot = ReturnType<MarketView['snapshots']>[number]
 
-/** The number of the run in which fake trades are told. */
+/** The number of the run in which fake trades are published. */
 export const presentRun = 9
 
-/** What a fake market needs of its engine. */
+/** The parts of the engine that a fake market uses. */
 interface FakeWorld {
   readonly clock: Clock
   readonly publisher: Publisher
@@ -39,7 +38,7 @@ interface JoinedBars {
   readonly bars: Map<number, Bar>
 }
 
-/** One market, moved by the test. */
+/** One market, controlled by the test. */
 export class FakeMarket implements MarketView {
   readonly ref: MarketRef
   summary: MarketView['summary']
@@ -52,7 +51,7 @@ export class FakeMarket implements MarketView {
   readonly stored: StoredTrade[] = []
   /** One past the last ordinal of each millisecond. */
   readonly #tradesAt = new Map<TimeMs, number>()
-  /** Kept books, in any order. */
+  /** Stored books, in any order. */
   readonly kept: Snapshot[] = []
   /** Ticks, by time. */
   readonly past: { price: MarketPrice['price']; timeMs: TimeMs }[] = []
@@ -141,10 +140,10 @@ export class FakeMarket implements MarketView {
     return confirmed > changed ? confirmed : changed
   }
 
-  /** Set it to have what the venue sends lie unread. */
+  /** Set it to simulate unread venue data. */
   isBehind = false
 
-  /** Counts up when a look finds anything changed since the last look. */
+  /** Increments when a read finds any change since the last read. */
   get version(): number {
     const { summary, volume24h, volumeTotal } = this
     const seen = JSON.stringify([
@@ -156,7 +155,7 @@ export class FakeMarket implements MarketView {
     return this.#version
   }
 
-  /** Counts up when a look finds other trades than the last look; they are replaced and never changed. */
+  /** Increments when a read finds other trades than the last one; trades are replaced, never changed. */
   get tradesVersion(): number {
     const { stored } = this
     const isSame =
@@ -175,7 +174,7 @@ export class FakeMarket implements MarketView {
     return slice(this.kept, query, () => 0)
   }
 
-  /** Worked out from the trades at each look. */
+  /** Computed from the trades on each read. */
   bars(query: Parameters<MarketView['bars']>[0]): readonly Bar[] {
     const { bars } = this.#joinedBars(query.size)
     const sign = query.order === 'asc' ? 1 : -1
@@ -185,7 +184,7 @@ export class FakeMarket implements MarketView {
       .slice(0, query.limit)
   }
 
-  /** Of all rows; those that were joined when it was asked before are not joined again, of which an hour leaves a million. */
+  /** Bars of all rows; rows of an earlier call are not aggregated again, since an hour has a million. */
   #joinedBars(size: BarSize): JoinedBars {
     const existing = this.#barsBySize.get(size)
     const [first] = this.stored
@@ -244,7 +243,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** The book is stale from now on, and said to be so. */
+  /** Marks the book stale and publishes that. */
   markStale(reason: StaleReason, isOfVenue = false): void {
     const nowMs = this.#world.clock.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -260,7 +259,7 @@ export class FakeMarket implements MarketView {
     })
   }
 
-  /** The book is right, whether it was stale or not. */
+  /** Marks the book correct, whether it was stale or not. */
   confirm(): void {
     const nowMs = this.#world.clock.nowMs()
     const wasStale = this.isStale
@@ -286,7 +285,7 @@ export class FakeMarket implements MarketView {
     this.#world.publisher.publish({ kind: 'book', ...stamped, changes, checksum })
   }
 
-  /** Stores a trade; publishes it too unless told otherwise. */
+  /** Stores a trade; publishes it too by default. */
   trade(set: Partial<Trade> = {}, isPublished = true): StoredTrade {
     const at = set.timeMs ?? this.#world.clock.nowMs()
     const price = set.price ?? priceMicros(420_000)
@@ -316,7 +315,7 @@ export class FakeMarket implements MarketView {
     return row
   }
 
-  /** Keeps the book as it is now, with its depths; at the clock's time. */
+  /** Stores the current book with its depths; default: at the clock's time. */
   keepBook(timeMs = this.#world.clock.nowMs()): Snapshot {
     const [bids, asks] = [this.naive.levels('bid'), this.naive.levels('ask')]
     const depth = (levels: readonly Level[]) =>
@@ -363,7 +362,7 @@ export function slice<Row extends { readonly timeMs: TimeMs }>(
     .slice(0, limit)
 }
 
-/** The checksum as the protocol says it: CRC-32 of the ten best levels a side, in millionths. */
+/** The protocol's checksum: CRC-32 of the ten best levels a side, in millionths. */
 export function bookChecksum(
   bids: readonly { price: number; size: number }[],
   asks: readonly { price: number; size: number }[],

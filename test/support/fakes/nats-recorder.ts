@@ -1,5 +1,5 @@
-// A server that speaks as much of NATS with JetStream as one client needs to make its streams, buckets and requests, and notes the
-// names that come over the wire. It keeps nothing.
+// A minimal NATS server with JetStream for one client's streams, buckets and requests. It records the names on the wire
+// and stores no data.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ const INFO = {
 const API = '$JS.API.'
 
 export class NatsRecorder {
-  /** Subjects of publications and subscriptions, and the configurations of streams, each once. */
+  /** Subjects of publications and subscriptions, and stream configurations, each once. */
   readonly noted = new Set<string>()
   readonly #server: Server
   readonly #streams = new Map<string, object>()
@@ -94,7 +94,7 @@ export class NatsRecorder {
   }
 
   #note(verb: string, subject: string): void {
-    // Inboxes have a random end, and each client makes its own.
+    // Inboxes have a random end, unique to each client.
     const plain = subject
       .replace(/^(_INBOX\.\w+)\..*/, '$1.…')
       .replace(/^(\$O\.\w+\.\w)\..*/, '$1.…')
@@ -102,7 +102,7 @@ export class NatsRecorder {
   }
 }
 
-/** A subject with `*` and `>`. */
+/** A subject with the wildcards `*` and `>`. */
 function patternOf(subject: string): RegExp {
   const parts = subject.split('.').map((part) => {
     if (part === '>') return '.+'

@@ -1,5 +1,5 @@
-// A stand-in for venue a on loopback whose every answer a test decides: REST by a function, the
-// market channel and the activity stream by hand.
+// A stub of venue a on loopback, controlled by tests: REST by a function, the market channel and the activity stream
+// manually.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ export interface StubRequest {
 }
 
 /**
- * What REST answers; a number is a status with an HTML body, a list under `/v2` the one page of the Data API's
+ * The REST response: a number is a status with an HTML body; a list under `/v2` is the only page in the Data API's
  * envelope.
  */
 export type StubRest = (request: StubRequest) => unknown
@@ -25,14 +25,14 @@ export interface StubSocket {
   readonly received: string[]
 }
 
-/** One listener for everything; sockets arrive at `/ws/market` and `/rtds`. */
+/** One listener for everything; sockets connect to `/ws/market` and `/rtds`. */
 export class PolymarketStub {
   readonly sockets: StubSocket[] = []
   readonly requests: StubRequest[] = []
   rest: StubRest = () => []
-  /** The status by which handshakes are refused; null: they are not. */
+  /** The status that rejects handshakes; null: they are accepted. */
   upgradeRefusal: number | null = null
-  /** Called for each text a socket sends. */
+  /** Called for each text that a socket sends. */
   onText: (socket: StubSocket, text: string) => void = () => {}
   readonly #http: Server
   readonly #ws = new WebSocketServer({ noServer: true })
@@ -94,7 +94,7 @@ export class PolymarketStub {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()))
   }
 
-  /** Resolves when the condition holds; asked after every request, text, upgrade and `poke`. */
+  /** Resolves when the condition holds; checked after every request, text, upgrade and `poke`. */
   until(isMet: () => boolean): Promise<void> {
     if (isMet()) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push({ isMet, resolve }))

@@ -1,6 +1,5 @@
-// A power loss without a machine that loses power: an engine runs with a shim (power-loss.c) that
-// journals what it asks of the disk and delays every flush; after kill -9 the databases are put together
-// anew from what had been flushed, and from any part of what had not, as a disk may leave it.
+// Simulates a power loss. An engine runs with a shim (power-loss.c) that journals its disk writes and delays every
+// flush. After kill -9 the databases are rebuilt from the flushed writes and a random part of the unflushed ones.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -21,10 +20,10 @@ import type { Random } from '../../../engine/random.ts'
 const NAMES = ['accounts', 'market'] as const
 const HEAD_BYTES = 24
 const KIND = { write: 1, flushBegins: 2, flushEnds: 3, syncBegins: 4, syncEnds: 5 } as const
-/** What a disk writes whole or not at all. */
+/** A disk writes a sector atomically. */
 const SECTOR_BYTES = 512
 
-/** Why no shim can be made here; null when it can. */
+/** Why the shim cannot be built here; null if it can. */
 export function noShimReason(): string | null {
   if (process.platform !== 'linux') return 'the shim is for Linux'
   try {
@@ -35,23 +34,23 @@ export function noShimReason(): string | null {
   }
 }
 
-/** One write of a journal, and whether it was on the platter when the power went. */
+/** One journaled write, and whether it was durable at the power loss. */
 interface Write {
   readonly offset: number
   readonly bytes: Buffer
   isFlushed: boolean
 }
 
-/** What a loss left, by database. */
+/** Result of a power loss, by database. */
 interface Loss {
-  /** Writes that were on their way. */
+  /** Unflushed writes. */
   readonly unflushedWrites: number
-  /** Of these sectors, so many are there nevertheless. */
+  /** Sectors of these that were written nevertheless. */
   readonly unflushedSectors: number
   readonly keptSectors: number
 }
 
-/** The supply of one data folder. `close` it at the end. */
+/** Power supply of one data folder. Call `close` at the end. */
 export class PowerSupply {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-power-'))
   readonly #dataDir: string
@@ -70,7 +69,7 @@ export class PowerSupply {
     return join(this.#folder, 'power-loss.so')
   }
 
-  /** Begins a run: what lies in the data folder is on the platter. The result is its environment. */
+  /** Starts a run: the data folder's contents are durable. Returns the process's environment. */
   begin(): Readonly<Record<string, string>> {
     for (const name of NAMES) {
       rmSync(this.#journal(name), { force: true })
@@ -88,7 +87,7 @@ export class PowerSupply {
     }
   }
 
-  /** The power goes, once the process is dead: the databases become what the platter holds. */
+  /** Cuts the power after the process has ended: the databases become what the disk holds. */
   lose(random: Random): Loss {
     const loss = { unflushedWrites: 0, unflushedSectors: 0, keptSectors: 0 }
     for (const name of NAMES) {
@@ -103,7 +102,7 @@ export class PowerSupply {
       // A file that became longer has zeros where nothing was written.
       const after = Buffer.alloc(Math.max(end, before.length))
       before.copy(after)
-      // How much of what was on its way arrived: nothing, everything, or any part.
+      // Share of the unflushed data that was written: none, all or any part.
       const share = random.pick([0, 0.1, 0.5, 0.9, 1])
       for (const write of writes) {
         if (write.isFlushed) write.bytes.copy(after, write.offset)
@@ -133,7 +132,7 @@ export class PowerSupply {
   }
 }
 
-/** A write that nothing flushed: each of its sectors may be there. */
+/** An unflushed write: each of its sectors may have been written. */
 function keepSome(
   platter: Buffer,
   { offset, bytes }: Write,
@@ -156,8 +155,8 @@ function keepSome(
 }
 
 /**
- * The writes of a journal in order. A flush that ended covers every write before its beginning; a
- * synchronous write covers itself. The last record may be cut off: nothing came of it.
+ * The writes of a journal in order. A completed flush covers every write before its start; a synchronous write covers
+ * itself. The last record may be truncated: it had no effect.
  */
 function writesOf(journal: Buffer): readonly Write[] {
   const writes: Write[] = []

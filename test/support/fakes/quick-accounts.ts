@@ -1,5 +1,4 @@
-// Real accounts over a storage in memory, on a manual clock, with a stand-in for password hashing that
-// takes no time and counts its work.
+// Real accounts over in-memory storage and a manual clock, with instant password hashing that counts its work.
 
 import { createHash } from 'node:crypto'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -9,14 +8,14 @@ import { ManualClock } from './manual-clock.ts'
 
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
-/** Hashes at once; counts what it is asked, since equal work is what hides unknown e-mails. */
+/** Hashes at once and counts its calls: equal work is what hides unknown e-mail addresses. */
 class QuickPasswords implements PasswordPool {
   readonly decoyHash = 'of nobody'
   hashed = 0
   verified = 0
-  /** Set it to have the next ones fail, as a full queue does. */
+  /** Set it to fail the next calls, as a full queue does. */
   refusal: Error | null = null
-  /** Set it to hold answers back until it resolves. */
+  /** Set it to delay results until it resolves. */
   gate: Promise<void> = Promise.resolve()
 
   async hash(password: string): Promise<string> {
@@ -36,7 +35,7 @@ class QuickPasswords implements PasswordPool {
   async close(): Promise<void> {}
 }
 
-/** Accounts with everything that a test may move; `reopen` is a restart on the same storage. */
+/** Accounts whose parts a test controls; `reopen` is a restart on the same storage. */
 export function openQuickAccounts(clock = new ManualClock(), storage = openMemoryStorage()) {
   const passwords = new QuickPasswords()
   const reopen = () =>

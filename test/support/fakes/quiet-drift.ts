@@ -1,4 +1,4 @@
-// A table of findings of which a test reads nothing.
+// A drift table for tests that do not read it.
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -1,20 +1,20 @@
-// Receivers of webhooks on loopback, as bare sockets, so that they may do what no server would.
-// Each keeps what it was sent and how many connections it has; none uses time.
+// Webhook receivers on bare loopback sockets, which may violate the protocol. Each records its data and number of
+// connections; none uses time.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** What a receiver does; a connection that nothing is done about stays open and silent. */
+/** A receiver's behaviour; an unhandled connection stays open and silent. */
 export interface Behaviour {
-  /** Once a connection is there, before anything is read. */
+  /** On a new connection, before anything is read. */
   readonly onConnection?: (socket: Socket) => void
-  /** Once a request is there whole; `requests` counts them on this receiver, from 1. */
+  /** On a complete request; `requests` counts them on this receiver, from 1. */
   readonly onRequest?: (socket: Socket, requests: number) => void
-  /** Host to listen at; 127.0.0.1 otherwise. */
+  /** Listening host; default: 127.0.0.1. */
   readonly host?: string
-  /** Speaks TLS with this key and certificate. */
+  /** Uses TLS with this key and certificate. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
@@ -22,7 +22,7 @@ export interface Behaviour {
 export class Receiver {
   readonly requests: string[] = []
   connectionCount = 0
-  /** Bytes that came, of requests or not. */
+  /** Bytes received, as part of a request or not. */
   byteCount = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -37,7 +37,7 @@ export class Receiver {
     }
   }
 
-  /** Listens on a free port; rejects where the host cannot be bound. */
+  /** Listens on a free port; rejects if the host cannot be bound. */
   static async open(behaviour: Behaviour = {}, port = 0): Promise<Receiver> {
     const receiver = new Receiver(behaviour)
     receiver.#server.listen(port, behaviour.host ?? '127.0.0.1')
@@ -90,10 +90,10 @@ export class Receiver {
   }
 }
 
-/** Longer than any wait on the slowest machine: what is not there by then never comes. */
+/** Longer than any wait on the slowest machine. */
 const IN_VAIN_MS = 300_000
 
-/** Waits, turn by turn, until the condition holds; rejects when it never does. */
+/** Waits, tick by tick, until the condition holds; rejects if it never does. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const endMs = performance.now() + IN_VAIN_MS
   while (!condition()) {

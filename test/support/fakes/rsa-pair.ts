@@ -1,4 +1,4 @@
-// The one RSA key pair of a test process: the search for primes takes longer than most tests that sign with it.
+// The only RSA key pair of a test process: generating one takes longer than most tests that use it.
 
 import { generateKeyPairSync } from 'node:crypto'
 

@@ -1,5 +1,5 @@
-// A self-signed certificate for names of a test (X.509 v3, RFC 5280; ECDSA P-256), built by hand since
-// node:crypto reads certificates but makes none. Valid long before and after any test.
+// A self-signed certificate for test host names (X.509 v3, RFC 5280; ECDSA P-256), encoded manually because node:crypto
+// only reads certificates. Valid long before and after any test.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 
@@ -32,7 +32,7 @@ export function selfSigned(...names: readonly string[]): { key: string; cert: st
   const alternatives = sequence(...names.map((text) => der(0x82, Buffer.from(text))))
   const extensions = sequence(
     sequence(oid('551d11'), der(0x04, alternatives)),
-    // Basic constraints: an authority, so that it can be trusted by itself.
+    // Basic constraints: a certificate authority, so that it can be its own trust anchor.
     sequence(oid('551d13'), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   )
   const body = sequence(

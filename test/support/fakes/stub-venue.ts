@@ -1,5 +1,5 @@
-// The simulated venue a over the stub world, on free loopback ports, with faults that strike when a
-// test says so. Everything stops with `stop`.
+// The simulated venue a over the stub world, on free loopback ports, with faults that tests trigger. `stop` stops
+// everything.
 
 import { silentLog } from '../../../engine/process/log.ts'
 import type { Random } from '../../../engine/random.ts'
@@ -14,7 +14,7 @@ import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'
 
-/** Chance that a test sets: 0 strikes at every opportunity, 1 never. */
+/** A chance that a test sets: with 0 faults occur at every opportunity, with 1 never. */
 export class SetChance implements Random {
   value = 1
   next = (): number => this.value
@@ -39,7 +39,7 @@ export interface StubVenue {
   stop(): Promise<void>
 }
 
-/** Starts the venue with these faults on; none strikes until the chance is set to 0. */
+/** Starts the venue with these faults enabled; none occurs until the chance is set to 0. */
 export async function startStubVenue(
   options: {
     faults?: readonly SimFault[]

@@ -1,5 +1,5 @@
-// The log of trades over fake markets: worked out anew at each look from the trades they hold, so that
-// a test that takes one away has it expired. Runs before the present one are as the test makes them.
+// A trade log computed from fake markets on each read, so that removing a trade from a market expires it. Tests create
+// earlier runs.
 
 import type { MarketView, TradeLogView } from '../../../actors/views.ts'
 import type { GapUpdate, Update } from '../../../engine/events.ts'
@@ -10,7 +10,7 @@ import { type FakeMarket, presentRun } from './market.ts'
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 type Run = TradeLogView['present']
 
-/** A loss as it is kept. */
+/** A stored loss. */
 type Loss = ReturnType<TradeLogView['losses']>[number]
 
 export class FakeTradeLog implements TradeLogView, Watcher {
@@ -18,7 +18,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
   readonly present: Run
   readonly past: Run[] = []
   readonly lost: Loss[] = []
-  /** Rows that `range` was asked for, so that a test sees reads of the disk. */
+  /** Rows requested from `range`, to detect disk reads. */
   readCount = 0
   readonly #publisher: Publisher
   readonly #markets: () => readonly FakeMarket[]
@@ -31,7 +31,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     publisher.watch(this)
   }
 
-  /** A run before those there are, `ago` runs before the present one. */
+  /** A run that is `ago` runs before the current one. */
   addRun(ago: number, endOffset: number | null): Run {
     const startedAtMs = timeMs(this.present.startedAtMs - ago * 3_600_000)
     const run = { number: presentRun - ago, epoch: `old${ago}`, startedAtMs, endOffset }
@@ -40,7 +40,7 @@ export class FakeTradeLog implements TradeLogView, Watcher {
     return run
   }
 
-  /** A trade that an older run told, `ms` after its start. */
+  /** A trade published by an older run, `ms` after its start. */
   addTrade(market: FakeMarket, run: Run, at: { offset: number; seq: number }): StoredTrade {
     const receivedAtMs = timeMs(run.startedAtMs + at.offset * 10)
     const row = { ...market.trade({ timeMs: receivedAtMs }, false), receivedAtMs }

@@ -1,11 +1,11 @@
-// A wire that loses, doubles, swaps, cuts and garbles the frames sent over it, by a seed, and counts
-// what it did. Nothing a socket of ours could deliver is too odd for it.
+// A connection that drops, duplicates, swaps, truncates and corrupts frames, by a seed, and counts its faults. It
+// includes faults beyond those of a real socket.
 
 import type { Random } from '../../../engine/random.ts'
 
 type Damage = 'drop' | 'duplicate' | 'swap' | 'truncate' | 'flip' | 'retype'
 
-/** Damage that leaves every delivered frame either whole or unreadable. */
+/** Faults that leave every delivered frame either intact or unreadable. */
 export const HONEST: readonly Damage[] = ['drop', 'duplicate', 'swap', 'truncate']
 export const DAMAGES: readonly Damage[] = [...HONEST, 'flip', 'retype']
 
@@ -42,9 +42,9 @@ export class UnreliableWire {
   }
   readonly #random: Random
   readonly #damages: readonly Damage[]
-  /** Of 100 frames so many are damaged. */
+  /** Damaged frames per 100. */
   readonly #percent: number
-  /** A frame that its successor overtakes; at most one. */
+  /** At most one frame, which the next one overtakes. */
   #held: string | null = null
 
   constructor(random: Random, set: { damages: readonly Damage[]; percent: number }) {
@@ -57,7 +57,7 @@ export class UnreliableWire {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0)
   }
 
-  /** What arrives when this is sent: nothing, one frame, or several. */
+  /** Frames that arrive when this is sent: none, one or several. */
   send(text: string): readonly string[] {
     const late = this.#held
     this.#held = null
@@ -65,7 +65,7 @@ export class UnreliableWire {
     return late === null ? arrived : [...arrived, late]
   }
 
-  /** What is still under way arrives. */
+  /** Delivers the frame in transit. */
   flush(): readonly string[] {
     const late = this.#held
     this.#held = null
@@ -94,7 +94,7 @@ export class UnreliableWire {
   }
 }
 
-/** One to four bytes with one bit turned. */
+/** One to four bytes with one bit flipped. */
 function flip(text: string, random: Random): string {
   const bytes = Buffer.from(text)
   for (let count = 1 + random.below(4); count > 0; count -= 1) {
@@ -104,7 +104,7 @@ function flip(text: string, random: Random): string {
   return bytes.toString('utf8')
 }
 
-/** Valid JSON in which one to three values are of another kind, or absurd, or gone. */
+/** Valid JSON in which one to three values have another type, are absurd, or are missing. */
 function retype(text: string, random: Random): string {
   const value: unknown = JSON.parse(text)
   for (let count = 1 + random.below(3); count > 0; count -= 1) replaceOne(value, random)
@@ -130,12 +130,12 @@ function replaceOne(root: unknown, random: Random): void {
   }
 }
 
-/** A value of another kind, or the same number as another kind. */
+/** A value of another type, or the same number as another type. */
 function strangeFor(value: unknown, random: Random): unknown {
   if (random.below(3) === 0) {
     if (typeof value === 'number') return String(value)
     if (typeof value === 'string') return Number(value)
   }
-  // A copy: a later change inside it must not change what is picked next.
+  // A copy: a later change inside it must not change later picks.
   return structuredClone(random.pick(STRANGE))
 }

@@ -1,5 +1,5 @@
-// One wallet's past at an invented Data API: seeded histories whose true events are made first and told as rows
-// afterwards, and a host that gives these rows out with the venue's caps, and with faults on request.
+// One wallet's history at an invented Data API. Seeded events are created first and rendered as rows. A host serves
+// these rows with the venue's limits, and with faults on request.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,9 +20,9 @@ type StubRow = Readonly<Record<string, unknown>> & {
 }
 
 export interface StubPast {
-  /** What is true, in the order in which it should be told. */
+  /** The true events, in the expected order. */
   readonly events: readonly WalletEvent[]
-  /** Oldest first; transactions of a second in any order, rows of a transaction in theirs. */
+  /** Oldest first; transactions of a second in any order, rows of a transaction in order. */
   readonly rows: readonly StubRow[]
   /** The rows of `rows` in which the wallet was taker. */
   readonly takers: ReadonlySet<StubRow>
@@ -43,7 +43,7 @@ interface ServedRows {
   readonly isTaker: boolean
 }
 
-/** A past of `perSecond.length` seconds that hold as many transactions each, `gap` seconds apart. */
+/** A history of `perSecond.length` seconds with that many transactions each, `gap` seconds apart. */
 export function randomPast(
   seed: string,
   perSecond: readonly number[],
@@ -87,7 +87,7 @@ function transaction(random: Random, position: RowPosition): ServedRows[] {
   return [payment(random, position)]
 }
 
-/** Some equal to the one before in every field. */
+/** Some are equal to the previous one in every field. */
 function fills(random: Random, position: RowPosition): ServedRows[] {
   const published: ServedRows[] = []
   const role: WalletRole = random.below(2) === 0 ? 'taker' : 'maker'
@@ -101,7 +101,7 @@ function fills(random: Random, position: RowPosition): ServedRows[] {
   return published
 }
 
-/** Integers first: the price is their quotient, as floating as the venue's. */
+/** Integers first: the price is their quotient, a floating-point number like the venue's. */
 function fill(random: Random, position: RowPosition, role: WalletRole): ServedRows {
   const size = 1_000 + random.below(2_000_000_000)
   const usd = 1 + random.below(size)
@@ -152,7 +152,7 @@ function marketRow(
   return { event, rows, isTaker: false }
 }
 
-/** One row a market whose No was given; the first holds the dollars. */
+/** One row per market whose No tokens were converted; the first has the dollars. */
 function conversion(random: Random, position: RowPosition): ServedRows {
   const size = 1 + random.below(1_000_000_000)
   const count = 1 + random.below(6)
@@ -175,7 +175,7 @@ function conversion(random: Random, position: RowPosition): ServedRows {
   return { event, rows: rows, isTaker: false }
 }
 
-/** Income of kinds known and not, and what is none. */
+/** Income of known and unknown kinds, and other payments. */
 function payment(random: Random, position: RowPosition): ServedRows {
   const usd = 1 + random.below(1_000_000_000)
   const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])
@@ -233,8 +233,8 @@ export interface StubRequest {
 }
 
 /**
- * What to answer in place of the rows; a list is put into the envelope of the true page, which is the last argument, a
- * number is a status with an HTML body, a text is that body with 200, all else is the answer.
+ * Replaces a response. A list is put into the envelope of the real page, which is the last argument. A number is a
+ * status with an HTML body, a text is that body with status 200; other values are the response.
  */
 export type StubFault = (ask: StubRequest, rows: readonly StubRow[], page: StubPage) => unknown
 
@@ -243,18 +243,18 @@ export interface StubPage {
   readonly pagination: Readonly<Record<string, unknown>>
 }
 
-/** The host. In this process it is what a DataApi asks; `listen` makes it one on loopback. */
+/** The host. A DataApi in this process calls it directly; `listen` serves it on loopback. */
 export class WalletStub {
   past: StubPast
   asks: StubRequest[] = []
-  /** The rows that a page of `limit` rows may have at most. */
+  /** Maximum number of rows of a page with `limit` rows. */
   pageRows: (limit: number) => number = (limit) => limit
   /** Rows newer than this second are not indexed yet. */
   indexedToS = Number.MAX_SAFE_INTEGER
-  /** Set: transactions of a second stand in an order of the venue's own. */
+  /** If set, transactions of a second are in an order of the venue's own. */
   shuffle: Random | null = null
   fault: StubFault = (_, rows) => rows
-  /** Answers by path beyond those that follow from the past. */
+  /** Responses by path beyond those of the history. */
   others: (ask: StubRequest) => unknown = () => 404
   readonly #places = new Map<string, number>()
 
@@ -299,7 +299,7 @@ export class WalletStub {
     return { url: `http://127.0.0.1:${port}`, stop }
   }
 
-  /** A cursor is the place of the last row shown among all rows. */
+  /** A cursor is the index of the last returned row among all rows. */
   #page({ path, query }: StubRequest): 400 | (StubPage & { readonly data: readonly StubRow[] }) {
     const limit = Number(query.get('limit') ?? 100)
     if (limit > 1_000 || query.has('offset')) return 400

@@ -1,5 +1,5 @@
-// Wallets for tests of the face: ledgers and positions in arrays, every figure worked out anew at each look.
-// What figures mean is not its matter: generated positions need not follow from generated events.
+// Wallets for API server tests: ledgers and positions in arrays, every figure computed on each read. Generated
+// positions need not follow from generated events.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type {
@@ -39,7 +39,7 @@ import type {
 } from '../../../engine/wallets/wallet-figures.ts'
 import { slice } from './market.ts'
 
-/** An address of this letter pair, such as `a1`. */
+/** An address from a letter pair such as `a1`. */
 export function fakeAddress(pair: string): WalletAddress {
   const address = walletAddress(`0x${pair.repeat(20)}`)
   if (address === null) throw new Error(`${pair} is no pair of hex digits`)
@@ -53,7 +53,7 @@ const WINDOW_DAYS: Readonly<Record<WalletWindow, number>> = {
   all_time: 1_000_000,
 }
 
-/** One wallet, moved by the test. */
+/** One wallet, controlled by the test. */
 export class FakeWallet implements WalletView {
   readonly profile: WalletProfile
   asOfMs: TimeMs
@@ -63,7 +63,7 @@ export class FakeWallet implements WalletView {
   /** In the order of their times and ordinals. */
   readonly ledger: WalletEventView[] = []
   held: PositionView[] = []
-  /** Moments at which something was realised, by time. */
+  /** Times of realized profit, ascending. */
   readonly realised: { readonly timeMs: TimeMs; readonly usd: number }[] = []
   wins = 0
   losses = 0
@@ -158,10 +158,10 @@ function stepOf(atMs: TimeMs, granularity: PnlGranularity): TimeMs {
   return timeMs(day.getTime())
 }
 
-/** All wallets that the test has put. */
+/** All wallets that the test has added. */
 export class FakeWallets implements WalletsView {
   readonly known: FakeWallet[] = []
-  /** What was asked for, in order. */
+  /** Requested wallets, in order. */
   readonly opened: WalletAddress[] = []
 
   async open(address: WalletAddress): Promise<WalletView | null> {
@@ -209,7 +209,7 @@ export function randomWallet(
   ]
   const ordinals = new Map<number, number>()
   for (let index = 0; index < eventCount; index += 1) {
-    // Several of a second, as the venue tells them.
+    // Several in a second, as the venue reports them.
     const atMs = timeMs(nowMs - 1_000 * Math.floor((eventCount - index) / 3))
     const ordinal = ordinals.get(atMs) ?? 0
     ordinals.set(atMs, ordinal + 1)
@@ -229,7 +229,7 @@ export function randomWallet(
   return wallet
 }
 
-/** What was kept of a market that the catalogue has forgotten. */
+/** Stored facts of a market that the catalogue no longer lists. */
 function keptMarket(id: ReturnType<typeof nativeMarketId>): WalletMarket {
   return {
     ...{ nativeId: id, question: `Was ${id}?`, slug: `old-${id}`, eventSlug: `olds-${id}` },
@@ -266,7 +266,7 @@ function randomEvent(
   }
 }
 
-/** A position of this outcome: open, closed, worthless, of a market resolved or not, priced or not. */
+/** A position of this outcome: open, closed or worthless, of a resolved or unresolved market, priced or not. */
 export function randomPosition(
   random: Random,
   of: {

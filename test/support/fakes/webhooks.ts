@@ -1,5 +1,4 @@
-// Webhooks of all accounts in a Map, without an outbox that posts: deliveries are made by tests and by
-// `test`, and stay as they are put.
+// Webhooks of all accounts in a Map, without sending: tests and `test` create deliveries, which do not change.
 
 import type {
   DeliveryView,
@@ -14,21 +13,21 @@ import { type AccountId, webhookId } from '../../../engine/ids.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery, DeliveryStatus, StoredDelivery } from '../../../engine/webhooks/webhook.ts'
 
-/** What every delivery posts. */
+/** The body of every delivery. */
 export const BODY = '{"type":"trade.created","data":{}}'
 
 interface FakeWebhook {
   webhook: Omit<WebhookView, 'counts'>
   secret: string
-  /** In the order of making: number n is at n - 1. */
+  /** In the order of creation: number n is at index n - 1. */
   readonly deliveries: Delivery[]
 }
 
 export class FakeWebhooks implements WebhooksView {
-  /** By id, in the order of making. */
+  /** By id, in the order of creation. */
   readonly rows = new Map<string, FakeWebhook>()
   readonly #clock: Clock
-  /** Of an account. */
+  /** Per account. */
   countMax = 25
   #made = 0
 
@@ -124,7 +123,7 @@ export class FakeWebhooks implements WebhooksView {
     return due
   }
 
-  /** Makes a delivery of a webhook that there is; pending and never tried unless it says otherwise. */
+  /** Creates a delivery of an existing webhook; pending and without attempts by default. */
   deliver(id: string, set: Partial<Delivery> = {}): Delivery {
     const row = this.rows.get(id)
     if (row === undefined) throw new Error('no such webhook')
@@ -149,7 +148,7 @@ export class FakeWebhooks implements WebhooksView {
     return row?.webhook.accountId === account ? row : null
   }
 
-  /** A good one, and another each time. */
+  /** A valid secret, different each time. */
   #secret(): string {
     this.#made += 1
     return `whsec_${Buffer.alloc(32, this.#made).toString('base64')}`

@@ -1,26 +1,25 @@
-// Checks the three signature headers of venue b: Ed25519, or RSA-PSS with SHA-256 and a salt of 32 bytes, over
-// timestamp + METHOD + path, the path with /trade-api/v2 and without its query.
+// Verifies the three signature headers of venue b: Ed25519, or RSA-PSS with SHA-256 and a salt of 32 bytes, over
+// timestamp + METHOD + path. The path includes /trade-api/v2 and excludes the query.
 
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { json, type RestAnswer } from '../rest.ts'
 
-/** anonymous: no header of the three was sent. */
+/** anonymous: none of the three headers was sent. */
 type KalshiCaller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** The known keys, parsed once. */
 export class KalshiKeys {
   readonly #keys = new Map<string, KeyObject>()
 
-  /** Key id → public key PEM. Throws when a PEM is none: that is the configuration's bug. */
+  /** Key id → public key PEM. Throws if a PEM is invalid, which is a configuration bug. */
   constructor(keys: ReadonlyMap<string, string>) {
     for (const [keyId, pem] of keys) this.#keys.set(keyId, createPublicKey(pem))
   }
 
-  /** Who sent a request with these headers; `path` is without its query. */
+  /** The caller of a request with these headers; `path` excludes the query. */
   caller(request: {
     readonly method: string
     readonly path: string
@@ -31,7 +30,7 @@ export class KalshiKeys {
     const signature = single(request.headers['kalshi-access-signature'])
     if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
     if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
-    // Seconds instead of milliseconds is a common slip, which the venue answers with a 401 too.
+    // Seconds instead of milliseconds is a common mistake. The venue answers it with a 401 too.
     if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
     const key = this.#keys.get(keyId)
     if (key === undefined) return refused('NOT_FOUND')
@@ -42,7 +41,7 @@ export class KalshiKeys {
   }
 }
 
-/** The venue's 401. */
+/** The venue's 401 answer. */
 export function unauthorized(reason: string): RestAnswer {
   const error = { code: 'authentication_error', message: 'authentication_error', details: reason }
   return json({ error }, 401)
@@ -67,7 +66,7 @@ function isSigned(text: Buffer, by: { key: KeyObject; signature: string }): bool
     if (by.key.asymmetricKeyType === 'ed25519') return verify(null, text, by.key, signature)
     return verify('sha256', text, options, signature)
   } catch {
-    // A key of another kind, or a signature that is no base64: not signed.
+    // A key of another type or a signature that is not base64 is invalid.
     return false
   }
 }

@@ -12,7 +12,6 @@ const BATCH_TICKERS_MAX = 100
 const BATCH_CANDLES_MAX = 10_000
 const EVENT_CANDLES_MAX = 5_000
 
-/** Adds the routes under a prefix. */
 export function addCandleRoutes(rest: RestServer, prefix: string, world: World): void {
   rest.get(`${prefix}/series/{series}/markets/{ticker}/candlesticks`, (request) => {
     const { reader, candles } = readCandles(request, world)
@@ -56,7 +55,7 @@ export function addCandleRoutes(rest: RestServer, prefix: string, world: World):
 
 const TOO_MANY = `at most ${BATCH_CANDLES_MAX} candlesticks can be requested at once`
 
-/** Of a range that would give too many candles the end is cut, and said so. */
+/** Truncates a range with too many candles at its end, and reports it in the answer. */
 function eventAnswer(
   markets: readonly SimMarket[],
   candles: CandleRequest,

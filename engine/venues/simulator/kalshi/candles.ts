@@ -1,5 +1,5 @@
-// Candles of venue b: from the world's trades, and from the fair price for the time before it.
-// A candle covers (end − period, end]; days end at midnight in New York, as recorded answers show.
+// Candles of venue b: from the world's trades, and from the fair price for the time before them. A candle covers (end −
+// period, end]. Days end at midnight in New York, as in recorded answers.
 
 import { hash32 } from '../../../random.ts'
 import {
@@ -24,16 +24,16 @@ export const PERIODS = [1, 60, 1440] as const
 type PeriodMinutes = (typeof PERIODS)[number]
 
 export interface CandleRequest {
-  /** Unix seconds; candles that end in [startSeconds, endSeconds] are given. */
+  /** Unix seconds. Returns candles that end in [startSeconds, endSeconds]. */
   readonly startSeconds: number
   readonly endSeconds: number
   readonly period: PeriodMinutes
   readonly nowMs: TimeMs
-  /** Before this some trades at most are kept. */
+  /** Trades before this time are incomplete. */
   readonly tradesFromMs: TimeMs
   /**
-   * Puts a candle without prices at the range's first boundary when it has none of its own: it
-   * carries the last price before the range.
+   * Adds a candle without prices at the range's first boundary if that has none. It carries the last price before the
+   * range.
    */
   readonly hasLatestBefore: boolean
 }
@@ -57,7 +57,7 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
       position += 1
       trade = market.trades[position]
     }
-    // Last, as they reach to the period's end.
+    // Last, because they extend to the period's end.
     if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     candles.push(renderCandle(market, { nowMs, beginMs, endMs, fills, previous }))
     previous = fills.at(-1)?.price ?? previous
@@ -66,7 +66,7 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
   return candles
 }
 
-/** How many candles a request gives of a market, give or take one; to be asked before making them. */
+/** Number of candles that a request returns for a market, ±1. Call it before candlesOf. */
 export function candleCount(market: SimMarket, request: CandleRequest): number {
   const { openMs, closeMs } = market.listing
   const fromMs = Math.max(request.startSeconds * 1000, openMs)
@@ -110,7 +110,7 @@ function renderCandle(market: SimMarket, parts: CandleParts): Record<string, unk
   }
 }
 
-/** All prices are absent, but for `previous`, when nothing traded. */
+/** All prices except `previous` are absent if nothing traded. */
 function priceRange(fills: readonly Fill[], previous: PriceMicros | null): Record<string, string> {
   const before = previous === null ? {} : { previous_dollars: dollars(previous) }
   const first = fills[0]
@@ -147,12 +147,12 @@ function quoteRange(range: { open: PriceMicros; close: PriceMicros }): Record<st
   }
 }
 
-/** One tick beside a price, kept between 0 and 1. */
+/** One tick beside a price, clamped to 0..1. */
 function quoted(market: SimMarket, price: PriceMicros, ticks: number): PriceMicros {
   return onTick(market, priceMicros(Math.max(0, price + ticks * market.tickMicros)))
 }
 
-/** The trades of a period before this run: never stored, but the same at every call. */
+/** Generated trades of a period before this run: not stored, but equal at every call. */
 function inventedFills(market: SimMarket, period: { beginMs: number; endMs: number }): Fill[] {
   const { listing } = market
   const openMs = Math.max(period.beginMs, listing.openMs)
@@ -167,7 +167,7 @@ function inventedFills(market: SimMarket, period: { beginMs: number; endMs: numb
   return times.map((atMs) => ({ price: onTick(market, market.fairPrice(timeMs(atMs))), size }))
 }
 
-/** The last traded price at a time; null when there was none. */
+/** The last traded price at a time. Null: none. */
 function priceAt(
   market: SimMarket,
   at: { atMs: number; tradesFromMs: TimeMs },
@@ -179,14 +179,14 @@ function priceAt(
   return onTick(market, market.fairPrice(timeMs(beforeMs)))
 }
 
-/** Open interest grows evenly over a market's life; only the present one is known. */
+/** Open interest grows linearly over a market's life, because only the current value is stored. */
 function openInterestAt(market: SimMarket, at: { atMs: number; nowMs: TimeMs }): SizeMicros {
   const { openMs } = market.listing
   const part = (at.atMs - openMs) / Math.max(1, at.nowMs - openMs)
   return sizeMicros(Math.round(market.openInterest * Math.min(1, Math.max(0, part))))
 }
 
-/** The ends, in milliseconds, of the periods a request covers within the market's trading hours. */
+/** End times, in milliseconds, of the periods that a request covers within the market's trading hours. */
 function candleEnds(market: SimMarket, request: CandleRequest): number[] {
   const { openMs, closeMs } = market.listing
   const untilMs = Math.min(request.nowMs, closeMs)
@@ -199,7 +199,7 @@ function candleEnds(market: SimMarket, request: CandleRequest): number[] {
   return ends
 }
 
-/** The first end of a period at or after a time. */
+/** The first period end at or after a time. */
 function periodEnd(atMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return Math.ceil(atMs / (period * 60_000)) * period * 60_000
   const { dayNumber } = easternTime(atMs - 1)
@@ -208,6 +208,6 @@ function periodEnd(atMs: number, period: PeriodMinutes): number {
 
 function periodBefore(endMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return endMs - period * 60_000
-  // Half a day back is always within the day that ends here, whatever the clock change.
+  // Half a day earlier is always within the day that ends here, even with a clock change.
   return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
 }

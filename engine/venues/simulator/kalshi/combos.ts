@@ -1,6 +1,6 @@
-// Combinations of venue b: each traded once, beside the trade of an ordinary market, under the name of that market's
-// series. Kept are the newest, with those of before a restart. Lists show them behind the markets, and trades of theirs
-// beside the trades they came with.
+// Combinations of venue b. Each trades once, beside a trade of an ordinary market, under the name of that market's
+// series. Only the newest are stored, including those before a restart. Lists show combinations after the markets, and
+// their trades beside the ordinary trades.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'
@@ -8,30 +8,29 @@ import { comboOf } from './terms.ts'
 
 const COMBOS_MAX = 10_000
 
-/** A market, or a combination with it. */
+/** A market, or a combination that contains it. */
 export interface ListedMarket {
   readonly market: SimMarket
-  /** The combination's ticker; null: the market itself. */
+  /** The combination's ticker. Null: the market itself. */
   readonly combo: string | null
 }
 
-/** A trade, or that of a combination beside it. */
+/** A trade, or the trade of a combination beside it. */
 export interface ListedTrade {
   readonly trade: SimTrade
   readonly combo: string | null
 }
 
-/** The newest combinations. */
 export class SimCombos {
   readonly #trades = new Map<string, SimTrade>()
   #listed: readonly ListedMarket[] | null = null
 
-  /** From the trades of before. */
+  /** Restores combinations from earlier trades. */
   constructor(trades: readonly SimTrade[]) {
     for (const trade of trades) this.add(trade)
   }
 
-  /** The ticker of the combination that traded with this trade; null: none did. */
+  /** The ticker of the combination that traded with this trade. Null: none. */
   add(trade: SimTrade): string | null {
     const combo = comboOf(trade)
     if (combo === null) return null
@@ -42,12 +41,12 @@ export class SimCombos {
     return combo
   }
 
-  /** The trade of a combination; null: there is no such combination. */
+  /** The trade of a combination. Null: no such combination. */
   tradeOf(ticker: string): SimTrade | null {
     return this.#trades.get(ticker) ?? null
   }
 
-  /** All markets, and behind them the combinations. */
+  /** All markets, followed by the combinations. */
   behind(markets: readonly SimMarket[]): Rows<ListedMarket> {
     this.#listed ??= [...this.#trades].map(([combo, { market }]) => ({ market, combo }))
     const combos = this.#listed
@@ -60,7 +59,7 @@ export class SimCombos {
     }
   }
 
-  /** All trades, each with that of a combination behind it where there was one. */
+  /** All trades, each followed by that of its combination, if any. */
   among(trades: readonly SimTrade[]): Rows<ListedTrade> {
     return {
       length: 2 * trades.length,

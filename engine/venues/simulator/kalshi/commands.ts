@@ -1,9 +1,9 @@
-// The commands of venue b's stream: text → a typed command, or the error the venue would send.
-//  Nothing throws; what the world sends is only refused.
+// Parses the commands of venue b's stream: text → a typed command, or the venue's error. Never throws; invalid input is
+// refused.
 
 import { isRecord } from '../../../json-record.ts'
 
-/** The venue's error codes and their texts, as far as a simulated venue can meet them. */
+/** The venue's error codes and texts that a simulated venue can produce. */
 export const ERRORS = {
   1: 'Unable to process message',
   2: 'Params required',
@@ -29,7 +29,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** `ids` are market UUIDs; `isAbsent` when the command names no market at all. */
+/** `ids` are market UUIDs. `isAbsent`: the command names no market. */
 export interface MarketNames {
   readonly tickers: readonly string[]
   readonly ids: readonly string[]
@@ -63,7 +63,6 @@ export type Command =
   | { readonly kind: 'list'; readonly id: number }
   | { readonly kind: 'error'; readonly id: number; readonly code: ErrorCode }
 
-/** Parses one frame of a client. */
 export function parseCommand(text: string): Command {
   let value: unknown
   try {
@@ -127,14 +126,14 @@ const PARSERS: ReadonlyMap<string, (id: number, params: Params) => Command> = ne
   ['update_subscription', parseUpdate],
 ])
 
-/** `sid` and `sids` together; empty when neither is a list of whole numbers. */
+/** `sid` and `sids` together. Empty if neither is a list of integers. */
 function sidList(params: Params): readonly number[] {
   const listed = Array.isArray(params.sids) ? params.sids : []
   const all = params.sid === undefined ? listed : [params.sid, ...listed]
   return all.every(isNonNegativeInteger) ? all : []
 }
 
-/** Null when a field has the wrong type, is empty, or both the single and the list form are given. */
+/** Null: a field has the wrong type or is empty, or both the single and the list form are given. */
 function marketNames(params: Params): MarketNames | null {
   const tickers = oneOrMany(params.market_ticker, params.market_tickers)
   const ids = oneOrMany(params.market_id, params.market_ids)
@@ -149,7 +148,7 @@ function oneOrMany(one: unknown, many: unknown): readonly string[] | null {
   return [one]
 }
 
-/** Sharding belongs to `communications`, but its parameters are checked wherever they are sent. */
+/** Sharding belongs to `communications`, but its parameters are validated in every command. */
 function shardError(params: Params): ErrorCode | null {
   const factor = params.shard_factor
   const key = params.shard_key

@@ -2,7 +2,7 @@
 
 import { json, type RestAnswer } from '../rest.ts'
 
-/** 400, with what would have been accepted. */
+/** 400, with the accepted values. */
 export function badRequest(message: string): RestAnswer {
   return json({ error: { code: 'bad_request', message } }, 400)
 }
@@ -12,7 +12,6 @@ export function notFound(): RestAnswer {
   return json({ error: { code: 'not_found', message: 'not found' } }, 404)
 }
 
-/** 405. */
 export function methodNotAllowed(): RestAnswer {
   return json({ error: { code: 'method_not_allowed', message: 'method not allowed' } }, 405)
 }

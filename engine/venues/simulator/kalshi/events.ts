@@ -1,5 +1,5 @@
-// World objects as venue b's REST objects: events, their metadata, and series, which the world knows only
-// through their events.
+// Renders venue b's REST objects: events, their metadata, and series. The world has no series of its own; they are
+// derived from events.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
@@ -21,7 +21,7 @@ const COMPETITIONS: Readonly<Record<SimSport, string>> = {
 
 const DOCUMENTS = 'https://kalshi-public-docs.s3.amazonaws.com'
 
-/** An event object; `markets` only when they are to be nested. */
+/** An event object. `markets` is present only if nested markets are requested. */
 export function renderEvent(
   event: SimEvent,
   details: { readonly updatedMs: TimeMs; readonly markets: readonly unknown[] | null },
@@ -60,7 +60,7 @@ export function renderEventMetadata(event: SimEvent): Record<string, unknown> {
   }
 }
 
-/** The series of the world's events, by ticker; grouped again only when the events have changed. */
+/** The series of the world's events, by ticker. Regrouped only when the events change. */
 export class SeriesTable {
   readonly #world: World
   #events: readonly SimEvent[] = []
@@ -92,7 +92,6 @@ export class SeriesTable {
   }
 }
 
-/** A series object. */
 export function renderSeries(
   ticker: string,
   events: readonly SimEvent[],
@@ -135,8 +134,8 @@ export function renderTags(events: readonly SimEvent[]): Record<string, unknown>
 }
 
 /**
- * The answer of `/search/filters_by_sport`: of each sport the competitions that have games, with the scopes
- * of their events. The first entry stands for all sports and names no competition.
+ * The answer of `/search/filters_by_sport`: for each sport the competitions that have games, with the scopes of their
+ * events. The first entry is for all sports and has no competition.
  */
 export function renderSportFilters(events: readonly SimEvent[]): Record<string, unknown> {
   const all: SportFilter = { competitions: new Map(), scopes: new Set() }
@@ -164,7 +163,6 @@ interface SportFilter {
   readonly scopes: Set<string>
 }
 
-/** The venue's name of a game's competition. */
 export function competitionName(event: SimEvent): string {
   if (event.game === null) return ''
   return COMPETITIONS[event.game.sport]

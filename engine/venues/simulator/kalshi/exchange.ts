@@ -1,5 +1,5 @@
-// The pages of venue b that are about the exchange itself, and those that are always empty here: the simulated venue has
-// no collections of combinations, no archive and no programmes.
+// Pages of venue b about the exchange itself, and pages that are always empty here. The simulated venue has no
+// collections of combinations, no archive and no programmes.
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
@@ -7,11 +7,10 @@ import type { SimHalts } from './halts.ts'
 import { SHARDS } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
-/** The live window: older rows would be under /historical. */
+/** The live window. The venue serves older rows under /historical. */
 const LIVE_WINDOW_MS = 90 * DAY_MS
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunday'] as const
 
-/** Adds the routes under a prefix. */
 export function addExchangeRoutes(
   rest: RestServer,
   prefix: string,
@@ -56,7 +55,7 @@ const EMPTY: readonly (readonly [string, unknown])[] = [
   ['/incentive_programs', { incentive_programs: [], next_cursor: '' }],
 ]
 
-/** Always open, but for maintenance on Thursdays from 3 to 5 in the morning, Eastern time. */
+/** Always open, except for maintenance on Thursdays from 3:00 to 5:00 Eastern time. */
 function schedule(): Record<string, unknown> {
   const allDay = [{ open_time: '00:00', close_time: '00:00' }]
   const thursday = [

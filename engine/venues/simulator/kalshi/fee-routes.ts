@@ -1,4 +1,4 @@
-// The pages of venue b that list past and announced changes of fees.
+// Routes of venue b for past and announced fee changes.
 
 import type { World } from '../model.ts'
 import { json, type RestServer } from '../rest.ts'

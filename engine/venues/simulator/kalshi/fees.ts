@@ -1,6 +1,6 @@
-// Fees of the simulated venue b: what a series has, which series change theirs at midnight, which events put another
-// multiplier in its place every other hour (engine/venues/kalshi/README.md, Fees). All follows from the time and from
-// names, so nothing is kept.
+// Fees of the simulated venue b: series fees, series that change theirs at midnight, and events that override the
+// multiplier every other hour (engine/venues/kalshi/README.md, Fees). All are derived from time and names, so nothing
+// is stored.
 
 import { crc32 } from 'node:zlib'
 import { DAY_MS, timeMs } from '../../../units.ts'
@@ -18,11 +18,11 @@ interface EventFees {
   readonly fee_multiplier_override: number | null
 }
 
-/** The big leagues, on which makers pay a fee too. */
+/** Major leagues, in which makers pay a fee too. */
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
-/** One series in so many has no fee, half of it, or other fees from each midnight on. */
+/** Of each 16 series, one has no fee, one half of it, and one other fees from each midnight. */
 const SERIES_KINDS = 16
-/** One event in so many has fees of its own. */
+/** One event in this many has its own fees. */
 const EVENTS_EVERY = 16
 const NO_OVERRIDE: EventFees = { fee_type_override: null, fee_multiplier_override: null }
 const HALF: EventFees = { fee_type_override: null, fee_multiplier_override: 0.5 }
@@ -44,18 +44,18 @@ function isChanging(ticker: string): boolean {
   return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
 }
 
-/** What an event puts in the place of its series' fees at a time: half of them in every other hour. */
+/** The override of an event at a time. Half of the events with own fees have it in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
 }
 
-/** Whether an event ever has other fees than its series. */
+/** Reports whether an event ever overrides its series' fees. */
 export function hasOwnFees(event: SimEvent): boolean {
   return event.number % EVENTS_EVERY === 7
 }
 
-/** The rows of `/series/fee_changes` for a series: its next change, and with the past its last one. */
+/** Rows of `/series/fee_changes` for a series: its next change and, with `hasPast`, its last one. */
 export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): readonly unknown[] {
   if (!isChanging(ticker)) return []
   const today = Math.floor(nowMs / DAY_MS)
@@ -67,7 +67,7 @@ export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): 
   }))
 }
 
-/** The same of `/events/fee_changes` for an event that has fees of its own. */
+/** Rows of `/events/fee_changes` for an event with its own fees. */
 export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): readonly unknown[] {
   return (hasPast ? [0, 1] : [1]).map((later) => {
     const atMs = hourStart(event, hourOf(event, nowMs) + later)
@@ -80,7 +80,7 @@ export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): 
   })
 }
 
-/** The events whose fees changed after one time and by another, those that are over left out. */
+/** Events whose fees changed after one time and until another, without ended events. */
 export function eventsWithOtherFees(
   events: readonly SimEvent[],
   { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },

@@ -1,4 +1,4 @@
-// Which markets, events and trades a query of venue b selects, and which filters may be combined.
+// Parses the filters of venue b's queries for markets, events and trades, and checks which may be combined.
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
@@ -9,7 +9,7 @@ import { comboEvent, isBlock } from './terms.ts'
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
 type QueryStatus = (typeof STATUSES)[number]
 
-/** A query's status → ours. `closed` is everything past its close that is not final. */
+/** Query status → simulator status. `closed` covers everything past its close that is not final. */
 const SELECTED: Readonly<Record<QueryStatus, readonly SimStatus[]>> = {
   unopened: ['unopened'],
   open: ['open'],
@@ -18,7 +18,7 @@ const SELECTED: Readonly<Record<QueryStatus, readonly SimStatus[]>> = {
   settled: ['resolved'],
 }
 
-/** Which statuses each family of time filters goes with, besides none. */
+/** Statuses that each family of time filters allows, besides none. */
 const FAMILIES = [
   { name: 'created', statuses: ['unopened', 'open'] },
   { name: 'close', statuses: ['closed'] },
@@ -27,7 +27,7 @@ const FAMILIES = [
 
 type Family = (typeof FAMILIES)[number]['name']
 
-/** Reads the filters of `/markets`; complaints are left in the reader. */
+/** Parses the filters of `/markets`. Errors are stored in the reader. */
 export function marketFilter(
   reader: QueryReader,
   metadataMs: (market: SimMarket) => TimeMs,
@@ -58,7 +58,7 @@ export function marketFilter(
   }
 }
 
-/** Reads the filters of `/events`. An event has no status: it matches with any child that has it. */
+/** Parses the filters of `/events`. An event has no status: it matches if any child has the status. */
 export function eventFilter(
   reader: QueryReader,
   metadataMs: (market: SimMarket) => TimeMs,
@@ -81,7 +81,7 @@ export function eventFilter(
   }
 }
 
-/** Reads the time filters of `/markets/trades`; both ends belong to the range. */
+/** Parses the time filters of `/markets/trades`. Both ends are inclusive. */
 export function tradeFilter(reader: QueryReader): {
   isMatch: (listed: ListedTrade) => boolean
   isBeyond: (listed: ListedTrade) => boolean
@@ -92,7 +92,7 @@ export function tradeFilter(reader: QueryReader): {
   return {
     isMatch: ({ trade }) =>
       (wanted === null || isBlock(trade) === wanted) && toSeconds(trade.atMs) <= maxSeconds,
-    // Newest first: the first trade before the range ends the walk.
+    // Newest first: the first trade before the range ends the scan.
     isBeyond: ({ trade }) => toSeconds(trade.atMs) < minSeconds,
   }
 }
@@ -108,7 +108,7 @@ interface Range {
   readonly max: number
 }
 
-/** The one family of time filters in use; null when there is none. */
+/** The one family of time filters in use. Null: none. */
 function readRange(reader: QueryReader, status: QueryStatus | null): Range | null {
   let range: Range | null = null
   for (const { name, statuses } of FAMILIES) {

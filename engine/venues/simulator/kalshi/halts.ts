@@ -1,5 +1,5 @@
-// The fault `halt`: a part of venue b's exchange does not trade for some minutes. `/exchange/status` says so, its markets
-// stay `active`, their books stand still. Drawn once a second.
+// The fault `halt`: a shard of venue b's exchange stops trading for some minutes. `/exchange/status` reports it, its
+// markets stay `active`, and their books do not change. Drawn once a second.
 
 import type { Random } from '../../../random.ts'
 import { MINUTE_MS } from '../../../units.ts'
@@ -20,7 +20,7 @@ export class SimHalts {
     this.#random = parts.random
   }
 
-  /** To be called once a second: ends a halt that is over, or begins one. */
+  /** Call once a second. Ends an expired halt, or begins one. */
   draw(nowMs: number): void {
     if (this.#shard !== null && nowMs >= this.#untilMs) this.#shard = null
     if (this.#shard !== null || !this.#faults.strikes('halt')) return
@@ -28,12 +28,12 @@ export class SimHalts {
     this.#untilMs = nowMs + HALTED_MS
   }
 
-  /** Whether a part of the exchange trades. */
+  /** Reports whether a shard of the exchange trades. */
   isTrading(shard: number): boolean {
     return shard !== this.#shard
   }
 
-  /** Whether a market is of a part that does not trade; none of venue a is. */
+  /** Reports whether a market is on a halted shard. Always false for venue a. */
   isHalted({ listing, event }: SimMarket): boolean {
     return this.#shard !== null && listing.venue === 'b' && shardOf(event) === this.#shard
   }

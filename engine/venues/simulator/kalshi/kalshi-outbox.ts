@@ -1,5 +1,5 @@
-// What one client of venue b's stream is sent, and in what order: answers, stream messages and the
-// faults between them. Frames of one turn leave together.
+// Outgoing queue of one client of venue b's stream: answers, stream messages and the faults between them. Frames of one
+// event-loop tick are sent together.
 
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
@@ -7,22 +7,21 @@ import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
 import type { MessageKind } from './messages.ts'
 
-/** Above this backlog a new batch closes the socket: a slow reader must not fill our memory. */
+/** Above this backlog a new batch closes the socket, so that a slow reader does not exhaust memory. */
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024
-/** How long the fault `silence` lasts. */
 const SILENCE_MS = 20_000
 
 /** The sending half of a connection. */
 export class KalshiOutbox {
   readonly #socket: WebSocket
-  /** The stream under the socket: corking it turns the frames of one turn into one system call. */
+  /** The stream under the socket. Corking it sends the frames of one event-loop tick in one system call. */
   readonly #raw: Duplex
   readonly #faults: Faults
   readonly #clock: Clock
   readonly #uncork: () => void
   #isCorked = false
   #silencedUntilMs = Number.NEGATIVE_INFINITY
-  /** A delta that the next one overtakes (the fault `reorder`). */
+  /** A delta that is sent after the next one (the fault `reorder`). */
   #held: string | null = null
 
   constructor(parts: { socket: WebSocket; raw: Duplex; faults: Faults; clock: Clock }) {
@@ -36,7 +35,7 @@ export class KalshiOutbox {
     }
   }
 
-  /** Once a second: the faults that are drawn per connection and second. */
+  /** Call once a second. Draws the faults per connection and second. */
   tick(): void {
     this.#releaseHeld()
     if (this.#faults.strikes('disconnect')) this.#socket.terminate()
@@ -45,13 +44,13 @@ export class KalshiOutbox {
     }
   }
 
-  /** An answer to a command: never lost, and never overtaken by a held delta. */
+  /** Sends an answer to a command. It is never lost and never precedes a held delta. */
   reply(text: string): void {
     this.#releaseHeld()
     this.#write(text)
   }
 
-  /** A stream message, already numbered; what is lost keeps its number, so a hole is seen later. */
+  /** Sends a numbered stream message. A lost one still consumes its number, so the gap is visible. */
   stream(kind: MessageKind, text: string): void {
     if (this.#clock.monotonicMs() < this.#silencedUntilMs) return
     if (kind === 'orderbook_delta') {
@@ -79,7 +78,7 @@ export class KalshiOutbox {
     const socket = this.#socket
     if (socket.readyState !== socket.OPEN) return
     if (!this.#isCorked) {
-      // Looked at once a batch, before it: a first snapshot of many markets is no slow reader.
+      // Checked once per batch, before it: the first snapshot of many markets does not indicate a slow reader.
       if (socket.bufferedAmount > BACKLOG_BYTES_MAX) return socket.terminate()
       this.#isCorked = true
       this.#raw.cork()

@@ -1,6 +1,6 @@
-// The key pair of Kalshi key id `sim` as a file, for clients of `npm run venues`: made once, kept,
-// readable by its owner alone. It opens nothing but the simulator. A file that is there already is used whatever its
-// kind, so that a client's Ed25519 key can be tried.
+// The key pair of Kalshi key id `sim` as a file for clients of `npm run venues`: created once, readable by its owner
+// only. It is valid only for the simulator. An existing file is used whatever its key type, so that a client's Ed25519
+// key can be tested.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 const FILE_NAME = 'sim-kalshi.pem'
 
-/** Reads the key of `dataDir`, or makes an RSA key. Throws when the file is there and is no private key. */
+/** Reads the key in `dataDir`, or creates an RSA key. Throws if the file exists and is not a private key. */
 export function loadKalshiKey(dataDir: string): {
   file: string
   kind: string

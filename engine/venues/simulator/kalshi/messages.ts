@@ -1,6 +1,5 @@
-// The texts of venue b's stream: the `msg` part of each kind of message, written by template, since
-// only `sid` and `seq` differ between its receivers.
-// Levels on the No side are the Yes asks, priced on the No leg unless asked otherwise (SIMK9).
+// Texts of venue b's stream: the `msg` part of each kind of message, by template. Only `sid` and `seq` differ between
+// receivers. Levels on the No side are the Yes asks, priced on the No leg unless requested otherwise.
 
 import type { LevelChange } from '../../../events.ts'
 import {
@@ -17,7 +16,7 @@ import { lastPrice, resultOf, strikeFields, takerOutcome, yesPrice } from './ren
 import { isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
 
-/** The kinds of stream messages, answers to commands apart. */
+/** Kinds of stream messages, without answers to commands. */
 export type MessageKind =
   | 'orderbook_delta'
   | 'ticker'
@@ -26,27 +25,27 @@ export type MessageKind =
   | 'event_lifecycle'
   | 'event_fee_update'
 
-/** The two fields every book and ticker message begins with; made once per market. */
+/** The two fields that begin every book and ticker message. Rendered once per market. */
 export function marketFields(market: SimMarket): string {
   const { nativeId, uuid } = market.listing
   return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`
 }
 
-/** `orderbook_snapshot`: ascending bids of both legs; the key of an empty side is absent. */
+/** `orderbook_snapshot`: ascending bids of both legs. The key of an empty side is absent. */
 export function snapshotMessage(
   market: SimMarket,
   form: { fields: string; isYesPriced: boolean },
 ): string {
   const { bids, asks } = market.book
   const yes = levelsText(bids, { isReversed: true, isComplement: false })
-  // Best ask first is, on the No leg, the highest bid first; on the Yes leg it already ascends.
+  // On the No leg, best ask first is highest bid first. On the Yes leg it already ascends.
   const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
   const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
   const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
   return `{${form.fields}${yesPart}${noPart}}`
 }
 
-/** `orderbook_delta`, or null when the difference rounds to nothing. */
+/** `orderbook_delta`. Null: the difference rounds to zero. */
 export function deltaMessage(
   change: LevelChange,
   form: { fields: string; previous: SizeMicros; atMs: TimeMs; isYesPriced: boolean },
@@ -60,7 +59,7 @@ export function deltaMessage(
   }","ts":"${rfc3339(form.atMs)}","ts_ms":${form.atMs}}`
 }
 
-/** `ticker`: the market's figures now. */
+/** `ticker`: the market's current figures. */
 export function tickerMessage(market: SimMarket, form: { fields: string; atMs: TimeMs }): string {
   const { book, lastTrade } = market
   const bid = book.bestBid
@@ -80,7 +79,7 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   )}"}`
 }
 
-/** `trade`; of another ticker, that of a combination traded with it. */
+/** `trade`. With `combo`, the trade of that combination. */
 export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -93,7 +92,7 @@ export function tradeMessage(trade: SimTrade, combo: string | null = null): stri
   }","is_block_trade":${isBlock(trade)},"ts":${toSeconds(trade.atMs)},"ts_ms":${trade.atMs}}`
 }
 
-/** `market_lifecycle_v2` of a market that has just been announced. */
+/** `market_lifecycle_v2` of a newly announced market. */
 export function createdMessage(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   return JSON.stringify({
@@ -118,7 +117,7 @@ export function createdMessage(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market whose result is known. */
+/** `market_lifecycle_v2` of a market with a result. */
 export function determinedMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
@@ -129,7 +128,7 @@ export function determinedMessage(market: SimMarket): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market that has been paid out. */
+/** `market_lifecycle_v2` of a paid-out market. */
 export function settledMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
@@ -162,7 +161,7 @@ export function eventMessage(event: SimEvent): string {
   })
 }
 
-/** `event_fee_update`: the fees that an event has now, instead of its series' own. */
+/** `event_fee_update`: the event's current fees, which override those of its series. */
 export function feeMessage(event: SimEvent, atMs: TimeMs): string {
   return JSON.stringify({ event_ticker: event.nativeId, ...eventFees(event, atMs) })
 }

@@ -1,9 +1,9 @@
-// Query parameters and cursors of venue b's REST side. A bad parameter is a sentence for the 400,
-// never a throw; a cursor is opaque to clients and names the last row they were given.
+// Query parameters and cursors of venue b's REST API. An invalid parameter becomes the message of a 400, never an
+// exception. A cursor is opaque to clients and names the last row that they received.
 
-/** Reads parameters one by one and keeps the first complaint. */
+/** Parses parameters one by one and retains the first error. */
 export class QueryReader {
-  /** What was wrong, in the venue's manner; null while everything was well. */
+  /** The first error, in the venue's wording. Null: none. */
   problem: string | null = null
   readonly #query: URLSearchParams
 
@@ -11,18 +11,17 @@ export class QueryReader {
     this.#query = query
   }
 
-  /** A text; null when absent or empty. Of a repeated parameter only the first counts. */
+  /** A text. Null: absent or empty. Of a repeated parameter only the first counts. */
   text(name: string): string | null {
     const value = this.#query.get(name)
     return value === null || value === '' ? null : value
   }
 
-  /** Whether a parameter was sent at all. */
   has(name: string): boolean {
     return this.text(name) !== null
   }
 
-  /** A whole number in a range. */
+  /** An integer in a range. */
   integer(name: string, range: { min: number; max: number; fallback: number }): number {
     const text = this.text(name)
     if (text === null) return range.fallback
@@ -38,7 +37,7 @@ export class QueryReader {
     return this.integer(name, { min: 0, max: 99_999_999_999, fallback: 0 })
   }
 
-  /** Unix seconds that must be there. */
+  /** Unix seconds; required. */
   requiredSeconds(name: string): number {
     const value = this.seconds(name)
     if (value === null) this.#reportProblem(`${name} is required`)
@@ -53,7 +52,7 @@ export class QueryReader {
     return true
   }
 
-  /** One of a list of words; null when absent. */
+  /** One of a set of values; null when absent. */
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
     if (text === null) return null
@@ -73,7 +72,7 @@ export class QueryReader {
     return this.#query.getAll(name).filter((value) => value !== '')
   }
 
-  /** Takes a complaint of the caller's, unless there is one already. */
+  /** Records an error of the caller, unless there is one already. */
   reject(problem: string): void {
     this.#reportProblem(problem)
   }
@@ -83,7 +82,7 @@ export class QueryReader {
   }
 }
 
-/** What a page is cut from: an array, or what makes its rows as they are asked for; a position may have none. */
+/** The rows of a list: an array, or an object that creates rows on demand. A position may have no row. */
 export interface Rows<Row> {
   readonly length: number
   at(position: number): Row | undefined
@@ -97,20 +96,17 @@ interface PageOptions<Row> {
   readonly isMatch: (row: Row) => boolean
   /** Last row first. */
   readonly isReversed?: boolean
-  /** A row after which no further one can match. */
+  /** A row after which no later one can match. */
   readonly isBeyond?: (row: Row) => boolean
 }
 
 interface Page<Row> {
   readonly rows: readonly Row[]
-  /** Empty when there are no more rows. */
+  /** Empty if there are no more rows. */
   readonly cursor: string
 }
 
-/**
- * One page of a list that grows at its end and may lose rows anywhere in between.
- * Null when the cursor is none of ours.
- */
+/** One page of a list that grows at its end and may lose rows anywhere. Null: the cursor is invalid. */
 export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<Row> | null {
   const step = options.isReversed === true ? -1 : 1
   let position = step === 1 ? 0 : items.length - 1
@@ -136,7 +132,7 @@ export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<R
   return { rows, cursor: '' }
 }
 
-/** Where to go on after the cursor's row; rows before it may have gone, so it is looked for. */
+/** Position after the cursor's row. Earlier rows may have been removed, so it searches for the row. */
 function locate<Row>(items: Rows<Row>, options: PageOptions<Row>): number | null {
   const cursor = readCursor(options.cursor ?? '')
   if (cursor === null) return null
@@ -145,7 +141,7 @@ function locate<Row>(items: Rows<Row>, options: PageOptions<Row>): number | null
     const row = items.at(position)
     if (row !== undefined && options.idOf(row) === cursor.id) return position + step
   }
-  // The row itself has gone. Rows may then repeat, but none is left out.
+  // The row was removed. Rows may repeat, but none is skipped.
   return step === 1 ? Math.max(0, cursor.position - 1_000) : Math.min(cursor.position, items.length)
 }
 

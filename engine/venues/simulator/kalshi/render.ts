@@ -1,5 +1,5 @@
-// World objects as venue b's REST objects: markets, trades and books. Fields and JSON types follow
-// the API version 3.30: only *_dollars and *_fp strings, no integer cents.
+// Renders venue b's REST objects: markets, trades and books. Fields and JSON types follow API version 3.30: only
+// *_dollars and *_fp strings, no integer cents.
 
 import {
   complement,
@@ -16,7 +16,7 @@ import { uuidOf } from '../questions/identity.ts'
 import { comboEvent, isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
-/** Our status in the venue's words for answers (its words for queries differ: filters.ts). */
+/** Simulator status → the venue's term in answers. Queries use other terms (filters.ts). */
 const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   unopened: 'initialized',
   open: 'active',
@@ -25,7 +25,7 @@ const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   resolved: 'finalized',
 }
 
-/** A market object. `metadataMs`: when its metadata last changed. */
+/** A market object. `metadataMs`: time of the last change of its metadata. */
 export function renderMarket(
   market: SimMarket,
   at: { readonly nowMs: TimeMs; readonly metadataMs: TimeMs },
@@ -71,10 +71,10 @@ export function renderMarket(
   }
 }
 
-/** About when a game is over, as the venue has it in recorded rows: three hours after it begins, whatever the sport. */
+/** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** A combination of this market with others, under the name of its series. */
+/** A combination that contains this market, under the name of its series. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -93,7 +93,7 @@ export function renderCombo(
   }
 }
 
-/** A trade object; of another ticker, that of a combination traded with it. */
+/** A trade object. With `combo`, the trade of that combination. */
 export function renderTrade(trade: SimTrade, combo: string | null): Record<string, unknown> {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
@@ -125,12 +125,12 @@ export function yesPrice(trade: SimTrade): PriceMicros {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** What the taker is now positioned for: buying Yes and selling No are the same direction. */
+/** The taker's resulting position: buying Yes and selling No are the same direction. */
 export function takerOutcome(trade: SimTrade): 'yes' | 'no' {
   return (trade.outcomeIndex === 0) === (trade.side === 'buy') ? 'yes' : 'no'
 }
 
-/** The `result` of a market, empty while it is not known. */
+/** The `result` of a market; empty while unknown. */
 export function resultOf(market: SimMarket): 'yes' | 'no' | 'scalar' | '' {
   if (market.status !== 'determined' && market.status !== 'resolved') return ''
   const { payout } = market.listing
@@ -150,7 +150,7 @@ export function strikeFields(market: SimMarket): Record<string, unknown> {
   }
 }
 
-/** The price of the last trade in the book; before this run's first one, what the market was worth. */
+/** Price of the last trade in the book. Before this run's first trade, the fair price. */
 export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   const { lastTrade } = market
   if (lastTrade !== null) {
@@ -163,7 +163,7 @@ export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   return onTick(market, market.fairPrice(nowMs))
 }
 
-/** The nearest price of a market's grid that can be quoted: never 0 or 1. */
+/** The nearest valid price on a market's grid, never 0 or 1. */
 export function onTick(market: SimMarket, price: PriceMicros): PriceMicros {
   const tick = market.tickMicros
   const nearest = Math.round(price / tick) * tick
@@ -175,7 +175,7 @@ export function targetId(league: string, kalshiCode: string): string {
   return uuidOf(`structured target/${league}/${kalshiCode}`)
 }
 
-/** Best quotes; an empty side reads 0.0000, bid and ask alike, with size 0.00. */
+/** Best quotes. For an empty side bid and ask are 0.0000 with size 0.00. */
 function quoteFields({ book }: SimMarket): Record<string, string> {
   const bid = book.bestBid
   const ask = book.bestAsk
@@ -189,7 +189,7 @@ function quoteFields({ book }: SimMarket): Record<string, string> {
   }
 }
 
-/** The quotes of a day ago, from the fair price; zeros when the market had not opened. */
+/** Quotes of a day ago, from the fair price. Zeros if the market was not open. */
 function previousFields(market: SimMarket, dayAgoMs: TimeMs): Record<string, string> {
   if (dayAgoMs < market.listing.openMs) {
     const none = '0.0000'

@@ -1,5 +1,4 @@
-// The REST routes of venue b about series, events, markets, books, trades and games: each reads its
-// parameters, picks rows of the world and renders them.
+// REST routes of venue b for series, events, markets, books, trades and games.
 
 import type { TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -24,7 +23,7 @@ import { tradeIdOf } from './terms.ts'
 
 const BAD_CURSOR = 'cursor must be a cursor of the previous page'
 
-/** Handlers over one world. `add` mounts them; nothing is kept between requests. */
+/** Handlers over one world. `add` registers them; no state between requests. */
 export class KalshiRest {
   readonly #world: World
   readonly #stream: SimKalshiStream
@@ -36,7 +35,6 @@ export class KalshiRest {
     this.#series = new SeriesTable(parts.world)
   }
 
-  /** Adds the routes under a prefix. */
   add(rest: RestServer, prefix: string): void {
     rest.get(`${prefix}/series`, (request) => this.#listSeries(request))
     rest.get(`${prefix}/series/{ticker}`, (request) => this.#oneSeries(request))
@@ -58,7 +56,7 @@ export class KalshiRest {
         })
       }
       const market = this.#world.market('b', ticker)
-      // The venue's pages lag behind its stream: a market just announced is not there yet.
+      // The venue's REST API lags behind its stream: a just announced market is not there yet.
       if (market === null || this.#stream.isHidden(market)) return notFound()
       return json({ market: this.#market(market, this.#world.nowMs()) })
     })

@@ -1,5 +1,5 @@
-// The simulated venue b: one port that speaks Kalshi's REST under /trade-api/v2 and its stream at
-// /trade-api/ws/v2. Only wiring: guards, upgrade, heartbeat, stop.
+// The simulated venue b on one port: Kalshi's REST under /trade-api/v2 and its stream at /trade-api/ws/v2. Wires
+// guards, upgrade, heartbeat and stop.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -28,7 +28,7 @@ import { KalshiConnection } from './ws.ts'
 
 const REST_PREFIX = '/trade-api/v2'
 const STREAM_PATH = '/trade-api/ws/v2'
-/** The Basic tier: 200 tokens a second, two seconds' worth at once, 10 tokens a request. */
+/** The Basic tier: 200 tokens a second, a burst of two seconds' worth, 10 tokens a request. */
 const TOKENS_PER_SECOND = 200
 const TOKENS_MAX = 400
 const TOKENS_PER_REQUEST = 10
@@ -48,11 +48,11 @@ interface KalshiServerOptions {
   readonly port: number
   /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>
-  /** Which part of the exchange stands still; without it, drawn here, and the world goes on. */
+  /** State of the halted shard. Without it the server draws halts itself, and the world continues. */
   readonly halts?: SimHalts
 }
 
-/** Starts the venue; resolves when it listens, rejects when the port is taken. */
+/** Starts the venue. Resolves when it listens; rejects if the port is in use. */
 export async function startKalshiServer(
   options: KalshiServerOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
@@ -111,7 +111,7 @@ export async function startKalshiServer(
   }
 }
 
-/** Checks headers that were sent, then the caller's token bucket; anonymous callers share one. */
+/** Validates signature headers, if any, then the caller's token bucket. Anonymous callers share one bucket. */
 function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAnswer | null {
   const buckets = new Map<string, SimTokenBucket>()
   return (request) => {

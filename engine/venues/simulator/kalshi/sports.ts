@@ -19,7 +19,7 @@ const MILESTONE_TYPES: Readonly<Record<SimSport, string>> = {
   tennis: 'tennis_tournament_singles',
 }
 
-/** A game with every event that is about it. */
+/** A game with all its events. */
 interface Milestone {
   readonly id: string
   readonly game: SimGame
@@ -40,7 +40,6 @@ export function milestonesOf(events: readonly SimEvent[]): readonly Milestone[] 
   return [...byGame].map(([key, found]) => ({ id: uuidOf(`milestone/${key}`), ...found }))
 }
 
-/** A milestone object. */
 export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<string, unknown> {
   const { game, events, id } = milestone
   const main = events.find(isWinnerEvent) ?? events[0]
@@ -65,7 +64,6 @@ export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<str
   }
 }
 
-/** Reads the filters of `/milestones`. */
 export function milestoneFilter(reader: QueryReader): (milestone: Milestone) => boolean {
   const category = reader.text('category')
   const competition = reader.text('competition')
@@ -89,7 +87,7 @@ export function milestoneFilter(reader: QueryReader): (milestone: Milestone) => 
   }
 }
 
-/** A structured target object, with what it can be filtered by. */
+/** A structured target object with its filter fields. */
 interface Target {
   readonly id: string
   readonly type: string
@@ -97,7 +95,7 @@ interface Target {
   readonly json: Record<string, unknown>
 }
 
-/** Every team of every league, with the sport as the games show it. */
+/** Every team of every league, with the sport as in the games. */
 export function targetsOf(world: World): readonly Target[] {
   const sports = new Map<string, SimSport>()
   for (const { game } of world.events('b')) if (game !== null) sports.set(game.league, game.sport)

@@ -1,6 +1,5 @@
-// Venue b's stream: turns each change of the world into messages for the subscriptions that cover
-// it. A message without a subscription is not rendered (SIMK12); a message's body is
-// rendered once for all its receivers. What changes by the hour is told once a second.
+// Venue b's stream: sends each change of the world to the subscriptions that cover it. A message without a subscription
+// is not rendered; a body is rendered once for all receivers. Hourly changes are sent once a second.
 
 import type { Clock } from '../../../clock.ts'
 import {
@@ -30,10 +29,10 @@ import {
 import type { KalshiSubscription } from './subscription.ts'
 import { hasAlternatingStructure, hourOf, hourStart } from './terms.ts'
 
-/** How long `GET /markets/{t}` still answers 404 after a `created` message. */
+/** Time for which `GET /markets/{t}` still answers 404 after a `created` message. */
 const HIDDEN_MS = 300
 
-/** The subscriptions of every connection, by what they cover. */
+/** The subscriptions of every connection, by coverage. */
 export class SimKalshiStream {
   readonly #clock: Clock
   readonly #faults: Faults | null
@@ -45,7 +44,7 @@ export class SimKalshiStream {
   readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
-  /** Up to when the changes of the hour were told. */
+  /** Hourly changes up to this time were sent. */
   #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults?: Faults }) {
@@ -59,7 +58,10 @@ export class SimKalshiStream {
     })
   }
 
-  /** To be called once a second: tells which events have other fees, and which markets other prices, since then. */
+  /**
+   * Call once a second. Sends the events with changed fees and the markets with changed price structures since the last
+   * call.
+   */
   tick(): void {
     const byMs = this.#world.nowMs()
     const span = { afterMs: this.#publishedToMs, byMs }
@@ -83,7 +85,7 @@ export class SimKalshiStream {
     this.#stop()
   }
 
-  /** Covers one market, or the whole exchange with null. */
+  /** Adds coverage of one market, or of the whole exchange with null. */
   watch(subscription: KalshiSubscription, market: SimMarket | null): void {
     if (market === null) {
       const everywhere = this.#everywhere.get(subscription.channel) ?? new Set()
@@ -93,7 +95,7 @@ export class SimKalshiStream {
     this.#watch(market)[listOf(subscription)].add(subscription)
   }
 
-  /** Ends what `watch` began. */
+  /** Removes coverage that `watch` added. */
   unwatch(subscription: KalshiSubscription, ticker: string | null): void {
     if (ticker === null) {
       this.#everywhere.get(subscription.channel)?.delete(subscription)
@@ -103,13 +105,13 @@ export class SimKalshiStream {
     this.#dropUnwatched(ticker)
   }
 
-  /** Whether the market was announced so recently that its page does not exist yet. */
+  /** Reports whether the market was announced so recently that its REST page does not exist yet. */
   isHidden(market: SimMarket): boolean {
     const announcedMs = this.#announcedAtMs.get(market)
     return announcedMs !== undefined && this.#clock.monotonicMs() - announcedMs < HIDDEN_MS
   }
 
-  /** When the market's metadata last changed: its status, its tick, or its price structure. */
+  /** Time of the last change of the market's metadata: status, tick or price structure. */
   metadataMs(market: SimMarket): TimeMs {
     const { listing, status } = market
     const statusMs = {
@@ -144,7 +146,7 @@ export class SimKalshiStream {
     return watch
   }
 
-  /** Drops what is kept of a market without a subscription by name. */
+  /** Drops the state of a market that no subscription names. */
   #dropUnwatched(ticker: string): void {
     const watch = this.#watches.get(ticker)
     if (watch === undefined) return
@@ -184,7 +186,7 @@ export class SimKalshiStream {
         this.#publishFirstOrders(change.market, change.atMs)
         return
       case 'closed':
-        // The venue says nothing when a market opens or closes by time: clients run timers.
+        // The venue sends nothing when a market opens or closes by time: clients run timers.
         return
     }
   }
@@ -193,7 +195,7 @@ export class SimKalshiStream {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
-    // Without a number: nothing shows that it is missing.
+    // Dropped before numbering, so that no gap shows.
     if (this.#faults?.isFrozen(nowMs) === true) return
     if (this.#faults?.isMuted(change.market.listing.nativeId, nowMs) === true) return
     if (change.kind === 'levels' && change.isLost === true) {
@@ -216,7 +218,9 @@ export class SimKalshiStream {
     }
   }
 
-  /** A subscription from before the opening was given an empty book: each order of the first book is told to it. */
+  /**
+   * A subscription from before the opening received an empty book, so it gets each order of the first book as a delta.
+   */
   #publishFirstOrders(market: SimMarket, atMs: TimeMs): void {
     const watch = this.#watches.get(market.listing.nativeId)
     if (watch === undefined) return
@@ -241,7 +245,7 @@ export class SimKalshiStream {
     if (combo !== null) this.#publishCombo(change.trade, combo)
   }
 
-  /** The trade of a combination goes to the subscriptions that cover all markets: none names its ticker. */
+  /** The trade of a combination goes only to subscriptions that cover all markets, because none names its ticker. */
   #publishCombo(trade: SimTrade, combo: string): void {
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(everywhere)) return
@@ -249,7 +253,7 @@ export class SimKalshiStream {
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
   }
 
-  /** A ticker goes out with each trade, and when a best price or its size moved. */
+  /** A ticker is sent with each trade, and when a best price or its size changes. */
   #publishTicker(change: BookChange, isTrade: boolean): void {
     const { market } = change
     const everywhere = this.#everywhere.get('ticker')
@@ -281,7 +285,7 @@ export class SimKalshiStream {
 
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
-/** What is kept of a market with a subscription by name. */
+/** State of a market with a subscription by name. */
 class Watch {
   readonly fields: string
   readonly books = new Set<KalshiSubscription>()
@@ -296,7 +300,7 @@ class Watch {
     this.fields = fields
   }
 
-  /** Remembers the best prices and sizes; whether any of them moved. */
+  /** Stores the best prices and sizes. Returns whether any of them changed. */
   noteTop({ book }: SimMarket): boolean {
     const bid = book.bestBid
     const ask = book.bestAsk

@@ -1,4 +1,4 @@
-// One `sid` of one connection of venue b's stream: what it covers and how far it has counted.
+// One `sid` of one connection of venue b's stream: its coverage and its sequence number.
 
 import type { KalshiOutbox } from './kalshi-outbox.ts'
 import type { MessageKind } from './messages.ts'
@@ -7,18 +7,18 @@ interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox
   readonly channel: string
   readonly sid: number
-  /** Whether it covers markets by name, or the whole exchange. */
+  /** Covers markets by name, not the whole exchange. */
   readonly isByMarket: boolean
   readonly isYesPriced: boolean
-  /** Whether an `ok` leaves out the list of markets. */
+  /** An `ok` omits the list of markets. */
   readonly isAckShort: boolean
 }
 
-/** A subscription; the connection changes what it covers, the stream delivers to it. */
+/** A subscription. The connection changes its coverage; the stream delivers to it. */
 export class KalshiSubscription {
   readonly channel: string
   readonly sid: number
-  /** Tickers covered; null: the whole exchange. */
+  /** Covered tickers. Null: the whole exchange. */
   readonly tickers: Set<string> | null
   readonly isYesPriced: boolean
   /** Index ids or underlyings of the value feeds. */
@@ -36,25 +36,25 @@ export class KalshiSubscription {
     this.#isAckShort = options.isAckShort
   }
 
-  /** Whether it is one of the index and underlying feeds. */
+  /** True for the index and underlying feeds. */
   get isValueFeed(): boolean {
     return this.channel === 'pyth_value' || this.channel.startsWith('cfbenchmarks_value')
   }
 
-  /** Takes the number of the next message of this sid. */
+  /** Consumes the next sequence number of this sid. */
   nextSeq(): number {
     this.#seq += 1
     return this.#seq
   }
 
-  /** Numbers and sends a stream message; `ticker` messages alone carry no number. */
+  /** Numbers and sends a stream message. Only `ticker` messages have no number. */
   deliver(kind: MessageKind, body: string): void {
     const head = `{"type":"${kind}","sid":${this.sid},`
     const number = kind === 'ticker' ? '' : `"seq":${this.nextSeq()},`
     this.#outbox.stream(kind, `${head}${number}"msg":${body}}`)
   }
 
-  /** The `msg` of an `ok`: everything now covered, sorted. */
+  /** The `msg` of an `ok`: everything covered now, sorted. */
   listText(): string {
     if (this.#isAckShort) return '{}'
     if (this.isValueFeed) {

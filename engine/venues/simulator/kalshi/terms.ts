@@ -1,13 +1,12 @@
-// What the wire of venue b says of a market or trade beyond the invented world, each by a pure function: the part of the
-// exchange, the price ranges, which some markets change every hour, whether a trade was agreed beside the book, and a
-// combination traded with it.
+// Wire fields of venue b that the simulated world does not have, each from a pure function: shards, price ranges, block
+// trades and combinations. Some markets change their price ranges every hour.
 
 import { hash32 } from '../../../random.ts'
 import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { dollars } from './text.ts'
 
-/** Parts of the exchange: `exchange_index` and its description. */
+/** Shards of the exchange: `exchange_index` and its description. */
 export const SHARDS = [
   { exchange_index: 0, description: 'Main exchange' },
   { exchange_index: 1, description: 'Combos' },
@@ -15,24 +14,26 @@ export const SHARDS = [
   { exchange_index: 3, description: 'Tennis and baseball' },
 ] as const
 
-/** The part of the exchange on which an event's markets trade. */
+/** The shard on which an event's markets trade. */
 export function shardOf({ nativeId, topic, game }: SimEvent): number {
   if (nativeId.startsWith('KXMVE')) return 1
   if (topic === 'crypto') return 2
   return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
 }
 
-/** The hour of an event's life at a time, each event's from a minute of its own, so that not all change at once. */
+/**
+ * Number of the hour in an event's life. Hours start at a different minute per event, so that not all change at once.
+ */
 export function hourOf({ number }: SimEvent, atMs: number): number {
   return Math.floor((atMs - (number % 60) * MINUTE_MS) / HOUR_MS)
 }
 
-/** When an hour of an event begins. */
+/** Start of an hour of an event. */
 export function hourStart({ number }: SimEvent, hour: number): TimeMs {
   return timeMs(hour * HOUR_MS + (number % 60) * MINUTE_MS)
 }
 
-/** Whether the markets of an event have another price structure in every other hour: one event in sixteen. */
+/** Reports whether the markets of an event change their price structure every other hour: one event in sixteen. */
 export function hasAlternatingStructure({ number }: SimEvent): boolean {
   return number % 16 === 11
 }
@@ -53,7 +54,7 @@ const edged = (name: string, [low, high]: readonly [string, string], steps: read
   return { name, ranges }
 }
 const TENTH = ['0.1000', '0.9000'] as const
-/** Structures on which every multiple of the world's tick stands; most markets have the first. */
+/** Structures that include every multiple of the world's tick. Most markets have the first. */
 const CENT: readonly Structure[] = [
   { name: 'linear_cent', ranges: [['0.0000', '1.0000', '0.0100']] },
   edged('tapered_deci_cent', TENTH, ['0.0010', '0.0100']),
@@ -65,7 +66,7 @@ const DECI: readonly Structure[] = [
   edged('center_deci_edge_centi_cent', ['0.0100', '0.9900'], ['0.0001', '0.0010']),
 ]
 
-/** `price_level_structure` and `price_ranges` at a time, of a market whose orders stand at multiples of `tick`. */
+/** `price_level_structure` and `price_ranges` at a time, for a market whose order prices are multiples of `tick`. */
 export function priceFields(
   { listing, event }: SimMarket,
   { tick, atMs }: { readonly tick: PriceMicros; readonly atMs: number },
@@ -83,17 +84,17 @@ export function priceFields(
   }
 }
 
-/** One trade in 256 was agreed beside the book. */
+/** One trade in 256 is a block trade, agreed outside the book. */
 export function isBlock({ id }: Pick<SimTrade, 'id'>): boolean {
   return id.startsWith('b1')
 }
 
-/** The id of a trade, or of the trade of a combination beside it. */
+/** The id of a trade, or of the trade of its combination. */
 export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): string {
   return combo === null ? id : `c1${id.slice(2)}`
 }
 
-/** With one trade in 256 a combination trades that bears the name of an ordinary series; null with the others. */
+/** One trade in 256 also trades a combination with the name of an ordinary series. Null for the others. */
 export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
   if (!id.startsWith('c0')) return null
   const code = id.replaceAll('-', '').toUpperCase()

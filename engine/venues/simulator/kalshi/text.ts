@@ -1,6 +1,5 @@
-// How venue b writes numbers, times and ids: dollars with four decimals or more, counts with two,
-// RFC 3339 times, levels.
-// Written for the hot path: prices come from a table, the last time is remembered.
+// Formats numbers, times and ids of venue b: dollars with four or more decimals, counts with two, RFC 3339 times,
+// levels. Optimized for the hot path: prices come from a table and the last time is cached.
 
 import type { Level } from '../../../events.ts'
 import {
@@ -13,11 +12,11 @@ import {
   toDecimal,
 } from '../../../units.ts'
 
-/** The finest step with a prepared text: 0.0001 dollars. */
+/** The finest step in the table: 0.0001 dollars. */
 const TABLE_STEP_MICROS = 100
 const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICROS + 1)
 
-/** "0.4400"; up to six decimals when the price is finer than 0.0001. */
+/** "0.4400"; up to six decimals if the price is finer than 0.0001. */
 export function dollars(price: PriceMicros): string {
   const position = price / TABLE_STEP_MICROS
   if (!Number.isInteger(position)) return toDecimal(price, 4)
@@ -34,19 +33,19 @@ export function count(size: SizeMicros): string {
 }
 
 /**
- * The signed difference of two level sizes, "-4.00", each rounded first: adding the texts of all
- * differences to the text of a snapshot gives exactly the text of the next snapshot.
+ * Signed difference of two level sizes, "-4.00", each rounded first. Adding all differences to a snapshot gives exactly
+ * the text of the next snapshot.
  */
 export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
   return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))
 }
 
-/** Whether a level shows at all: below half a hundredth it would read "0.00". */
+/** Reports whether a level is visible. Below half a hundredth it would be "0.00". */
 function isShown(size: SizeMicros): boolean {
   return hundredths(size) > 0
 }
 
-/** "2026-09-21T17:00:00.000Z". Many changes share a millisecond, so the last text is kept. */
+/** "2026-09-21T17:00:00.000Z". Many changes share a millisecond, so the last text is cached. */
 export function rfc3339(time: TimeMs): string {
   if (time !== lastTime) {
     lastTime = time
@@ -55,7 +54,7 @@ export function rfc3339(time: TimeMs): string {
   return lastTimeText
 }
 
-/** `["0.4400","10.00"],…` of levels that show. */
+/** `["0.4400","10.00"],…` of the visible levels. */
 export function levelsText(
   levels: readonly Level[],
   form: { isReversed: boolean; isComplement: boolean },

@@ -1,5 +1,5 @@
-// One client of venue b's stream: its subscriptions, the numbering of their messages, and the
-// answers to its commands. Faults: kalshi-outbox.ts.
+// One client connection of venue b's stream: its subscriptions, their sequence numbers, and answers to its commands.
+// kalshi-outbox.ts implements the faults.
 
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
@@ -12,13 +12,13 @@ import { snapshotMessage, tickerMessage } from './messages.ts'
 import type { SimKalshiStream } from './stream.ts'
 import { KalshiSubscription } from './subscription.ts'
 
-/** The venue's own limits: markets a session may follow, commands a second. */
+/** The venue's limits: markets per session, commands a second. */
 const MARKETS_MAX = 500_000
 const COMMANDS_PER_SECOND_MAX = 10_000
 
-/** Public channels, and whether a subscription covers markets by name. */
+/** Public channels whose subscriptions name markets. */
 const MARKET_CHANNELS: ReadonlySet<string> = new Set(['orderbook_delta', 'ticker', 'trade'])
-/** Accepted and silent: the simulated venue has no accounts, combos or index values. */
+/** Accepted but without messages: the simulated venue has no accounts, combos or index values. */
 const EMPTY_CHANNELS: ReadonlySet<string> = new Set([
   'multivariate_market_lifecycle',
   'fill',
@@ -37,7 +37,7 @@ interface KalshiConnectionParts {
   readonly faults: Faults
   readonly clock: Clock
   readonly socket: WebSocket
-  /** The stream under the socket, so that the frames of one turn leave in one system call. */
+  /** The stream under the socket, so that the frames of one event-loop tick leave in one system call. */
   readonly raw: Duplex
 }
 
@@ -64,7 +64,7 @@ export class KalshiConnection {
     parts.socket.on('close', () => this.#removeSubscriptions())
   }
 
-  /** The server's heartbeat: a ping with the venue's body; no pong for `limitMs` ends it. */
+  /** The server's heartbeat: a ping with the venue's body. Closes the socket if no pong arrives for `limitMs`. */
   heartbeat(limitMs: number): void {
     if (this.#parts.clock.monotonicMs() - this.#pongMs > limitMs) this.#parts.socket.terminate()
     else this.#parts.socket.ping('heartbeat')
@@ -76,7 +76,6 @@ export class KalshiConnection {
     this.#outbox.tick()
   }
 
-  /** Cuts the socket. */
   close(): void {
     this.#parts.socket.terminate()
   }
@@ -113,7 +112,7 @@ export class KalshiConnection {
     if (isBook && names.tickers.length === 0) return this.#refuse(id, 14)
     if (channel === 'trade' && names.ids.length > 0) return this.#refuse(id, 11)
     const existing = this.#ofChannel(channel)
-    // Recorded: a second subscribe to a channel adds to the first one's sid and is answered `ok`.
+    // As in recorded sessions: a second subscribe to a channel extends the first one's sid and is answered with `ok`.
     if (existing !== null) return this.#extend(existing, command)
     const isByMarket = hasMarkets && !names.isAbsent
     const subscription = new KalshiSubscription({
@@ -137,7 +136,7 @@ export class KalshiConnection {
   #extend(subscription: KalshiSubscription, command: Extract<Command, { kind: 'subscribe' }>) {
     const { id, names } = command
     if (subscription.tickers !== null) {
-      // A list cannot be widened to the whole exchange; that takes a subscription of its own.
+      // A list cannot be extended to the whole exchange. That requires a separate subscription.
       if (names.isAbsent) return this.#refuse(id, 11, { subscription })
       return this.#addMarkets(subscription, { ...command, isAcknowledged: true })
     }
@@ -171,7 +170,7 @@ export class KalshiConnection {
     this.#acknowledge(subscription, command.id)
   }
 
-  /** The index and underlying feeds keep their list of names, though no value ever comes. */
+  /** The index and underlying feeds retain their list of names, although no value is ever sent. */
   #updateValues(subscription: KalshiSubscription, command: Extract<Command, { kind: 'update' }>) {
     const { action, values, id } = command
     const isPyth = subscription.channel === 'pyth_value'
@@ -220,7 +219,7 @@ export class KalshiConnection {
       this.#parts.stream.watch(subscription, market)
     }
     if (details.isAcknowledged) this.#acknowledge(subscription, id)
-    // Nothing may be awaited between watch and snapshot: a change in between would be counted twice.
+    // No await between watch and snapshot: a change in between would be counted twice.
     for (const market of added) {
       if (subscription.channel === 'orderbook_delta') this.#sendSnapshot(subscription, market, null)
       else if (subscription.channel === 'ticker' && details.hasInitialSnapshot) {
@@ -283,7 +282,7 @@ export class KalshiConnection {
     )
   }
 
-  /** An error; with a subscription it takes the next number of its sid. */
+  /** Sends an error. With a subscription it consumes the next number of its sid. */
   #refuse(
     id: number,
     code: ErrorCode,

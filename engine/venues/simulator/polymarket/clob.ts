@@ -1,5 +1,4 @@
-// Venue a's CLOB REST, the public part (engine/venues/polymarket/README.md, CLOB): books, prices, ticks,
-// market lists.
+// Venue a's public CLOB REST (engine/venues/polymarket/README.md, CLOB): books, prices, ticks, market lists.
 
 import type { Clock } from '../../../clock.ts'
 import {
@@ -26,7 +25,6 @@ import { feeBps, isActive, isOver, ORDER_SIZE_MIN } from './market-facts.ts'
 import { pastPrices } from './past-prices.ts'
 import { clobMarket, REWARDS_SIZE_MIN, REWARDS_SPREAD_MAX, simplifiedMarket } from './render.ts'
 
-/** Adds the CLOB's routes to a listener. */
 export function addClobRoutes(
   server: RestServer,
   parts: { world: World; clock: Clock; faults: Faults },
@@ -69,7 +67,7 @@ export function addClobRoutes(
 
 type Found = { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 }
 
-/** What one token shows: null when its side, or the whole book, does not exist. */
+/** Quotes of one token. Null: its side, or the whole book, does not exist. */
 interface Quote {
   readonly bid: PriceMicros | null
   readonly ask: PriceMicros | null
@@ -134,13 +132,13 @@ const GHOST = {
   asks: [{ price: '0.99', size: '1000' }],
 }
 
-/** A book that the venue does not have. */
+/** Placeholder book for the fault `ghost_books`. */
 function ghostText({ market, outcomeIndex }: Found): string {
   return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
 }
 
 function addBatchRoutes(server: RestServer, world: World, faults: Faults): void {
-  // Tokens without a book are left out, in every batch.
+  // Every batch omits tokens without a book.
   const batch = (path: string, answer: (items: readonly BatchItem[]) => RestAnswer) => {
     server.post(path, (request) => {
       const items = parseBatch(request.body, world)
@@ -168,7 +166,7 @@ function addBatchRoutes(server: RestServer, world: World, faults: Faults): void 
     }
     return json(prices)
   })
-  // Tokens that never traded are left out, while the single answer has a placeholder.
+  // The batch omits tokens that never traded; the single answer has a placeholder.
   batch('/last-trades-prices', (items) => {
     const traded = items.filter(({ found }) => found.market.lastTrade !== null)
     return json(traded.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) })))
@@ -247,8 +245,8 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
   return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
 }
 
-// Market-level: quoted in whichever token traded last. A market that never traded has no side and
-// a half for its price, as live (Polymarket/ts-sdk#253).
+// Market-level: quoted in the token that traded last. A market that never traded has no side and a price of one half,
+// as live (Polymarket/ts-sdk#253).
 function lastTrade(found: Found): { price: string; side: string } {
   const trade = found.market.lastTrade
   if (trade === null) return { price: '0.5', side: '' }
@@ -262,7 +260,7 @@ function isSampled(market: SimMarket): boolean {
 const PAGE_ROWS = 1_000
 const LAST_CURSOR = 'LTE='
 
-// Cursors are the offset in base64: "MA==" is 0, and "LTE=" (−1) says that this was the last page.
+// Cursors are the offset in base64: "MA==" is 0. "LTE=" (−1) marks the last page.
 function listMarkets(
   world: World,
   query: URLSearchParams,
@@ -286,7 +284,7 @@ function listMarkets(
   })
 }
 
-/** A market of `/clob-markets`, in the venue's short words. */
+/** A market of `/clob-markets`, with the venue's abbreviated keys. */
 function shortMarket(market: SimMarket): Record<string, unknown> {
   const { listing, event } = market
   const schedule = feeScheduleOf(market)

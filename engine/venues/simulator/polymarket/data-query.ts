@@ -1,16 +1,16 @@
-// Parameters of the Data API (engine/venues/polymarket/README.md, Data API): lists joined by commas, whole numbers
-// with bounds, words of a fixed set, addresses.
+// Query parameters of the Data API (engine/venues/polymarket/README.md, Data API): comma-separated lists, bounded
+// integers, enumerations, addresses.
 
-/** A parameter that cannot be read; the text is what the venue says. */
+/** An invalid parameter. The message is the venue's text. */
 export class QueryError extends Error {}
 
-/** The items of a list, given once or several times. */
+/** The items of a list, given once or repeated. */
 export function csv(query: URLSearchParams, key: string): readonly string[] {
   const text = query.getAll(key).join(',')
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
-/** A whole number ≥ 0; null when it is none. */
+/** An integer ≥ 0. Null: invalid. */
 function integer(query: URLSearchParams, key: string, fallback: number): number | null {
   const text = query.get(key)
   if (text === null || text === '') return fallback
@@ -18,7 +18,7 @@ function integer(query: URLSearchParams, key: string, fallback: number): number 
   return Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-/** A whole number within 0..max. Throws QueryError otherwise. */
+/** An integer within 0..max. Throws QueryError otherwise. */
 export function bounded(
   query: URLSearchParams,
   key: string,
@@ -29,20 +29,20 @@ export function bounded(
   return value
 }
 
-/** A number ≥ 0, whole or not. Throws QueryError otherwise. */
+/** A number ≥ 0, not necessarily an integer. Throws QueryError otherwise. */
 export function amount(query: URLSearchParams, key: string, fallback: number): number {
   const value = Number(query.get(key) ?? fallback)
   if (!(value >= 0) || !Number.isFinite(value)) throw new QueryError(`invalid ${key}`)
   return value
 }
 
-/** A whole number above 0; null when absent or 0. Throws QueryError otherwise. */
+/** An integer above 0; null when absent or 0. Throws QueryError otherwise. */
 export function positive(query: URLSearchParams, key: string): number | null {
   const value = bounded(query, key, { fallback: 0, max: Number.MAX_SAFE_INTEGER })
   return value === 0 ? null : value
 }
 
-/** One of the words, in any case; `fallback` when absent. Throws QueryError otherwise. */
+/** One of the values, in any case; `fallback` when absent. Throws QueryError otherwise. */
 export function enumParam<const Value extends string, Fallback extends Value | null>(
   query: URLSearchParams,
   key: string,
@@ -63,7 +63,7 @@ export function flag(query: URLSearchParams, key: string): boolean | null {
   return found === null ? null : found === 'TRUE'
 }
 
-/** The address asked about, lower case. Throws QueryError when it is missing or none. */
+/** The requested address, lower case. Throws QueryError if it is missing or invalid. */
 export function user(query: URLSearchParams): string {
   const text = query.get('user') ?? ''
   if (text === '') throw new QueryError("required query param 'user' not provided")

@@ -1,7 +1,6 @@
-// Venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2), what its paths share: queries in either
-// spelling, `{"data", "pagination"}`, signed cursors that hold a position, errors with a code and a trace id, the
-// caching that each answer allows. Under the fault `stale_cache` an edge keeps first pages and gives them again, with
-// their age.
+// Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2). Queries in either spelling,
+// `{"data", "pagination"}`, signed cursors that contain a position, errors with a code and a trace id, and cache
+// headers. Under the fault `stale_cache` an edge caches first pages and serves them with their age.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -11,14 +10,13 @@ import { hexWord } from '../world/mix.ts'
 import { bounded, enumParam, QueryError } from './data-query.ts'
 
 const LIMITS = { fallback: 100, max: 1_000 }
-/** What the edge keeps at most; beyond either bound its oldest copies go. */
+/** Limits of the edge's cache. Above either one it evicts the oldest copies. */
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** What a cursor holds besides its page size: where the next page begins. */
+/** Content of a cursor besides its page size: the start of the next page. */
 export type Position = Readonly<Record<string, string | number>>
 
-/** A question for a page. */
 export interface PageQuery {
   /** In snake_case. */
   readonly query: URLSearchParams
@@ -29,23 +27,23 @@ export interface PageQuery {
 
 export interface Page {
   readonly rows: readonly unknown[]
-  /** Where the next page begins; null on the last. */
+  /** Start of the next page. Null on the last page. */
   readonly next: Position | null
 }
 
-/** How long an answer may be kept by caches on the way, in seconds; null: not at all. */
+/** Time for which intermediate caches may store an answer, in seconds. Null: no caching. */
 export interface Caching {
   readonly maxAgeS: number | null
 }
 
 interface PageOptions extends Caching {
-  /** Rows of a page; 100 and at most 1,000 unless said. */
+  /** Default and maximum rows of a page; 100 and 1,000 if absent. */
   readonly limits?: { readonly fallback: number; readonly max: number }
-  /** What answers a query for one thing in place of a page; undefined: the query is for a page. */
+  /** Answers a query for one item instead of a page. Undefined: the query is for a page. */
   readonly single?: (query: URLSearchParams) => unknown
 }
 
-/** An error that is no unreadable parameter. */
+/** An error other than an invalid parameter. */
 export class DataError extends Error {
   readonly status: number
   readonly code: string
@@ -62,7 +60,6 @@ export interface DataV2Parts {
   readonly nowMs: () => TimeMs
 }
 
-/** Adds paths of v2 to a listener. */
 export class DataV2 {
   readonly #server: RestServer
   readonly #parts: DataV2Parts
@@ -74,7 +71,7 @@ export class DataV2 {
     this.#parts = parts
   }
 
-  /** A list in pages. Its cursors carry `type` and are refused by other paths. */
+  /** Adds a paged list. Its cursors carry `type`, and other paths refuse them. */
   pages(
     type: string,
     path: string,
@@ -100,7 +97,7 @@ export class DataV2 {
     })
   }
 
-  /** One value, or rows without pages. */
+  /** Adds a single value, or rows without pages. */
   value(path: string, read: (query: URLSearchParams) => unknown, { maxAgeS }: Caching): void {
     this.#answer(path, maxAgeS, (query) => ({ data: read(query) }))
   }
@@ -133,7 +130,7 @@ interface Copy {
   readonly maxAgeS: number
 }
 
-/** Whole answers by their URL, each until it is too old. */
+/** Caches whole answers by URL until they expire. */
 class Edge {
   readonly #copies = new Map<string, Copy>()
   #characters = 0
@@ -177,7 +174,7 @@ function refusal(error: unknown, traceId: string): RestAnswer {
   return { ...json(body, status), headers: headers(traceId) }
 }
 
-/** The answer to a path of v2 that does not exist, or not with this method. */
+/** The answer to an unknown v2 path or a wrong method. */
 export function unknownPath(status: 404 | 405, path: string): RestAnswer {
   const traceId = traceIdOf(hash32('path', path))
   const code = status === 404 ? 'not_found' : 'method_not_allowed'
@@ -192,7 +189,7 @@ function traceIdOf(number: number): string {
   return [0, 1, 2, 3].map((part) => hexWord(hash32('trace', number, part))).join('')
 }
 
-/** Both spellings are understood: `sortBy` is read as `sort_by`. */
+/** Accepts both spellings: `sortBy` is read as `sort_by`. */
 function snakeQuery(query: URLSearchParams): URLSearchParams {
   const read = new URLSearchParams()
   for (const [key, value] of query) read.append(snake(key), value)
@@ -207,7 +204,7 @@ function limitOf(query: URLSearchParams, limits: { fallback: number; max: number
   return limit
 }
 
-// Cursors: opaque for clients, base64url of JSON, signed so that a made-up one is refused.
+// Cursors are opaque to clients: base64url of JSON, signed so that forged ones are refused.
 
 interface Held {
   readonly l: number
@@ -242,8 +239,8 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
 }
 
 /**
- * A word that the first page of a walk chose: the cursor holds it under the parameter's own name, and later pages may
- * repeat it, but say no other. Throws QueryError.
+ * A parameter fixed by the first page. The cursor contains it under the parameter's name. Later pages may repeat it but
+ * not change it. Throws QueryError.
  */
 export function pinnedParam<const Value extends string>(
   { query, at }: PageQuery,
@@ -277,7 +274,7 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return new Map<string, unknown>(Object.entries(value))
 }
 
-/** Keys as the stream spells them, in v2's spelling; an asset is a token id. */
+/** Converts keys from the stream's spelling to v2's. An asset is a token id. */
 export function snakeRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [snake(key), value]))
 }

@@ -1,6 +1,6 @@
-// World objects → Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md,
-// Gamma). Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
-// are well known keep the venue's own number.
+// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids of tags,
+// series and teams are hashes of their names, so that a seed repeats them. A few well-known ones have the venue's own
+// number.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
@@ -69,7 +69,6 @@ export function eventRow(
   }
 }
 
-/** A Gamma tag object. */
 export function tagRow(label: string): Record<string, unknown> {
   return {
     id: String(tagId(label)),
@@ -82,7 +81,6 @@ export function tagRow(label: string): Record<string, unknown> {
   }
 }
 
-/** A Gamma team row. */
 export function teamRow(league: string, team: SimTeam): Record<string, unknown> {
   return {
     id: numberOf('team', `${league}:${team.polymarketCode}:${team.name}`),
@@ -99,7 +97,7 @@ export function teamRow(league: string, team: SimTeam): Record<string, unknown> 
   }
 }
 
-/** A row of `/sports`; the series is that of the league's events in sight. */
+/** A row of `/sports`. The series is that of the league's current events. */
 export function sportRow(league: string, series: string | null): Record<string, unknown> {
   const primary = tagId(league.toUpperCase())
   return {
@@ -116,7 +114,7 @@ export function sportRow(league: string, series: string | null): Record<string, 
   }
 }
 
-/** The tag's id: the venue's own for the well-known ones, else made from its slug. */
+/** The tag's id: the venue's own for well-known tags, else a hash of its slug. */
 export function tagId(label: string): number {
   const slug = tagSlug(label)
   return KNOWN_TAGS[slug] ?? numberOf('tag', slug)
@@ -130,24 +128,23 @@ export function tagSlug(label: string): string {
     .replace(/^-|-$/g, '')
 }
 
-/** The series' id, made from its slug. */
+/** The series' id, a hash of its slug. */
 export function seriesId(slug: string): number {
   return numberOf('series', slug)
 }
 
-/** All of an event's markets have ended. */
+/** Reports whether all of an event's markets have ended. */
 export function isEventClosed(event: SimEvent): boolean {
   return event.markets.length > 0 && event.markets.every(isOver)
 }
 
-/** The sum of a figure over an event's markets. */
 export function sumOf(event: SimEvent, figure: (market: SimMarket) => number): number {
   let sum = 0
   for (const market of event.markets) sum += figure(market)
   return Math.round(sum * 1e6) / 1e6
 }
 
-/** The game is being played: it has begun and its markets are not all over. */
+/** Reports whether the game is in progress: it has begun and not all of its markets have ended. */
 export function isLive(event: SimEvent, nowMs: TimeMs): boolean {
   return event.game !== null && nowMs >= event.game.startMs && !isEventClosed(event)
 }
@@ -164,7 +161,7 @@ const KNOWN_TAGS: Readonly<Record<string, number>> = {
   nhl: 899,
 }
 
-// Large enough that two words of one run practically never share a number.
+// The range is large enough that two names of one run practically never collide.
 function numberOf(kind: string, name: string): number {
   return 200_000 + (hash32(kind, name) % 900_000_000)
 }
@@ -180,18 +177,18 @@ function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
     volume1wk: within(7),
     volume1mo: within(30),
     volume1yr: within(365),
-    // Live rows show 0 here for most events; the figure is Data's /oi.
+    // Live rows show 0 here for most events. The actual figure is in Data's /oi.
     openInterest: 0,
     competitive: Math.max(0, ...event.markets.map(competitiveness)),
   }
 }
 
-/** When anything about the event or one of its markets last changed. */
+/** Time of the last change of the event or one of its markets. */
 export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }
 
-/** When the last of an event's markets closed or will close. */
+/** Latest close of an event's markets, past or planned. */
 export function lastCloseMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(...event.markets.map((market) => market.listing.closeMs)))
 }
@@ -224,7 +221,7 @@ function seriesRow(event: SimEvent): Record<string, unknown> {
 
 function gameFields(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
   const { game } = event
-  // Only price windows carry a start time besides games.
+  // Besides games, only price windows have a start time.
   if (game === null) return event.topic === 'crypto' ? { startTime: startText(event) } : {}
   const isOngoing = isLive(event, nowMs)
   return {

@@ -1,6 +1,5 @@
-// What the parameters of Gamma's two list families select and how they order
-// (engine/venues/polymarket/README.md, Gamma). Unknown parameters are ignored, as live; a malformed known one
-// is refused.
+// Filters and orders of Gamma's two list families (engine/venues/polymarket/README.md, Gamma). Unknown parameters are
+// ignored, as live. Malformed known parameters are refused.
 
 import { parseTime, type TimeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -43,7 +42,7 @@ export function isFilterError(value: unknown): value is FilterError {
 
 type Test<Row> = (row: Row) => boolean
 
-/** The predicate of a markets list; a keyset list shows active markets only. */
+/** The predicate of a markets list. A keyset list contains active markets only. */
 export function marketFilter(request: {
   readonly world: World
   readonly query: URLSearchParams
@@ -79,7 +78,6 @@ export function marketFilter(request: {
   return tests.all()
 }
 
-/** The predicate of an events list. */
 export function eventFilter(request: {
   readonly nowMs: TimeMs
   readonly query: URLSearchParams
@@ -109,12 +107,12 @@ export function eventFilter(request: {
   return tests.all()
 }
 
-/** The order of a markets list; null for by number. */
+/** The order of a markets list. Null: by number. */
 export function marketOrder(query: URLSearchParams): RowOrder<SimMarket> | FilterError | null {
   return orderOf(query, MARKET_ORDERS)
 }
 
-/** The order of an events list; null for by number. */
+/** The order of an events list. Null: by number. */
 export function eventOrder(query: URLSearchParams): RowOrder<SimEvent> | FilterError | null {
   return orderOf(query, EVENT_ORDERS)
 }
@@ -122,7 +120,7 @@ export function eventOrder(query: URLSearchParams): RowOrder<SimEvent> | FilterE
 const eventVolume = (event: SimEvent): number =>
   sumOf(event, (market) => toNumber(market.volumeTotal))
 
-// Keys as the venue spells them, compared without case and underscores.
+// Keys in the venue's spelling, compared without case and underscores.
 const MARKET_ORDERS: Readonly<Record<string, (market: SimMarket) => number>> = {
   id: (market) => market.listing.number,
   volume: (market) => market.volumeTotal,
@@ -184,7 +182,7 @@ function addTagTests<Row>(
   if (excluded.length > 0) tests.add((row) => !excluded.some((id) => has(row, id)))
 }
 
-/** Collects the tests that the query asks for; the first malformed value ends in a refusal. */
+/** Collects the tests of a query. The first malformed value causes a refusal. */
 class Tests<Row> {
   readonly #query: URLSearchParams
   readonly #tests: Test<Row>[] = []
@@ -242,7 +240,7 @@ function umaStatus(market: SimMarket, nowMs: TimeMs): string {
   return market.status === 'determined' ? 'proposed' : (oracleStatus(market, nowMs) ?? '')
 }
 
-// Repeated keys, or one key with commas.
+// Repeated keys, or one key with comma-separated values.
 function repeated(query: URLSearchParams, key: string): readonly string[] {
   return query
     .getAll(key)

@@ -1,6 +1,5 @@
-// World changes → the text of venue a's books and market-channel frames (engine/venues/polymarket/README.md,
-// Market channel), by string templates: this is the simulator's hot path, thousands of frames a second. Not
-// for: who gets a frame (market-ws.ts).
+// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel) with string
+// templates. This is the simulator's hot path: thousands of frames a second.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'
@@ -29,8 +28,8 @@ function sizeText(size: SizeMicros): string {
 }
 
 /**
- * One outcome's book as REST shows it: levels from worst to best, and the hash, which
- * is the SHA-1 of the same text with an empty hash. An absent last price is empty text.
+ * One outcome's book in REST format: levels from worst to best, and the hash, which is the SHA-1 of the same text with
+ * an empty hash. An absent last price is an empty text.
  */
 export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
   const { listing, book, lastTrade } = market
@@ -53,14 +52,14 @@ export function bookFrame(market: SimMarket, outcomeIndex: 0 | 1): string {
   return `{"event_type":"book",${bookText(market, outcomeIndex).slice(1)}`
 }
 
-/** What one market's frames have in common, and the running hash of its book. */
+/** Shared parts of one market's frames, and the running hash of its book. */
 export class MarketFrames {
   readonly #market: SimMarket
   readonly #id: string
   readonly #entryHeads: readonly [string, string]
   readonly #hashHeads: readonly [string, string]
-  // Two 32-bit lanes, each the exclusive or over all levels of a mix of side, price and size: equal
-  // books have equal hashes, and a change costs nothing like a SHA-1 of the whole book (40 µs).
+  // Two 32-bit halves, each the XOR over all levels of a mix of side, price and size. Equal books have equal hashes. A
+  // SHA-1 of the whole book for each change would be too slow.
   #hashA = 0
   #hashB = 0
 
@@ -77,7 +76,7 @@ export class MarketFrames {
     for (const level of market.book.asks) this.#mix('ask', level.price, level.size)
   }
 
-  /** Takes changed levels into the running hash; to be called for every change of the book. */
+  /** Updates the running hash. Call it for every change of the book. */
   note(changes: readonly LevelChange[], previousSizes: readonly SizeMicros[]): void {
     for (let position = 0; position < changes.length; position += 1) {
       const change = changes[position]
@@ -88,7 +87,7 @@ export class MarketFrames {
     }
   }
 
-  /** One `price_change` with both tokens' entries; best prices are those after the change. */
+  /** One `price_change` with the entries of both tokens. Best prices are those after the change. */
   priceChange(changes: readonly LevelChange[], atMs: TimeMs): string {
     const { bestBid, bestAsk } = this.#market.book
     const bookHash = hexText(this.#hashA) + hexText(this.#hashB)
@@ -134,7 +133,7 @@ export class MarketFrames {
     )
   }
 
-  /** One token's `best_bid_ask`; empty text for a side without orders. */
+  /** One token's `best_bid_ask`. A side without orders is an empty text. */
   bestBidAsk(outcomeIndex: 0 | 1, atMs: TimeMs): string {
     const { bestBid, bestAsk } = this.#market.book
     const isFirst = outcomeIndex === 0
@@ -189,7 +188,7 @@ export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
   })
 }
 
-/** The figures of a schedule as this message has them: texts. */
+/** Figures of a fee schedule as texts, as in this message. */
 function feeTexts(market: SimMarket): Record<string, unknown> | null {
   const schedule = feeScheduleOf(market)
   if (schedule === null) return null
@@ -200,7 +199,7 @@ function feeTexts(market: SimMarket): Record<string, unknown> | null {
   }
 }
 
-/** The `market_resolved` message; a void market names no winner. */
+/** The `market_resolved` message. A void market has no winner. */
 export function marketResolvedFrame(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   const winner = winnerIndex(market)
@@ -219,7 +218,7 @@ export function marketResolvedFrame(market: SimMarket, atMs: TimeMs): string {
 }
 
 const TABLE_STEP = 100
-// Every price on the finest tick (0.0001), written once.
+// Texts of every price on the finest tick (0.0001).
 const PRICE_TEXTS: readonly string[] = Array.from({ length: MICROS / TABLE_STEP + 1 }, (_, step) =>
   toDecimal(priceMicros(step * TABLE_STEP)),
 )
@@ -240,7 +239,7 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
-// Best first in, worst first out.
+// Input: best first. Output: worst first.
 function levelTexts(levels: readonly Level[]): string {
   let text = ''
   for (let position = levels.length - 1; position >= 0; position -= 1) {

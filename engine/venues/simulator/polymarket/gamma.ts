@@ -1,5 +1,5 @@
-// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by
-// slug, tags, sports, teams, search, profiles, status; also the simulator's own /sim/state.
+// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by slug,
+// tags, sports, teams, search, profiles, status. Also the simulator's /sim/state.
 
 import type { Clock } from '../../../clock.ts'
 import { formatTime } from '../../../units.ts'
@@ -20,7 +20,6 @@ interface GammaParts {
   readonly state: (query: URLSearchParams) => unknown
 }
 
-/** Adds Gamma's routes to a listener. */
 export function addGammaRoutes(server: RestServer, parts: GammaParts): void {
   const { world, clock } = parts
   server.get('/sim/state', (request) => json(parts.state(request.query)))
@@ -42,7 +41,7 @@ const EVENT_ROWS_MAX = 100
 const EVENT_KEYSET_ROWS_MAX = 500
 const ROWS_DEFAULT = 20
 
-/** The listed markets, and those to which tokens migrate where they are asked for by their ids. */
+/** The listed markets, and migration targets if they are requested by id. */
 function rowsOf(world: World, listed: RowsByNumber<SimMarket>, query: URLSearchParams) {
   const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
   const migrated = requested.flatMap((market) =>
@@ -177,8 +176,8 @@ function refusal(reason: string): RestAnswer {
 }
 
 /**
- * `/public-profile` of an address, the wallet's own or its owner's: both are answered with the wallet's profile. 400 for
- * what is no address, 404 for one that never traded.
+ * `/public-profile` of a wallet's or its owner's address. Both return the wallet's profile. 400 for an invalid address,
+ * 404 for one that never traded.
  */
 function publicProfile(wallets: SimWallets, query: URLSearchParams): RestAnswer {
   const address = query.get('address') ?? ''

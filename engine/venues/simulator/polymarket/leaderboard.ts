@@ -1,7 +1,7 @@
-// Venue a's `/v2/leaderboard` (engine/venues/polymarket/README.md, Data API v2): wallets ranked by profit or by volume
-// in shares, over all markets or one category, or both ranks of one wallet. Profit of a period is what its fills are
-// worth by now: splits, merges, conversions and redemptions swap things of equal worth. Ranked at most every ten seconds
-// a list.
+// Venue a's `/v2/leaderboard` (engine/venues/polymarket/README.md, Data API v2). Ranks wallets by profit or by volume
+// in shares, over all markets or one category, or returns both ranks of one wallet. Profit of a period is the current
+// value of its fills: splits, merges, conversions and redemptions exchange equal values. Each list is ranked at most
+// every ten seconds.
 
 import { complement, DAY_MS, MICROS, type TimeMs } from '../../../units.ts'
 import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'
@@ -27,7 +27,7 @@ const CATEGORIES = [
 ] as const
 const PERIOD_DAYS = { DAY: 1, WEEK: 7, MONTH: 30, ALL: null } as const
 const PERIODS = ['DAY', 'WEEK', 'MONTH', 'ALL'] as const
-/** How long a ranking is shown; at most one for each category, period and order is kept. */
+/** Lifetime of a ranking. At most one is cached for each category, period and order. */
 const RANKED_MS = 10_000
 
 interface Totals {
@@ -37,7 +37,7 @@ interface Totals {
   readonly pnl: number
 }
 
-/** Equal ones share a rank, and the next one jumps. */
+/** Equal totals share a rank, and the next rank is skipped. */
 type Ranked = Totals & { readonly rank: number }
 
 interface Board {
@@ -46,7 +46,6 @@ interface Board {
   readonly sortBy: 'PNL' | 'VOLUME'
 }
 
-/** Adds the path. */
 export function addLeaderboard(
   data: DataV2,
   { world, wallets }: { readonly world: World; readonly wallets: SimWallets },
@@ -82,7 +81,7 @@ function page(ranking: (board: Board) => readonly Ranked[], pageQuery: PageQuery
   }
 }
 
-/** One wallet by both orders; rank 0: it is not on that board. */
+/** Ranks of one wallet in both orders. Rank 0: not on that board. */
 function ranksOfWallet(
   ranking: (board: Board) => readonly Ranked[],
   query: URLSearchParams,
@@ -130,7 +129,7 @@ function rank(wallets: SimWallets, board: Board, nowMs: TimeMs): readonly Ranked
   })
 }
 
-/** Null: every topic; undefined: the world has none such. */
+/** Null: every topic. Undefined: the world has no such topic. */
 function topicOf(category: Board['category']): SimTopic | null | undefined {
   if (category === 'OVERALL') return null
   const topics = ['politics', 'economics', 'crypto', 'weather', 'culture', 'sports'] as const

@@ -1,6 +1,5 @@
-// What venue a says about a market, derived from the world: prices shown, volumes, states, ids.
-// Used by the REST rows (render.ts, events.ts) and by filters and orders of
-// lists; it knows no JSON.
+// Facts of a market of venue a that are derived from the world: prices shown, volumes, states, ids. Used by the REST
+// rows (render.ts, events.ts) and by list filters and orders.
 
 import { createHash } from 'node:crypto'
 import { hash32 } from '../../../random.ts'
@@ -21,18 +20,18 @@ import {
 import type { SimEvent, SimMarket } from '../model.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 
-/** Smallest order in contracts, at every market. */
+/** Minimum order in contracts, at every market. */
 export const ORDER_SIZE_MIN = 5
 
-/** What the fields of an older formula say wherever there is a fee, in basis points; it means nothing. */
+/** Value of legacy fee fields of every market with a fee, in basis points. It has no meaning. */
 export const LEGACY_FEE_BPS = 1000
 
-/** Trading has ended, with or without a result: Gamma's `closed`. */
+/** Gamma's `closed`: trading has ended, with or without a result. */
 export function isOver(market: SimMarket): boolean {
   return market.status !== 'open' && market.status !== 'unopened'
 }
 
-/** Gamma's `active`: from the opening on, and still true after resolution. */
+/** Gamma's `active`: true from the opening on, and still true after resolution. */
 export function isActive(market: SimMarket): boolean {
   return market.status !== 'unopened'
 }
@@ -42,12 +41,12 @@ export function endMs({ event, listing }: SimMarket): TimeMs {
   return event.game?.startMs ?? plannedMs(event, listing.closeMs)
 }
 
-/** Gamma's `endDate` of an event, likewise. */
+/** Gamma's `endDate` of an event, defined likewise. */
 export function eventEndMs(event: SimEvent): TimeMs {
   return event.game?.startMs ?? plannedMs(event, event.endMs)
 }
 
-/** One event in four of those without a counterpart trades on for days after its planned end. */
+/** One in four events without a counterpart trades for days after its planned end. */
 function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: TimeMs): TimeMs {
   const isLate =
     topic !== 'crypto' &&
@@ -59,8 +58,8 @@ function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: Ti
 const LATE_MS = 5 * DAY_MS
 
 /**
- * What the oracle states while a market trades on: of one market in 32 of protocol v1 that a result is proposed, or in
- * every other half hour that it is disputed; null of all others.
+ * Oracle status while a market trades, for one market in 32 of protocol v1: `proposed`, and `disputed` in every other
+ * half hour. Null for all others.
  */
 export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
   const { listing, status } = market
@@ -69,19 +68,19 @@ export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'di
   return Math.floor(nowMs / (HOUR_MS / 2)) % 2 === 0 ? 'proposed' : 'disputed'
 }
 
-/** A condition id as Gamma writes it: of a market of protocol v2 its 31 bytes, which all other hosts pad with 00. */
+/** A condition id in Gamma's form. For protocol v2 it is 31 bytes; all other hosts pad it with 00. */
 export function gammaId({ listing }: SimMarket): string {
   return listing.isV2 ? listing.nativeId.slice(0, -2) : listing.nativeId
 }
 
-/** The outcome that won, once final; null before and for a void market. */
+/** The winning outcome, once final. Null before that and for a void market. */
 export function winnerIndex(market: SimMarket): 0 | 1 | null {
   if (market.status !== 'resolved') return null
   if (market.listing.payout === PRICE_ONE) return 0
   return market.listing.payout === 0 ? 1 : null
 }
 
-/** Both outcomes' prices: exact payouts once resolved, else middle, last trade or fair price. */
+/** Both outcomes' prices: exact payouts once resolved, else midpoint, last trade or fair price. */
 export function outcomePrices(market: SimMarket): readonly [PriceMicros, PriceMicros] {
   const first = firstPrice(market)
   return [first, complement(first)]
@@ -94,12 +93,12 @@ export function lastFirstPrice(market: SimMarket): PriceMicros | null {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** Fee in basis points, of makers and takers alike; only crypto markets have one. */
+/** Fee in basis points, for makers and takers alike. Only crypto markets have one. */
 export function feeBps(market: SimMarket): number {
   return (feeScheduleOf(market)?.rate ?? 0) > 0 ? LEGACY_FEE_BPS : 0
 }
 
-/** What resting orders are worth, in dollars: bids at their price, asks at the price of the other side. */
+/** Value of resting orders in dollars: bids at their price, asks at the complementary price. */
 export function liquidityUsd(market: SimMarket): number {
   let micros = 0
   for (const level of market.book.bids) micros += (level.size / MICROS) * level.price
@@ -107,7 +106,7 @@ export function liquidityUsd(market: SimMarket): number {
   return Math.round(micros) / MICROS
 }
 
-/** Volume of the last `windowMs`, estimated from the total and the market's age; in dollars. */
+/** Volume of the last `windowMs` in dollars, estimated from the total and the market's age. */
 export function volumeWithin(market: SimMarket, windowMs: number, nowMs: TimeMs): number {
   const ageMs = Math.max(1, nowMs - market.listing.openMs)
   const total = toNumber(market.volumeTotal)
@@ -115,13 +114,13 @@ export function volumeWithin(market: SimMarket, windowMs: number, nowMs: TimeMs)
   return Math.max(Math.min(total, toNumber(market.volume24h)), share)
 }
 
-/** How near to even a price is, 0.8 to 1: Gamma's `competitive`. */
+/** Closeness of a price to one half, 0.8 to 1: Gamma's `competitive`. */
 export function competitiveness(market: SimMarket): number {
   const distance = toNumber(outcomePrices(market)[0]) - 0.5
   return 1 / (1 + distance * distance)
 }
 
-/** 0x and 64 hex digits, made from a kind and a native id. */
+/** 0x and 64 hex digits, hashed from a kind and a native id. */
 export function hexId(kind: string, nativeId: string): string {
   return `0x${createHash('sha256').update(`${kind}:${nativeId}`).digest('hex')}`
 }
@@ -130,13 +129,13 @@ export function imageUrl(slug: string): string {
   return `https://polymarket-upload.s3.us-east-2.amazonaws.com/${slug}.png`
 }
 
-/** Gamma's other spelling of a time: "2026-01-09 06:36:50+00". */
+/** Gamma's other time format: "2026-01-09 06:36:50+00". */
 export function spacedTime(time: TimeMs): string {
   const text = formatTime(time)
   return `${text.slice(0, 10)} ${text.slice(11, 19)}+00`
 }
 
-/** An id that Gamma shows for a game, on markets as text and on events as a number. */
+/** An id that Gamma shows for a game: a text on markets, a number on events. */
 export function gameId(event: SimEvent): number {
   return 20_000_000 + event.number
 }
@@ -144,7 +143,7 @@ export function gameId(event: SimEvent): number {
 function firstPrice(market: SimMarket): PriceMicros {
   const { payout } = market.listing
   if (market.status === 'resolved') return payout
-  // A proposed result is shown at the edge of the book, as live rows do, and not as an exact payout.
+  // As in live rows, a proposed result is shown at the edge of the book, not as an exact payout.
   if (market.status === 'determined') return priceMicros(Math.min(999_500, Math.max(500, payout)))
   const { bestBid, bestAsk } = market.book
   if (bestBid !== null && bestAsk !== null) return midPrice(bestBid, bestAsk)

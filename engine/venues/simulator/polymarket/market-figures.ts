@@ -1,5 +1,5 @@
-// Venue a's Data API v2 about markets as a whole (engine/venues/polymarket/README.md, Data API v2): open interest,
-// volume, holders, results, and how fresh it all is.
+// Market-wide figures of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): open interest,
+// volume, holders, results, and freshness.
 
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWallets, World } from '../model.ts'
@@ -13,11 +13,10 @@ interface Parts {
   readonly wallets: SimWallets
 }
 
-/** Some block of Polygon; one in two seconds from there on. */
+/** An arbitrary Polygon block. Blocks advance by one every two seconds from there. */
 const BLOCK_FIRST = 90_000_000
 const LAG_S = 4
 
-/** Adds the paths. */
 export function addMarketFigures(data: DataV2, parts: Parts): void {
   const { world } = parts
   const ofInterest = (query: URLSearchParams) => openInterest(world, query)
@@ -42,7 +41,7 @@ function openInterest(world: World, query: URLSearchParams): unknown {
   ]
 }
 
-/** Shares of both outcomes, each at its price, which make a dollar: as many dollars as there are pairs of shares. */
+/** Value of the shares of both outcomes. A pair of shares is worth one dollar. */
 function pricedInterest(market: SimMarket): number {
   return toNumber(market.openInterest)
 }

@@ -1,6 +1,6 @@
-// Venue a's market channel (`/ws/market`): who subscribed to which token, and which frames follow a change of
-// the world (engine/venues/polymarket/README.md, Market channel). One frame is rendered once and shared by
-// all its readers; without readers nothing is rendered.
+// Venue a's market channel (`/ws/market`): token subscriptions, and the frames that follow a change of the world
+// (engine/venues/polymarket/README.md, Market channel). One frame is rendered once and shared by all readers. Without
+// readers nothing is rendered.
 
 import type { Clock } from '../../../clock.ts'
 import type { PriceMicros } from '../../../units.ts'
@@ -14,14 +14,14 @@ import {
   SocketGroup,
 } from './sim-socket.ts'
 
-/** The channel with all its connections; listens to the world until stopped. */
+/** The channel with all its connections. Subscribes to the world until stopped. */
 export class MarketChannel {
   readonly #world: World
   readonly #faults: Faults
   readonly #clock: Clock
   readonly #subscribers = new Map<SimMarket, MarketSubscribers>()
   readonly #readers = new Set<Reader>()
-  // Markets whose new_market went out at their creation, so that their opening does not repeat it.
+  // Markets whose new_market was sent at their creation, so that their opening does not repeat it.
   readonly #announced = new WeakSet<SimMarket>()
   readonly sockets: SocketGroup
   readonly #stopListening: () => void
@@ -72,7 +72,7 @@ export class MarketChannel {
     else if (request.tokens.length > 0) reader.socket.reply('NO NEW ASSETS')
   }
 
-  // Books and subscription belong to one synchronous turn: no change can fall between them.
+  // Books and subscription are handled in one synchronous event-loop tick, so that no change can occur between them.
   #subscribe(reader: Reader, tokens: readonly string[], hasDump: boolean): void {
     const books: string[] = []
     for (const token of tokens) {
@@ -87,7 +87,7 @@ export class MarketChannel {
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
     if (!hasDump || this.#faults.isFrozen(this.#clock.monotonicMs())) return
-    // One array frame, as live; only a subscription beyond its asset limit needs several.
+    // One array frame, as live. Only a subscription above its asset limit needs several.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
     }
@@ -100,7 +100,7 @@ export class MarketChannel {
     subscribers.readers.set(reader, (subscribers.readers.get(reader) ?? 0) | bit)
   }
 
-  /** A token may be subscribed before its market is announced: from now on such readers get the market's messages. */
+  /** A token may be subscribed before its market is announced. From now on such readers get the market's messages. */
   #addWaitingReaders(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {
@@ -211,11 +211,11 @@ export class MarketChannel {
     }
   }
 
-  /** Who subscribed before the market had a book gets it now. */
+  /** Sends the book to subscribers from before the market had one. */
   #publishOpening(change: WorldChange): void {
     const subscribers = this.#subscribers.get(change.market)
     if (subscribers === undefined) return
-    // The running hash began with no levels at all.
+    // The running hash starts without levels.
     subscribers.frames = new MarketFrames(change.market)
     for (const outcome of OUTCOMES) {
       this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))
@@ -235,7 +235,7 @@ export class MarketChannel {
     }
   }
 
-  // Renders only when the first reader of one of these tokens is met.
+  // Renders only at the first reader of one of these tokens.
   #send(
     subscribers: MarketSubscribers,
     bits: number,
@@ -265,10 +265,10 @@ const BITS = [1, 2] as const
 const BOTH = 3
 const DUMP_BOOKS_MAX = 1_000
 
-/** One connection's subscription; bounded by the frames it may send. */
+/** One connection's subscription. The limit on its frames bounds it. */
 interface Reader {
   readonly socket: SimSocket
-  /** Where each token is read; null for a token of no market. */
+  /** The index of each token. Null: a token of no market. */
   readonly tokens: Map<
     string,
     { readonly subscribers: MarketSubscribers; readonly bit: number } | null
@@ -277,7 +277,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market with readers; the number is a bit for each of its two tokens. */
+/** A market with readers. The number has a bit for each of its two tokens. */
 interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames
@@ -293,7 +293,7 @@ interface Request {
   readonly hasDump: boolean
 }
 
-// Encoded to bytes once when several readers share it.
+// Encodes to bytes once if several readers share the text.
 function shared(text: string, readerCount: number): string | Buffer {
   return readerCount > 1 ? Buffer.from(text) : text
 }

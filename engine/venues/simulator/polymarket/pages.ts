@@ -1,10 +1,10 @@
-// Gamma's two ways of paging a list (engine/venues/polymarket/README.md, Gamma): `limit` and `offset` with a
-// bare array, and keysets with `after_cursor` in and `next_cursor` out, absent on the last page. `cursor` is
-// ignored as live, so a client that sends it sees the first page forever.
+// Gamma's two paging schemes (engine/venues/polymarket/README.md, Gamma): `limit` and `offset` with a bare array, and
+// keysets with `after_cursor` in and `next_cursor` out, absent on the last page. `cursor` is ignored as live, so a
+// client that sends it always gets the first page.
 
 import { json, type RestAnswer } from '../rest.ts'
 
-/** How rows are ordered; null is by number, rising. */
+/** Order of rows. Null: by number, ascending. */
 export interface RowOrder<Row> {
   readonly value: (row: Row) => number
   readonly isAscending: boolean
@@ -16,7 +16,7 @@ interface PageRequest<Row> {
   readonly order: RowOrder<Row> | null
   readonly query: URLSearchParams
   readonly limitDefault: number
-  /** A larger limit is cut to this, silently. */
+  /** A larger limit is silently reduced to this one. */
   readonly limitMax: number
   readonly render: (row: Row) => unknown
 }
@@ -44,7 +44,7 @@ export function keysetPage<Row>(request: PageRequest<Row> & { readonly key: stri
   const text = request.query.get('after_cursor') ?? ''
   const after = text === '' ? null : parseCursor(text)
   if (text !== '' && after === null) return refusal('invalid cursor')
-  // One row more than the page tells whether there is another page.
+  // One extra row shows whether there is another page.
   const found = take({ ...request, limit: limit + 1, after })
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
@@ -54,7 +54,7 @@ export function keysetPage<Row>(request: PageRequest<Row> & { readonly key: stri
   return json({ ...body, next_cursor: cursorText({ value, number: request.rows.number(last) }) })
 }
 
-/** All rows of a list in the order of their numbers; sorted again only when the list has changed. */
+/** All rows of a list by number. Sorted again only when the list changes. */
 export class RowsByNumber<Row> {
   readonly number: (row: Row) => number
   readonly #read: () => readonly Row[]
@@ -68,7 +68,7 @@ export class RowsByNumber<Row> {
 
   all(): readonly Row[] {
     const rows = this.#read()
-    // The world makes a new array whenever a row comes or goes.
+    // The world creates a new array whenever a row is added or removed.
     if (rows !== this.#source || rows.length !== this.#sorted.length) {
       this.#sorted = rows.toSorted((one, other) => this.number(one) - this.number(other))
       this.#source = rows

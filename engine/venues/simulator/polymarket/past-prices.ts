@@ -1,5 +1,5 @@
-// Past prices (engine/venues/polymarket/README.md): the CLOB's `/prices-history` and the Data API's `/v2/prices-history`,
-// one point per step, from trades where this run has them and from the fair price elsewhere.
+// Price history (engine/venues/polymarket/README.md): the CLOB's `/prices-history` and the Data API's
+// `/v2/prices-history`. One point per step, from trades of this run and otherwise from the fair price.
 
 import type { Clock } from '../../../clock.ts'
 import { complement, timeMs, toNumber } from '../../../units.ts'
@@ -12,9 +12,9 @@ import type { DataV2, Page, PageQuery } from './envelope.ts'
 const MINUTE_S = 60
 const DAY_S = 86_400
 const SPAN_MAX_S = 15 * DAY_S
-/** Above it the step grows, so that one request cannot ask for a year of minutes. */
+/** Above this count the step grows, so that one request cannot fetch a year of minutes. */
 const POINTS_MAX = 25_000
-/** What an interval covers, the CLOB's step in minutes, the Data API's step and its finest one in seconds. */
+/** Length of an interval, the CLOB's step in minutes, and the Data API's default and finest step in seconds. */
 interface Interval {
   readonly spanS: number
   readonly fidelity: number
@@ -89,7 +89,6 @@ function parseRange(query: URLSearchParams, nowS: number): Range | string {
   return { startS, endS, fidelity: fidelity ?? 1 }
 }
 
-/** Adds the Data API's path. */
 export function addPriceHistory(data: DataV2, world: World): void {
   data.pages('prices_history', '/v2/prices-history', (pageQuery) => pricePage(world, pageQuery), {
     maxAgeS: null,
@@ -103,12 +102,12 @@ const SERIES_POINTS_MAX = 2_500
 const MINUTES_SPAN_MAX_S = 12 * 3_600
 interface Series {
   readonly startS: number
-  /** Not covered. */
+  /** Exclusive. */
   readonly endS: number
   readonly stepS: number
 }
 
-// Oldest first; the cursor is the time of the last point. A resolved market's series ends with its payout.
+// Oldest first. The cursor is the time of the last point. A resolved market's series ends with its payout.
 function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   const token = query.get('token_id') ?? ''
   if (token === '') throw new QueryError("required query param 'token_id' not provided")
@@ -136,7 +135,7 @@ function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   return { rows, next: null }
 }
 
-/** The window of `start` and `end`, of `interval`, or the one point at or before `as_of`; what ends at `lastS`. */
+/** The window of `start` and `end`, of `interval`, or the one point at or before `as_of`. Intervals end at `lastS`. */
 function parseSeries(query: URLSearchParams, lastS: number): Series {
   const [start, end, asOf] = ['start', 'end', 'as_of'].map((key) => positive(query, key))
   const interval = query.get('interval')

@@ -1,6 +1,5 @@
-// World objects → Gamma and CLOB market objects, as venue a's REST shows them
-// (engine/venues/polymarket/README.md, Gamma and CLOB). Plain objects with the venue's own keys and JSON
-// types; the callers turn them into text.
+// Renders Gamma and CLOB market objects of venue a's REST (engine/venues/polymarket/README.md, Gamma and CLOB): plain
+// objects with the venue's keys and JSON types.
 
 import {
   DAY_MS,
@@ -36,12 +35,12 @@ import {
   winnerIndex,
 } from './market-facts.ts'
 
-/** What a Gamma market row carries besides itself. */
+/** Optional parts of a Gamma market row. */
 interface MarketParts {
   readonly nowMs: TimeMs
-  /** The parent event, without its markets. */
+  /** Includes the parent event, without its markets. */
   readonly hasEvent: boolean
-  /** The parent event's tags (`include_tag=true`). */
+  /** Includes the parent event's tags (`include_tag=true`). */
   readonly hasTags: boolean
 }
 
@@ -149,19 +148,19 @@ export function simplifiedMarket(market: SimMarket): Record<string, unknown> {
   return { condition_id, rewards, tokens, active, closed, archived, accepting_orders }
 }
 
-/** What a resting order needs for the venue's rewards: contracts, and cents from the middle. */
+/** Minimum order for the venue's rewards: contracts, and distance from the midpoint in cents. */
 export const REWARDS_SIZE_MIN = 50
 export const REWARDS_SPREAD_MAX = 4.5
 const GAME_DELAY_SECONDS = 3
 const SUBMITTER = `0x${'51b0'.repeat(10)}`
 const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
 
-// Gamma writes these lists with a space after the comma, as text inside a string.
+// Gamma writes these lists as text inside a string, with a space after the comma.
 function listText(items: readonly string[]): string {
   return `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
 }
 
-/** What is traded: of protocol v1 tokens as text, of v2 position ids as a list. */
+/** Traded ids: tokens as text under protocol v1, position ids as a list under v2. */
 function idFields({ listing }: SimMarket): Record<string, unknown> {
   if (listing.isV2) return { clobTokenIds: null, positionIds: listing.tokens }
   const uma = { umaBond: '500', umaReward: '5', customLiveness: 0 }
@@ -287,7 +286,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
     const oracleStatuses =
       oracle === 'disputed' ? ['proposed', oracle] : oracle === null ? [] : [oracle]
     const umaResolutionStatuses = listText(oracleStatuses)
-    // Half of such rows state it in the list alone.
+    // Half of such rows state the status in the list alone.
     const isListed = oracle === null || listing.number % 2 === 0
     return {
       ...closed,
@@ -304,7 +303,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
   }
 }
 
-/** Protocol v2's word for it, which tells a proposed result from none no more. */
+/** Status under protocol v2, which does not distinguish a proposed result from none. */
 function resolutionStatus(status: SimStatus): 'inactive' | 'active' | 'resolved' {
   if (status === 'unopened') return 'inactive'
   return status === 'resolved' ? 'resolved' : 'active'

@@ -1,6 +1,6 @@
-// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a
-// `trades` row for every wallet of a fill and one `orders_matched` a transaction for its taker. One filter per topic and
-// connection, replaced by the next subscribe. The stream may end, as the venue's may.
+// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream). Sends a
+// `trades` row for every wallet of a fill, and one `orders_matched` row per transaction for its taker. One filter per
+// topic and connection, replaced by the next subscribe. Activity may end, as at the venue.
 
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
@@ -18,7 +18,7 @@ const PING_PERIOD_SECONDS = 5
 const SILENCE_DRAWN_MS = 1_000
 const SILENCE_MS = 120_000
 
-/** The stream with all its connections; listens to the world until stopped. */
+/** The stream with all its connections. Subscribes to the world until stopped. */
 export class Rtds {
   readonly #clock: Clock
   readonly #faults: Faults
@@ -30,7 +30,7 @@ export class Rtds {
   #silencedToMs = Number.NEGATIVE_INFINITY
   #match: SimTrade[] = []
 
-  /** `activityEndsS`: seconds after which no activity is told any more while sockets stay open; null: never. */
+  /** `activityEndsS`: seconds after which no activity is sent while sockets stay open. Null: never. */
   constructor(options: ChannelOptions, activityEndsS: number | null) {
     this.#clock = options.clock
     this.#faults = options.faults
@@ -58,14 +58,14 @@ export class Rtds {
     this.#listeners.add(listener)
     return {
       receive: (text) => this.#receive(listener, text),
-      // A row held back for a swap waits for its second to end at most.
+      // A row held for a swap is released when its second ends.
       tick: () => this.#release(listener),
       closed: () => this.#listeners.delete(listener),
     }
   }
 
   #receive(listener: Listener, text: string): void {
-    // The npm client sends `ping` and reports any answer as an error; newer ones send `PING`.
+    // The npm client sends `ping` and reports any answer as an error. Newer ones send `PING`.
     if (text === 'ping') return
     const request = text === 'PING' ? null : parseRequest(text)
     if (request === null) {
@@ -80,7 +80,7 @@ export class Rtds {
     }
   }
 
-  /** Gathers the fills of a transaction, which happen in one turn. */
+  /** Collects the fills of a transaction, which occur in one event-loop tick. */
   #take(trade: SimTrade): void {
     if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#publishMatch()
     if (this.#listeners.size === 0) return
@@ -103,7 +103,7 @@ export class Rtds {
     }
   }
 
-  /** For good after the set time, for a while under `rtds_silent`. */
+  /** Permanently after the set time, temporarily under `rtds_silent`. */
   #isSilenced(): boolean {
     const nowMs = this.#clock.monotonicMs()
     return nowMs >= this.#endsAtMs || nowMs < this.#silencedToMs
@@ -151,14 +151,14 @@ export class Rtds {
   }
 }
 
-/** One connection; `held` is the row that waits to change places with the next. */
+/** One connection. `held` is the row that is swapped with the next one. */
 interface Listener {
   readonly socket: SimSocket
   readonly topics: Map<string, Topic>
   held: { readonly frame: string; readonly second: number } | null
 }
 
-/** A connection's subscription to a topic: its types, and the one filter for all of them. */
+/** A connection's subscription to a topic: its types and the filter that they share. */
 interface Topic {
   readonly types: Set<string>
   filter: Filter | null
@@ -197,7 +197,7 @@ function unsubscribe(listener: Listener, entry: Entry): void {
   if (topic.types.size === 0) listener.topics.delete(entry.topic)
 }
 
-// The live server compares slugs as parts of one another, so a filter may let more through.
+// The live server compares slugs by substring, so a filter may match more.
 function wants(topic: Topic, type: string, row: TradeRow): boolean {
   if (!topic.types.has(ALL_TYPES) && !topic.types.has(type)) return false
   if (topic.filter === null) return true
@@ -229,7 +229,7 @@ function parseEntry(item: unknown): Entry | null {
   const type = fields.get('type') ?? ALL_TYPES
   const filters = fields.get('filters') ?? ''
   if (typeof topic !== 'string' || typeof type !== 'string') return null
-  // Filters are JSON text inside a string; an object in their place is refused, as live.
+  // Filters are JSON text inside a string. An object is refused, as live.
   if (typeof filters !== 'string') return null
   if (filters === '') return { topic, type, filter: null }
   const parsed = parseObject(filters)

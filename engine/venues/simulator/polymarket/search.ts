@@ -1,6 +1,5 @@
-// Gamma's `/public-search`, `/sports`, `/sports/market-types` and `/teams`
-// (engine/venues/polymarket/README.md, Gamma). Search is plain: every word of the query must occur in an
-// event's texts.
+// Gamma's `/public-search`, `/sports`, `/sports/market-types` and `/teams` (engine/venues/polymarket/README.md, Gamma).
+// In a search every word of the query must occur in an event's texts.
 
 import type { Clock } from '../../../clock.ts'
 import { toNumber } from '../../../units.ts'
@@ -13,7 +12,7 @@ const TEAM_ROWS_MAX = 100
 const SEARCH_ROWS_DEFAULT = 10
 const SEARCH_ROWS_MAX = 50
 
-/** `/public-search`: events by volume, page 0 or 1 being the first. */
+/** `/public-search`: events by volume. Page 0 and page 1 are both the first. */
 export function search(world: World, clock: Clock, query: URLSearchParams): RestAnswer {
   const terms = queryWords(query.get('q') ?? '')
   if (terms.length === 0) return json({ type: 'validation error', error: 'q is required' }, 422)
@@ -44,7 +43,7 @@ export function search(world: World, clock: Clock, query: URLSearchParams): Rest
   return json({ events, tags: matching.slice(0, limit).map((label) => tagRow(label)), pagination })
 }
 
-/** `/sports`: one row a league. */
+/** `/sports`: one row per league. */
 export function sports(world: World): readonly Record<string, unknown>[] {
   const series = new Map<string, string>()
   for (const event of world.events('a')) {

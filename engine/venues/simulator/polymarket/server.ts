@@ -1,5 +1,4 @@
-// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one invented
-// world.
+// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one simulated world.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -37,7 +36,7 @@ interface PolymarketPorts {
 
 interface PolymarketServerOptions {
   readonly world: World
-  /** What wallets did; without it, ledgers of the server's own, from its start on. */
+  /** The wallets' ledgers. If absent, the server creates its own, which begin at its start. */
   readonly wallets?: SimWallets
   readonly faults: Faults
   readonly clock: Clock
@@ -48,11 +47,11 @@ interface PolymarketServerOptions {
   readonly ports: PolymarketPorts
   /** Answers GET /sim/state on the Gamma port. */
   readonly state: (query: URLSearchParams) => unknown
-  /** Whether requests beyond the venue's own rates are refused with 429; default true. */
+  /** Refuses requests above the venue's rate limits with 429. Default true. */
   readonly isRateLimited?: boolean
   /** Seconds after which the activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
-  /** What answers on a path of Data API v1 under the fault `v1_retired`; 410 with JSON unless said. */
+  /** Answer of a Data API v1 path under the fault `v1_retired`. Default: 410 with JSON. */
   readonly retirement?: Retirement
 }
 
@@ -63,7 +62,7 @@ export interface PolymarketServer {
   stop(): Promise<void>
 }
 
-/** Starts all four listeners; rejects when a port is taken, leaving none open. */
+/** Starts all four listeners. If a port is in use it rejects and leaves none open. */
 export async function startPolymarketServer(
   options: PolymarketServerOptions,
 ): Promise<PolymarketServer> {
@@ -116,13 +115,13 @@ export async function startPolymarketServer(
   }
 }
 
-/** Paths of Data API v1, each also under `/v1`. `/v1/accounting/snapshot` is not here: the venue keeps it. */
+/** Paths of Data API v1, each also under `/v1`. Without `/v1/accounting/snapshot`, which the venue retains. */
 const RETIRED_PATHS = [
   ...['trades', 'activity', 'positions', 'closed-positions', 'market-positions', 'value', 'traded'],
   ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],
 ]
 const NOT_FOUND = json({ error: 'not found' }, 404)
-/** The ways in which a retired path may answer. */
+/** Possible answers of a retired path. */
 const RETIREMENTS = {
   gone: json({ error: 'this version of the API has been retired, use /v2' }, 410),
   missing: NOT_FOUND,
@@ -153,7 +152,7 @@ function walletsOf(options: PolymarketServerOptions): {
 }
 
 /**
- * Requests in ten seconds on paths that begin so; `paths` empty means all
+ * Maximum requests in ten seconds on paths with these prefixes. Empty `paths` means all
  * (engine/venues/polymarket/README.md, Limits).
  */
 interface RateLimit {
@@ -213,7 +212,7 @@ function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
 
 const isV2 = (path: string): boolean => path.startsWith('/v2/')
 
-// A whole first segment: `/book` does not cover `/books`.
+// Compares whole first segments: `/book` does not cover `/books`.
 function covers(paths: readonly string[], request: RestRequest): boolean {
   if (paths.length === 0) return true
   return paths.some((path) => request.path === path || request.path.startsWith(`${path}/`))

@@ -1,5 +1,5 @@
-// The WebSocket connections of a simulated Polymarket channel: accepting, writing in batches, slow
-// readers, and the faults that hit a connection (silence, disconnect).
+// WebSocket connections of a simulated Polymarket channel: accept, batched writes, slow readers, and the faults per
+// connection (silence, disconnect).
 
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -10,23 +10,22 @@ import type { Faults } from '../faults.ts'
 import type { World } from '../model.ts'
 import type { UpgradeHandler } from '../rest.ts'
 
-/** How long a struck connection says nothing. */
 const SILENCE_MS = 20_000
-/** A reader this far behind is cut off: what it has not read would otherwise fill the memory. */
+/** A reader with a larger backlog is disconnected, because its unread data would exhaust memory. */
 export const BUFFERED_BYTES_MAX = 64 * 1_048_576
 
 const FRAME_BYTES_MAX = 16 * 1_048_576
 const TEXT = { binary: false }
 
-/** What a channel does with a connection's messages; made anew for each connection. */
+/** Handles a connection's messages. One instance per connection. */
 export interface Conversation {
   receive(text: string): void
-  /** Once a second, after the faults of that second. */
+  /** Called once a second, after the faults of that second. */
   tick(): void
   closed(): void
 }
 
-/** What a channel is made of. */
+/** Parts of a channel. */
 export interface ChannelOptions {
   readonly world: World
   readonly faults: Faults
@@ -36,11 +35,10 @@ export interface ChannelOptions {
 
 interface SocketGroupOptions extends Omit<ChannelOptions, 'world'> {
   readonly open: (socket: SimSocket) => Conversation
-  /** Period of protocol ping frames in whole seconds; 0 for none. Missing pongs are never punished. */
+  /** Period of protocol ping frames in whole seconds; 0 for none. Missing pongs have no consequence. */
   readonly pingPeriodSeconds: number
 }
 
-/** All connections of one channel. */
 export class SocketGroup {
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -66,7 +64,7 @@ export class SocketGroup {
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#join(ws, raw))
   }
 
-  /** Cuts every connection and refuses new ones. */
+  /** Terminates every connection and refuses new ones. */
   stop(): void {
     this.#stopTicking()
     for (const socket of this.#members.keys()) socket.cut()
@@ -80,7 +78,7 @@ export class SocketGroup {
     ws.on('message', (data, isBinary) => {
       if (!isBinary) conversation.receive(textOf(data))
     })
-    // Broken frames and resets: `ws` closes the socket by itself, and 'close' follows.
+    // On broken frames and resets `ws` closes the socket itself, and 'close' follows.
     ws.on('error', () => {})
     ws.on('close', () => {
       this.#members.delete(socket)
@@ -104,9 +102,8 @@ export class SocketGroup {
   }
 }
 
-/** One connection. */
 export class SimSocket {
-  /** Shown to clients in RTDS envelopes. */
+  /** Included in RTDS envelopes. */
   readonly id = randomUUID()
   readonly #ws: WebSocket
   readonly #raw: Duplex
@@ -124,7 +121,7 @@ export class SimSocket {
     this.#changes = parts.faults.changes
   }
 
-  /** Sends market data, unless the connection is struck with silence: then it is lost. */
+  /** Sends market data. It is lost while the connection is silenced. */
   send(frame: string | Buffer): void {
     if (this.#silencedUntilMs > 0) {
       if (this.#clock.monotonicMs() < this.#silencedUntilMs) return
@@ -133,7 +130,7 @@ export class SimSocket {
     this.reply(frame)
   }
 
-  /** Sends a control answer (PONG …), silence or not. */
+  /** Sends a control answer (PONG …), also while silenced. */
   reply(frame: string | Buffer): void {
     if (this.#ws.readyState !== this.#ws.OPEN) return
     if (this.#ws.bufferedAmount > BUFFERED_BYTES_MAX) {
@@ -144,7 +141,7 @@ export class SimSocket {
       this.cut()
       return
     }
-    // All frames of one turn leave in one system call: at 20,000 a second that is most of the cost.
+    // All frames of one event-loop tick leave in one system call, which is most of the cost at 20,000 a second.
     if (!this.#isCorked) {
       this.#isCorked = true
       this.#raw.cork()
@@ -160,12 +157,12 @@ export class SimSocket {
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping()
   }
 
-  /** From now on data is lost for so long, while the socket stays open. */
+  /** Drops data for this duration while the socket stays open. */
   silence(durationMs: number): void {
     this.#silencedUntilMs = this.#clock.monotonicMs() + durationMs
   }
 
-  /** Ends the connection without a close frame. */
+  /** Closes the connection without a close frame. */
   cut(): void {
     this.#ws.terminate()
   }

@@ -1,17 +1,17 @@
-// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, pages by cursor, one row a
-// transaction and taker unless makers are asked for too. Rows appear at once.
+// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, cursor pages, one row per
+// transaction and taker unless makers are requested too. Rows appear immediately.
 
 import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
 import { amount, csv, enumParam, flag, positive, QueryError } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, snakeRow } from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
-/** Seconds that the venue's edge keeps a page. */
+/** Seconds for which the venue's edge caches a page. */
 export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
-/** Below it a trade is not shown, whatever smaller amount is asked for. */
+/** Smaller trades are never shown, whatever minimum is requested. */
 const DUST = 0.01
-/** The exchanges: no wallets. */
+/** The exchange contracts, which are not wallets. */
 export const CONTRACTS: ReadonlySet<string> = new Set([
   '0x006f54f7f9a22e0000cc2ab60031000000ae9fef',
   '0xe3333700ca9d93003f00f0f71f8515005f6c00aa',
@@ -30,19 +30,18 @@ interface Wanted {
   /** Null: all markets. */
   readonly markets: readonly SimMarket[] | null
   readonly user: string | null
-  /** Seconds, both inclusive; of a user's trades alone. */
+  /** Seconds, both inclusive. Only for a user's trades. */
   readonly startS: number
   readonly endS: number
 }
 
-/** Adds the path. */
 export function addTrades(data: DataV2, parts: Parts): void {
   data.pages('trades', '/v2/trades', (pageQuery) => trades(parts, pageQuery), {
     maxAgeS: TRADES_AGE_S,
   })
 }
 
-// The cursor is the last transaction shown and how many of its rows were: nothing that comes later moves it.
+// The cursor is the last transaction shown and the count of its rows shown. Later trades do not shift it.
 function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
   const wanted = wantedOf(parts.world, query)
   const rows: unknown[] = []
@@ -89,7 +88,7 @@ function userOf(query: URLSearchParams): string | null {
   return text
 }
 
-/** The markets of `condition` or `event_id`, unknown ones left out; null: not limited to any. */
+/** The markets of `condition` or `event_id`, without unknown ones. Null: no market filter. */
 export function requestedMarkets(
   world: World,
   query: URLSearchParams,
@@ -106,7 +105,7 @@ export function requestedMarkets(
   return [...ids].flatMap((id) => marketOfCondition(world, id) ?? [])
 }
 
-/** The market of a condition id as the Data API takes it: 64 hex digits; with 62 it finds none. */
+/** The market of a condition id in the Data API's form: 64 hex digits. 62 digits find none. */
 export function marketOfCondition(world: World, id: string): SimMarket | null {
   if (!/^0x[0-9a-f]+$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   const text = id.toLowerCase()
@@ -114,7 +113,7 @@ export function marketOfCondition(world: World, id: string): SimMarket | null {
   return world.market('a', text) ?? world.market('a', text.replace(/00$/, ''))
 }
 
-/** Transactions, newest first: the fills of each in the order in which they happened. */
+/** Transactions, newest first. The fills of each are in order of occurrence. */
 function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly SimTrade[]> {
   if (wanted.user !== null) {
     yield* matchesOf(wallets, wanted, wanted.user)
@@ -131,12 +130,12 @@ function* matches({ world, wallets }: Parts, wanted: Wanted): Generator<readonly
   if (match.length > 0) yield match.reverse()
 }
 
-/** Whether two fills are of one order: they share its transaction. */
+/** Reports whether two fills belong to one order: they share its transaction. */
 export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean {
   return one?.txHash === other.txHash && one.market === other.market
 }
 
-/** One wallet's fills from its own ledger, each by itself as `/v2/activity` shows them. */
+/** One wallet's fills from its own ledger, ungrouped as in `/v2/activity`. */
 function* matchesOf(
   wallets: SimWallets,
   wanted: Wanted,

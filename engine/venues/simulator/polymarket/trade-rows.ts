@@ -1,4 +1,4 @@
-// A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the same fields
+// Renders venue a's trade rows, one per wallet. Data API `/trades` and RTDS `activity` have the same fields
 // (engine/venues/polymarket/README.md, Activity stream).
 
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
@@ -6,7 +6,7 @@ import type { SimTrade } from '../model.ts'
 import { participation, shownPrice } from '../world/fill-money.ts'
 import { imageUrl } from './market-facts.ts'
 
-/** The fields that RTDS and the Data API have in common, in the venue's words. */
+/** The fields that RTDS and the Data API share, in the venue's spelling. */
 export interface TradeRow {
   readonly proxyWallet: string
   readonly side: 'BUY' | 'SELL'
@@ -29,7 +29,7 @@ export interface TradeRow {
   readonly transactionHash: string
 }
 
-/** How many wallets took part: the taker and each maker. */
+/** Number of wallets in a trade: the taker and each maker. */
 export function participantCount(trade: SimTrade): number {
   return 1 + trade.makers.length
 }
@@ -63,8 +63,8 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
 }
 
 /**
- * The taker's row of a whole transaction, at the average price of its fills, with what floats make of it. Of one fill
- * it is the taker's row of that fill.
+ * The taker's row of a whole transaction at the average price of its fills, with floating-point error. For one fill it
+ * equals the taker's row of that fill.
  */
 export function matchRow(fills: readonly SimTrade[]): TradeRow {
   const [first] = fills

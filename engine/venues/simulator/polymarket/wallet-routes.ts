@@ -1,5 +1,5 @@
-// Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`, `/v2/positions`,
-// `/v2/value` and `/v2/user-stats`. Only the proxy address names a wallet here.
+// Wallet paths of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`,
+// `/v2/positions`, `/v2/value` and `/v2/user-stats`. Only the proxy address identifies a wallet here.
 
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
@@ -19,7 +19,7 @@ import {
   sideOf,
 } from './wallet-rows.ts'
 
-/** Contracts below which an open position is not shown. */
+/** Open positions with fewer contracts are not shown. */
 const DUST = 0.1
 const TITLE_LENGTH_MAX = 200
 const DIRECTIONS = ['ASC', 'DESC'] as const
@@ -30,25 +30,24 @@ interface Parts {
   readonly faults: Pick<Faults, 'strikes'>
 }
 
-/** Seconds that the venue's edge keeps an answer. */
+/** Seconds for which the venue's edge caches an answer. */
 const ACTIVITY_AGE_S = 15
 const POSITIONS_AGE_S = 5
 
-/** What is no amount counts as none given. */
+/** An invalid amount counts as absent. */
 function leastOf(query: URLSearchParams): number {
   const text = query.get('filter_amount') ?? ''
   const least = text === '' ? Number.NaN : Number(text)
   return least >= 0 ? least : DUST
 }
 
-/** Throws QueryError for no address, and for the venue's own contracts. */
+/** Throws QueryError for an invalid address and for the venue's own contracts. */
 export function requestedWallet(query: URLSearchParams): string {
   const address = user(query)
   if (CONTRACTS.has(address)) throw new QueryError('invalid user: a contract of the protocol')
   return address
 }
 
-/** Adds the paths. */
 export function addWalletRoutes(data: DataV2, parts: Parts): void {
   const ofActivity = (pageQuery: PageQuery) => activity(parts, pageQuery)
   data.pages('activity', '/v2/activity', ofActivity, { maxAgeS: ACTIVITY_AGE_S })
@@ -58,13 +57,13 @@ export function addWalletRoutes(data: DataV2, parts: Parts): void {
   data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
 }
 
-/** The ledger of a proxy address; owners' addresses find nothing here, as live. */
+/** The ledger of a proxy address. Owners' addresses find nothing here, as live. */
 function proxyLedger(wallets: SimWallets, address: string): SimWalletLedger | null {
   const ledger = wallets.wallet(address)
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
 }
 
-/** `{proxy_wallet, value}`: what open positions are worth, those of some markets alone where they are named. */
+/** `{proxy_wallet, value}`: value of the open positions, limited to the requested markets if any. */
 function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   const address = requestedWallet(query)
   const markets = requestedMarkets(world, query)
@@ -76,7 +75,7 @@ function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   return { proxy_wallet: address, value: rounded(total, 4) }
 }
 
-/** Null for a wallet that was never seen; `trades` counts markets. */
+/** Null for an unknown wallet. `trades` counts markets. */
 function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   if (ledger === null) return null
@@ -92,7 +91,7 @@ function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
   }
 }
 
-// The cursor is the number of the last row in the wallet's life, which no later row moves.
+// The cursor is the number of the last row in the wallet's life. Later rows do not shift it.
 function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: PageQuery): Page {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   enumParam(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
@@ -124,7 +123,7 @@ function activity({ world, wallets, faults }: Parts, { query, limit, at: after }
   }
 }
 
-/** All that any version of the venue knows; asking for others is refused. */
+/** All types of any API version. Other types are refused. */
 const ACTIVITY_TYPES = [
   'TRADE',
   'SPLIT',
@@ -142,7 +141,7 @@ const ACTIVITY_TYPES = [
   'TIP',
 ] as const
 
-/** Which events are asked for: `type`, `side`, `condition` or `event_id`, `start` and `end` in seconds. */
+/** Parses the event filters: `type`, `side`, `condition` or `event_id`, `start` and `end` in seconds. */
 function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEvent) => boolean {
   const types = new Set(csv(query, 'type').map((type) => type.toUpperCase()))
   for (const type of types) {
@@ -182,7 +181,7 @@ const ORDER_NAMES = [
   'TIMESTAMP',
 ] as const
 
-// The cursor is the sort value and token of the last row: a value that moves meanwhile may move its row.
+// The cursor is the sort value and token of the last row. A row whose value changes may move between pages.
 function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   const { query, limit, at: after } = pageQuery
   const ids = csv(query, 'condition')
@@ -196,7 +195,7 @@ function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   const sortBy = pinnedParam(pageQuery, 'sort_by', ORDER_NAMES, byName)
   const direction = pinnedParam(pageQuery, 'sort_direction', DIRECTIONS, 'DESC')
   const sign = direction === 'ASC' ? 1 : -1
-  // What was sold has nothing else to be sorted by.
+  // Closed positions can only be sorted by realized profit or time.
   const order = ORDERS[status === 'CLOSED' && sortBy !== 'TIMESTAMP' ? 'REALIZED_PNL' : sortBy]
   const isCash = enumParam(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
   const least = leastOf(query)
@@ -247,7 +246,7 @@ function keyOf({ holding, outcomeIndex }: Position): string {
   return `${holding.market.listing.tokens[outcomeIndex]} ${holding.ledger.wallet.address}`
 }
 
-/** Asking for OPEN also gives what can be redeemed. */
+/** OPEN includes redeemable positions. */
 function hasStatus(at: Position, status: (typeof STATUSES)[number], sizeMin: number): boolean {
   const { size, price } = positionFigures(at)
   if (status === 'CLOSED') return size === 0

@@ -1,4 +1,5 @@
-// Wallets → rows of venue a's Data API v2: activity, positions, holders (engine/venues/polymarket/README.md, Wallets).
+// Renders wallet rows of venue a's Data API v2: activity, positions, holders (engine/venues/polymarket/README.md,
+// Wallets).
 
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../model.ts'
@@ -8,7 +9,7 @@ import { snakeRow } from './envelope.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
-/** What the venue shows in place of an outcome index that does not exist. */
+/** The venue's value for an absent outcome index. */
 const NO_OUTCOME = 999
 
 /** One of a wallet's two positions in a market. */
@@ -17,7 +18,7 @@ export interface Position {
   readonly outcomeIndex: 0 | 1
 }
 
-/** An activity row. Rows that are no trades have empty texts, 999 and 0 where a trade says which outcome. */
+/** An activity row. For rows other than trades the outcome fields are empty texts, 999 and 0. */
 export function activityRow(
   ledger: SimWalletLedger,
   event: SimWalletEvent,
@@ -57,8 +58,8 @@ export function activityRow(
 }
 
 /**
- * Rows of a combo that a wallet bought beside a fill, with one fill in four: every other one is redeemed at once. Their ids are
- * those of the module of combos, padded.
+ * Rows of a combo that a wallet bought beside a fill, for one fill in four. Every other combo is redeemed immediately.
+ * Their ids are those of the combo module, padded.
  */
 export function comboRows(ledger: SimWalletLedger, fill: SimWalletEvent): readonly unknown[] {
   const digits = fill.txHash.slice(2)
@@ -77,19 +78,19 @@ export function comboRows(ledger: SimWalletLedger, fill: SimWalletEvent): readon
   return [bought, { ...row, type: 'REDEEM', side: '', price: 0, size: won, usdc_size: won }]
 }
 
-/** `usdc_size` in micros: what a buyer paid, the fee on top; else what the wallet got, the fee taken out. */
+/** `usdc_size` in micros: the amount a buyer paid including the fee, else the amount received without the fee. */
 export function usdcMicros(event: SimWalletEvent) {
   const isSale = sideOf(event) === 'SELL'
   return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
 }
 
-/** BUY or SELL of a trade row; null for every other. */
+/** BUY or SELL of a trade row; null for all others. */
 export function sideOf({ fill }: SimWalletEvent): 'BUY' | 'SELL' | null {
   if (fill === null) return null
   return participation(fill.trade, fill.participant).isBuy ? 'BUY' : 'SELL'
 }
 
-/** What a position is worth and has brought, in dollars and contracts, by the venue's definitions. */
+/** Value and profit of a position, in dollars and contracts, by the venue's definitions. */
 export function positionFigures({ holding, outcomeIndex }: Position) {
   const position = holding.positions[outcomeIndex]
   const size = toNumber(position.amount)
@@ -165,13 +166,12 @@ export function positionRow(at: Position) {
   }
 }
 
-/** Of the events that are kept. */
+/** Time of the first retained event. */
 function firstMs({ holding }: Position): TimeMs {
   const first = holding.ledger.events.find(({ market }) => market === holding.market)
   return first?.atMs ?? holding.ledger.firstMs
 }
 
-/** One of a token's holders. */
 export function holderRow({ holding, outcomeIndex }: Position) {
   const { wallet } = holding.ledger
   return {
@@ -189,7 +189,7 @@ export function holderRow({ holding, outcomeIndex }: Position) {
   }
 }
 
-/** The positions a wallet ever had, both outcomes of each market. */
+/** All positions that a wallet ever had, both outcomes of each market. */
 export function* positionsOf(ledger: SimWalletLedger | null): Generator<Position> {
   for (const holding of ledger?.holdings.values() ?? []) {
     for (const outcomeIndex of [0, 1] as const) {
@@ -198,12 +198,12 @@ export function* positionsOf(ledger: SimWalletLedger | null): Generator<Position
   }
 }
 
-/** Whether tokens can be turned in: losers too, for nothing. */
+/** Reports whether tokens can be redeemed. Losing tokens can be too, for nothing. */
 export function isRedeemable(market: SimMarket): boolean {
   return market.status === 'resolved'
 }
 
-/** To `places` decimals, as the venue's JSON numbers are. */
+/** Rounds to `decimals` decimals, as in the venue's JSON. */
 export function rounded(value: number, decimals: number): number {
   return Math.round(value * 10 ** decimals) / 10 ** decimals + 0
 }

@@ -1,5 +1,5 @@
-// Draws answers: chances and payouts that agree with one another (strikes of one value are
-// monotone, one bucket or name is right).
+// Draws consistent probabilities and payouts of answers: strikes of one value are monotone, and exactly one bucket or
+// name is right.
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'
@@ -9,14 +9,14 @@ import type { Answer, View } from './question.ts'
 
 const PRICE_ZERO = priceMicros(0)
 
-/** What is known of a measured value: its guess at opening, the guess's spread, what it became. */
+/** A measured value: the estimate at opening, its spread, and the final value. */
 export interface Measured {
   readonly guess: number
   readonly spread: number
   readonly result: number
 }
 
-/** Yes when the value is above the strike; at or below it when the view's trap is opposite_side. */
+/** Yes if the value is above the strike. Under the trap opposite_side, Yes if it is at or below. */
 export function aboveAnswers(
   view: View,
   strikes: readonly number[],
@@ -41,8 +41,8 @@ export function aboveAnswers(
 }
 
 /**
- * Buckets of whole steps: up to the first edge, between neighbours, from the last edge on. The
- * value is taken to the step's grid, so that exactly one bucket holds it. Needs ≥ 2 edges.
+ * Buckets of whole steps: up to the first edge, between neighbours, from the last edge on. The value is rounded to the
+ * step's grid, so that exactly one bucket contains it. Needs at least 2 edges.
  */
 export function rangeAnswers(
   edges: readonly number[],
@@ -74,7 +74,7 @@ export function rangeAnswers(
   return answers
 }
 
-/** One of the named is right; earlier names tend to be likelier. */
+/** One of the names is right. Earlier names tend to be likelier. */
 export function choiceAnswers(
   view: View,
   names: readonly { label: string; code: string }[],
@@ -103,7 +103,7 @@ export function choiceAnswers(
   })
 }
 
-/** Each of the named is right or not by itself. */
+/** Each of the names is right or not independently. */
 export function listAnswers(
   view: View,
   names: readonly { label: string; code: string }[],
@@ -114,7 +114,7 @@ export function listAnswers(
   })
 }
 
-/** Yes or no by itself. A later date makes Yes likelier, and never a No of an earlier Yes. */
+/** An independent yes or no. A later date makes Yes likelier and never turns an earlier Yes into No. */
 export function singleAnswer(
   view: View,
   name: { label: string; code: string },
@@ -141,14 +141,16 @@ export function singleAnswer(
   }
 }
 
-/** A result measured by other rules lies a little beside: up to ±`reach`, else unchanged. */
+/** The result under different rules: shifted by up to ±`reach`, otherwise unchanged. */
 export function underRules(view: View, result: number, reach: number): number {
   if (view.trap !== 'other_rules') return result
   return result + (2 * chanceOf(view.seed, view.resultKey, 'other source') - 1) * reach
 }
 
-/** Strikes around the guess, `step` apart, on multiples of the step; moved by half a step or, for
- * whole steps, one, under the trap other_threshold. */
+/**
+ * Strikes around the estimate on multiples of `step`. Under the trap other_threshold they are shifted by half a step,
+ * or by one for whole steps.
+ */
 export function strikesAround(
   view: View,
   grid: { guess: number; step: number; count: number; shift: number },
@@ -160,13 +162,13 @@ export function strikesAround(
   )
 }
 
-/** The nearest multiple of a unit, without the dust of floating point. */
+/** The nearest multiple of a unit, without floating-point error. */
 export function roundTo(value: number, unit: number): number {
   const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(unit) - 1e-9)))
   return Number((Math.round(value / unit) * unit).toFixed(decimals))
 }
 
-/** Whether the market is one of the rare void ones, which pay one half to both sides. */
+/** Reports whether the market is one of the rare void ones, which pay one half to both sides. */
 export function isVoid(view: View, share: number): boolean {
   return chanceOf(view.seed, view.resultKey, 'void') < share
 }
@@ -178,7 +180,7 @@ export const clampChance = (chance: number): number => Math.min(0.985, Math.max(
 
 export const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
 
-/** All the ways a strike grid can deceive. */
+/** All traps for a strike grid. */
 export const GRID_TRAPS: readonly SimPairKind[] = [
   'other_threshold',
   'other_date',
@@ -186,7 +188,7 @@ export const GRID_TRAPS: readonly SimPairKind[] = [
   'other_rules',
 ]
 
-/** An integer in [0, bound) that the words determine. */
+/** An integer in [0, bound) that the keys determine. */
 export const numberOf = (bound: number, ...keys: readonly (string | number)[]): number =>
   hash32(...keys) % bound
 

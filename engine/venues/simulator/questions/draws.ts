@@ -1,4 +1,4 @@
-// How one asking of a question is drawn: what is known of its value before, what became of it, and who takes part.
+// Draws one cycle of a question: the prior estimate of its value, the result, and the participants.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
@@ -77,7 +77,7 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
   return { form: 'single', answers: [answer], values: { window, startClock: clockUpper(start) } }
 }
 
-/** What the price was four days before, how far it may go, where it went. */
+/** The price four days before, its possible range, and its final value. */
 export function coinMeasured(view: View, coin: Coin): Measured {
   const guess = priceOf(view, coin, view.plainCloseMs - 4 * DAY_MS)
   const result = underRules(view, priceOf(view, coin, view.closeMs), guess * 0.002)
@@ -101,17 +101,17 @@ export function dollars(price: number): string {
   return `$${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** The view of what is not cumulative: another day is another draw. */
+/** The view of a value that is not cumulative: each day is drawn independently. */
 export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 
-/** The day on the city's clock: cycles count days, whatever New York's clock shows at the close. */
+/** The day on the city's clock. Cycles count days, whatever New York's clock shows at the close. */
 export function questionDay(view: View): EasternTime {
   const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
   return easternTime(easternMs({ dayNumber, minuteOfDay: 12 * 60 }))
 }
 
-/** Season and weather; the forecast errs by `errorDegrees` at most. */
+/** Season plus weather. The forecast is off by `errorDegrees` at most. */
 export function temperatureAt(
   view: View,
   city: City,
@@ -146,14 +146,14 @@ export function decisions(view: View, { short }: { readonly short: string }) {
   return labels.map((label, index) => ({ label, code: codes[index] ?? '' }))
 }
 
-/** Whether it happens by the close; `opposite` names the side that it does not. */
+/** Whether it happens by the close. `opposite` names the side for which it does not. */
 export function drawDeed(view: View, opposite: string): Drawn {
   const preposition = view.trap === 'opposite_side' ? opposite : 'Before'
   const label = `${preposition} ${longDate(easternTime(view.closeMs))}`
   return { form: 'single', answers: [singleAnswer(view, { label, code: '' })] }
 }
 
-/** Codes made different by a digit where two names share one. */
+/** Appends a digit to codes that several names share. */
 export function uniqueCodes(
   names: readonly { label: string; code: string }[],
 ): readonly { label: string; code: string }[] {
@@ -192,10 +192,10 @@ export function drawBoxOffice(view: View, work: string, count: number): Drawn {
 }
 
 export const workOf = (view: View, ordinal: number): string =>
-  // Cycles of one slot and the other slots never name the same work within a run.
+  // The cycles of one slot and the other slots never name the same work within a run.
   workTitle(ordinal * 97 + (view.cycle % 97) + Math.floor(view.cycle / 97) * 10_000_019)
 
-/** Golfers in the order of their chances; one race decides every placing of the week. */
+/** Golfers in the order of their probabilities. One simulated race decides every placing of the week. */
 export function fieldAnswers(
   view: View,
   contest: { week: number; tour: string; places: number; count: number },
@@ -206,7 +206,7 @@ export function fieldAnswers(
   const field = Array.from({ length: count }, (_, index) => pickAt(golfers, start + index))
   const strengths = field.map((_, index) => 1 / (index + 4))
   const sum = strengths.reduce((total, strength) => total + strength, 0)
-  // An exponential race: the first one home is each with a chance proportional to the strength.
+  // Exponential race: each wins with a probability proportional to its strength.
   const finish = field.map(({ name }, index) => {
     const draw = chanceOf(view.seed, tour, week, name, 'round')
     return -Math.log(Math.max(1e-9, draw)) / (strengths[index] ?? 1)

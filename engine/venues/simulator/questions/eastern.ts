@@ -1,5 +1,5 @@
-// The US Eastern calendar, by which both venues date games, tickers and titles. Pure arithmetic from
-// the rule in force since 2007 (second Sunday of March to first Sunday of November).
+// The US Eastern calendar, by which both venues date games, tickers and titles. Rule since 2007: daylight saving from
+// the second Sunday of March to the first Sunday of November.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
 
@@ -14,7 +14,7 @@ export interface EasternTime {
   /** Days from 1970-01-01 to this date. */
   readonly dayNumber: number
   readonly isDaylight: boolean
-  /** In the hour that the clock shows a second time when summer time ends. */
+  /** True in the hour that the clock repeats when daylight saving ends. */
   readonly isRepeated: boolean
 }
 
@@ -77,27 +77,27 @@ export const shortDate = (at: EasternTime): string => `${shortDay(at)}, ${at.yea
 export const isoDate = (at: EasternTime): string =>
   `${at.year}-${twoDigits(at.month)}-${twoDigits(at.day)}`
 
-/** "4PM", "4:15PM"; as Polymarket writes it before " ET". */
+/** "4PM", "4:15PM"; Polymarket's form before " ET". */
 export function clockUpper(at: EasternTime): string {
   const minutes = at.minute === 0 ? '' : `:${twoDigits(at.minute)}`
   return `${at.hour % 12 === 0 ? 12 : at.hour % 12}${minutes}${at.hour < 12 ? 'AM' : 'PM'}`
 }
 
-/** "ET"; "EST" in the repeated hour, so that no two questions read alike. */
+/** "ET". "EST" in the repeated hour, so that no two questions are equal. */
 export const zoneName = (at: EasternTime): string => (at.isRepeated ? 'EST' : 'ET')
 
-/** "4pm EST", as Kalshi writes it. */
+/** "4pm EST", Kalshi's form. */
 export const clockLower = (at: EasternTime): string =>
   `${clockUpper(at).toLowerCase()} ${at.isDaylight ? 'EDT' : 'EST'}`
 
-/** Kalshi's date grammar: 26NOV20. */
+/** Kalshi's date format: 26NOV20. */
 export const stampDay = (at: EasternTime): string => `${stampMonth(at)}${twoDigits(at.day)}`
 
 /** 26NOV. */
 export const stampMonth = (at: EasternTime): string =>
   `${twoDigits(at.year % 100)}${monthName(at.month).slice(0, 3).toUpperCase()}`
 
-/** 26NOV2015; the repeated hour of November gets an S, so that tickers stay unique. */
+/** 26NOV2015. The repeated hour of November gets an S, so that tickers stay unique. */
 export const stampHour = (at: EasternTime): string =>
   `${stampDay(at)}${twoDigits(at.hour)}${at.isRepeated ? 'S' : ''}`
 

@@ -1,6 +1,6 @@
-// Every kind of question: what it is about at an ordinal, when it is asked, and how its answers are drawn (draws.ts). Its
-// words are templates (words.json), its subjects rows (lists.json). In the order in which they fill the world; shares sum
-// to 1, and the last kind can fill what is left.
+// All kinds of questions: subject by ordinal, schedule, and how answers are drawn (draws.ts). Texts are templates
+// (words.json), subjects are rows (lists.json). The order is that in which they fill the world. Shares sum to 1, and
+// the last kind can fill the remainder.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
@@ -79,7 +79,7 @@ const COIN_KINDS: readonly Kind[] = [
     traps: ['other_date', 'opposite_side', 'other_rules'],
     questionAt(ordinal) {
       const coin = coinOf(Math.floor(ordinal / 3))
-      // Three of one coin lie twenty minutes apart; the next coins fill the gaps.
+      // Three variants of one coin are twenty minutes apart. The next coins fill the gaps.
       const minute = ((ordinal % 3) * 20 + (Math.floor(ordinal / 3) % 4) * 5) % 60
       return {
         key: `updown/${coin.code}/${minute}`,
@@ -162,7 +162,7 @@ const WEATHER_KINDS: readonly Kind[] = [
       const [extreme, Extreme, extremum, extremeCode] = isHigh
         ? (['highest', 'Highest', 'maximum', 'HIGH'] as const)
         : (['lowest', 'Lowest', 'minimum', 'LOWT'] as const)
-      // 11:55 pm in the city, which in New York is another hour, some minutes apart by city.
+      // 11:55 pm in the city is a different hour in New York. Cities differ by some minutes.
       const minute = 23 * 60 + 55 + city.hoursBehind * 60 - numberOf(9, city.name, 'minute') * 5
       return {
         key: `${isHigh ? 'high' : 'low'}/${city.code}`,
@@ -238,7 +238,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
     lifeMs: 26 * DAY_MS,
     traps: GRID_TRAPS,
     questionAt(ordinal) {
-      // The first country's figures first, then the next country's.
+      // All figures of the first country, then those of the next.
       const country = COUNTRIES[Math.floor(ordinal / MONTHLY_FIGURES.length)]
       if (country === undefined) return null
       const figure = pickAt(MONTHLY_FIGURES, ordinal)
@@ -257,7 +257,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
         },
         draw(view, count) {
           const at = easternTime(view.closeMs)
-          // A monthly figure is about the month before its release.
+          // A monthly figure is about the month before its publication.
           const month = at.month === 1 ? 12 : at.month - 1
           const year = at.month === 1 ? at.year - 1 : at.year
           const monthText = view.venue === 'a' ? monthName(month) : monthName(month).slice(0, 3)
@@ -330,7 +330,7 @@ const POLITICS_KINDS: readonly Kind[] = [
         grid: { least: 3 + (ordinal % 2), most: 6 },
         values: { office: office.name, officeCode: office.code, where: townName(ordinal) },
         draw(view, count) {
-          // Candidates of one contest are neighbours, so that no two share a surname.
+          // Candidates of one contest have consecutive ordinals, so that no two share a surname.
           const base = numberOf(39_000, ordinal, view.cycle, 'field')
           const names = Array.from({ length: count }, (_, index) => person(base + index)).map(
             ({ name, first, code }) => ({
@@ -539,7 +539,7 @@ const GOLF: Kind = {
         ...{ placing: placing.title, placingCode: placing.code },
       },
       draw(view, count) {
-        // All markets of a tour's week are about one tournament, so its draws leave the placing out.
+        // All markets of a tour's week are about one tournament, so its draws exclude the placing.
         const week = view.cycle + (view.trap === 'other_date' ? 1 : 0)
         const tournament = `${townName(numberOf(600, tour.code, week))} ${pickAt(LISTS.cups, week)}`
         const code = tournamentCode(tournament, week, easternTime(view.closeMs))

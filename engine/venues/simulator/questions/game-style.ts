@@ -1,5 +1,5 @@
-// How both venues list a game: venue a as one event (winner, spreads, totals), venue b as up to three events
-// with one market a team or line.
+// Texts of games: venue a lists one event (winner, spreads, totals), venue b up to three events with one market per
+// team or line.
 
 import type { SimGame, SimPairKind, SimTeam } from '../model.ts'
 import { payoutOf } from './answer-chances.ts'
@@ -17,20 +17,20 @@ import { slugOf } from './polymarket-style.ts'
 import type { EventDraft, MarketDraft } from './question.ts'
 import { kalshiLocation, type League } from './teams.ts'
 
-/** How an invented game will go: its chances, and the result that both venues pay by once it is over. */
+/** The outcome of a simulated game: its probabilities, and the result by which both venues pay. */
 export interface GameResult {
-  /** Chance that the away team wins. */
+  /** Probability that the away team wins. */
   readonly chance: number
   readonly isAwayWinner: boolean
   readonly isAwayFavourite: boolean
   /** Cancelled: everything pays one half. */
   readonly isVoid: boolean
-  /** Venue b's other rules call it a tie. */
+  /** Venue b's different rules make it a tie. */
   readonly isTied: boolean
   readonly trap: SimPairKind
-  /** Yes when the favourite wins by more than the line. */
+  /** Yes if the favourite wins by more than the line. */
   readonly spreads: readonly Line[]
-  /** Yes when both together score more than the line. */
+  /** Yes if both together score more than the line. */
   readonly totals: readonly Line[]
   /** Tennis only; empty otherwise. */
   readonly tournament: string
@@ -46,7 +46,7 @@ const CANCELLED =
   'If the game is postponed, this market will remain open until the game has been completed.\n' +
   'If the game is canceled entirely, with no make-up game, this market will resolve 50-50.'
 
-/** Venue a's event; the winner's market has the event's slug. */
+/** Venue a's event. The winner's market has the event's slug. */
 export function polymarketGame(game: SimGame, league: League, result: GameResult): EventDraft {
   const { away, home } = game
   const isTennis = game.sport === 'tennis'
@@ -118,16 +118,15 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
 }
 
 /**
- * How venue a marks the second game of a day is not known
- * (engine/venues/polymarket/README.md, Not known): by a digit here, as it marks
- * other names that are taken.
+ * Venue a's marker for the second game of a day is unknown (engine/venues/polymarket/README.md, Not known). Here it is
+ * a digit, as for other slugs that are in use.
  */
 function slugOfGame({ league, away, home, date, number }: SimGame): string {
   const codes = `${away.polymarketCode}-${home.polymarketCode}`
   return `${league}-${codes}-${date}${number === 2 ? '-2' : ''}`
 }
 
-/** Venue b's events: the winner with a market a team, then spread and total if there are lines. */
+/** Venue b's events: the winner with a market per team, then spread and total if there are lines. */
 export function kalshiGame(
   game: SimGame,
   league: League,
@@ -179,7 +178,7 @@ interface Fixture {
   readonly suffix: string
 }
 
-/** Two markets; the pair of venue a's is the away team's, or the home team's as a trap. */
+/** Two markets. The one that matches venue a's is the away team's, or the home team's as a trap. */
 function winners(fixture: Fixture): readonly MarketDraft[] {
   const { game, league, result, locations, day } = fixture
   const isHalf = result.isVoid || result.isTied
@@ -311,7 +310,7 @@ function lineDraft(
   }
 }
 
-/** The fields most of a game's markets share; the winner's question by default. */
+/** The fields that most of a game's markets share. The default question is the winner's. */
 function plainMarket(slug: string, question: string): MarketDraft {
   return {
     slug,

@@ -1,5 +1,4 @@
-// Games of every league, each day of the year: which teams meet, how it ends, and which lines are
-// asked.
+// Daily games of every league: pairings, results and lines.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import { DAY_MS } from '../../../units.ts'
@@ -19,7 +18,7 @@ import {
 import { everyDays } from './schedule.ts'
 import { LEAGUES, type League, teamsOf } from './teams.ts'
 
-/** One family a league; golf has no games. */
+/** One family per league. Golf has no games. */
 export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 'pga').map(
   (league) => ({
     name: `${league.league} games`,
@@ -32,7 +31,7 @@ export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 
 function gameVariant(league: League, ordinal: number, size: WorldSize): Variant | null {
   const meeting = meetingOf(league, ordinal)
   if (meeting.pair * 2 + 1 >= teamsOf(league.league).length) return null
-  // Every third game has lines in a small world, all have in a large one.
+  // In a small world every third game has lines, in a large one every game has.
   const lineCount = gridSize(size, { least: ordinal % 3 === 2 ? 1 : 0, most: 5 })
   const isTennis = league.sport === 'tennis'
   const startMinute = isTennis
@@ -65,7 +64,7 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
   }
 }
 
-/** Which pair of the day's slate meets, for the how-manieth time. */
+/** The pair of the day's schedule that meets, and the number of the meeting. */
 interface Meeting {
   readonly pair: number
   readonly number: 1 | 2
@@ -73,7 +72,7 @@ interface Meeting {
   readonly startMinute: number | null
 }
 
-/** Baseball's first pair meets twice every day: the second variant is its second game. */
+/** Baseball's first pair meets twice every day. The second variant is its second game. */
 function meetingOf({ league }: League, ordinal: number): Meeting {
   if (league !== 'mlb' || ordinal > 1) {
     return { pair: league === 'mlb' ? ordinal - 1 : ordinal, number: 1, startMinute: null }
@@ -84,7 +83,7 @@ function meetingOf({ league }: League, ordinal: number): Meeting {
     : { pair: 0, number: 2, startMinute: firstMinute + 4 * 60 + 10 }
 }
 
-/** The cycle counts days: cycle n is the game of New York's day n, or the day after (other_date). */
+/** Cycles count days: cycle n is the game on New York's day n, or the day after (other_date). */
 function gameOf(
   view: View,
   slot: { league: League; meeting: Meeting; startMinute: number },
@@ -95,8 +94,8 @@ function gameOf(
   const slate = slateOf(view.seed, league.league, view.cycle)
   const [first, second] = [slate[2 * meeting.pair], slate[2 * meeting.pair + 1]]
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
-  // A pair's home team alternates by the day, so that the trap other_date (the same match a day
-  // later) can never be another slot's game of that day.
+  // A pair's home team alternates by day. The trap other_date (the same match a day later) can therefore never equal
+  // another slot's game of that day.
   const pair = [first.name, second.name].sort().join('|')
   const isFirstAway = ((hash32(pair) + view.cycle) & 1) === (first.name < second.name ? 0 : 1)
   return {
@@ -169,7 +168,7 @@ const logit = (chance: number): number => {
   return Math.log(safe / (1 - safe))
 }
 
-/** A margin is a whole number and never nought. */
+/** A margin is a non-zero integer. */
 function integerMargin(margin: number): number {
   return margin >= 0 ? Math.max(1, Math.round(margin)) : Math.min(-1, Math.round(margin))
 }
@@ -181,10 +180,10 @@ function tournamentOf(view: View, game: SimGame): string {
 }
 
 const slates = new Map<string, readonly SimTeam[]>()
-/** A week of all leagues fits; when full, all are forgotten and drawn again on demand. */
+/** Holds a week of all leagues. When full, the cache is cleared. */
 const SLATES_MAX = 256
 
-/** The league's teams in the day's order: those at 2k and 2k + 1 play each other. */
+/** The league's teams in the day's order. Those at 2k and 2k + 1 play each other. */
 function slateOf(seed: number, league: string, dayNumber: number): readonly SimTeam[] {
   const key = `${seed}/${league}/${dayNumber}`
   const cached = slates.get(key)

@@ -1,19 +1,18 @@
-// The ids of the invented world: every one a hash of the seed and the instance's key, so that a
-// second start names the same market by the same id.
+// Ids of the simulated world: hashes of the seed and the instance's key, so that a restart gives the same ids.
 
 import { hash } from 'node:crypto'
 
-/** What a market of venue a is called by machines. */
+/** On-chain ids of a market of venue a. */
 export interface ChainIds {
-  /** 0x and 64 hex digits; the last two are 00 under protocol v2, whose ids have 31 bytes. */
+  /** 0x and 64 hex digits. Under protocol v2, whose ids have 31 bytes, the last two are 00. */
   readonly conditionId: string
   /** Two integers of 77 or 78 decimal digits; of 75 or 76 under protocol v2. */
   readonly tokens: readonly [string, string]
 }
 
-/** Where a condition of protocol v2 stands: one of a group of which one wins, or alone. */
+/** Grouping of a protocol v2 condition: one of a group with one winner, or alone. */
 interface V2Grouping {
-  /** What the base of its ids is hashed from: the group's key, or its own. */
+  /** The key that the id's base is hashed from: the group's, or its own. */
   readonly baseKey: string
   readonly group: { readonly size: number; readonly index: number } | null
 }
@@ -31,9 +30,9 @@ export function chainIds(key: string): ChainIds {
 }
 
 /**
- * Condition id and position ids under protocol v2 (engine/venues/polymarket/README.md, Protocol v2): the module,
- * 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group, and the outcome, which a
- * condition id leaves out.
+ * Condition id and position ids under protocol v2 (engine/venues/polymarket/README.md, Protocol v2). Layout: the
+ * module, 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group, the outcome. A
+ * condition id omits the outcome.
  */
 export function positionIds({ baseKey, group }: V2Grouping): ChainIds {
   const digits = (value: number, count: number) => value.toString(16).padStart(count, '0')
@@ -52,7 +51,7 @@ export function uuidOf(key: string): string {
   return `${head}-${second}-4${third}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** 256 bits as decimals; the top digit is at least 4, so that there are never under 77 digits. */
+/** 256 bits in decimal. The top hex digit is at least 4, which gives at least 77 decimal digits. */
 function tokenId(hex: string): string {
   const top = (Number.parseInt(hex.charAt(0), 16) | 4).toString(16)
   return BigInt(`0x${top}${hex.slice(1)}`).toString()

@@ -1,5 +1,4 @@
-// Venue b's style: event titles with sub-titles, tickers by the date grammar, strike types, and
-// rules in two parts.
+// Venue b's texts: event titles with subtitles, tickers in the date format, strike types, and rules in two parts.
 
 import {
   type Answer,
@@ -10,7 +9,7 @@ import {
   type QuestionSet,
 } from './question.ts'
 
-/** A question set as venue b lists it. */
+/** Venue b's listing of a question set. */
 export function kalshiEvent(questionSet: QuestionSet): EventDraft {
   const { phrases } = questionSet
   const nativeId = `${phrases.series}-${phrases.stamp}`
@@ -41,7 +40,7 @@ interface StrikeTexts {
   readonly code: string
   /** The yes_sub_title. */
   readonly label: string
-  /** As the rules say it: "above 3.1%", "between 46-47°". */
+  /** The rules' wording: "above 3.1%", "between 46-47°". */
   readonly phrase: string
   readonly strike: MarketDraft['strike']
 }

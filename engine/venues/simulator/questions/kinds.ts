@@ -1,5 +1,4 @@
-// A kind of question and how it becomes a family: what it is about, one asking of it drawn, and its templates filled for a
-// venue.
+// Kinds of questions and their conversion to families: subject, one drawn cycle, and its templates filled for a venue.
 
 import type { SimPairKind, SimTopic } from '../model.ts'
 import {
@@ -33,38 +32,38 @@ import type { Schedule } from './schedule.ts'
 
 export type Values = Readonly<Record<string, string>>
 
-/** A kind of question: a row of the table below. */
+/** A kind of question: a row of the table in families.ts. */
 export interface Kind {
   readonly name: string
   readonly topic: SimTopic
   readonly share: number
-  /** How long a cycle is listed before it closes, about; two days more than a few hours. */
+  /** Approximate time for which a cycle is listed before it closes. */
   readonly lifeMs: number
   readonly traps: readonly SimPairKind[]
-  /** What is asked at that ordinal; null when there are no more. */
+  /** The question at an ordinal. Null: no more questions. */
   readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
 
-/** One question that is asked again and again. */
+/** A question that is repeated each cycle. */
 interface RecurringQuestion {
   readonly key: string
   readonly schedule: Schedule
   readonly otherDateMs?: number
   readonly interest: number
-  /** Answers in a small and in a large world; one without. */
+  /** Number of answers in a small and in a large world. Absent: one. */
   readonly grid?: { readonly least: number; readonly most: number }
   readonly values: Values
   readonly draw: (view: View, count: number) => Drawn
 }
 
-/** One asking: its answers, and the values that only it has. */
+/** One cycle: its answers and the template values specific to it. */
 export interface Drawn {
   readonly form: QuestionSet['form']
   readonly answers: readonly Answer[]
   readonly format?: (value: number) => string
   readonly unit?: number
   readonly isInclusive?: boolean
-  /** The day asked about; the close where it is not given. */
+  /** The day of the question. Default: the close. */
   readonly at?: EasternTime
   readonly values?: Values
 }
@@ -102,7 +101,7 @@ function questionSetOf(kind: string, view: View, recurring: Values, drawn: Drawn
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
-  // What happens by the end of a day happens before the next.
+  // An event by the end of a day happens before the next day.
   const { dayNumber } = easternTime(view.closeMs)
   const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
   const values = { ...datesOf(at), nextDate, ...recurring, ...drawn.values }

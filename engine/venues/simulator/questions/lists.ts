@@ -1,11 +1,11 @@
-// What questions are about: coins, cities, figures, banks, offices, deeds, charts, tours, as rows of lists.json. Coins and
-// cities beyond the known ones are invented.
+// Subjects of questions: coins, cities, figures, banks, offices, deeds, charts, tours, as rows of lists.json. Coins and
+// cities beyond the listed ones are generated.
 
 import { readFileSync } from 'node:fs'
 import { numberOf, roundTo } from './answer-chances.ts'
 import { capitals, coinName, townName } from './names.ts'
 
-/** The lists of the file: rows of `name|code|…`, or plain names. */
+/** The lists in the file: rows of `name|code|…`, or plain names. */
 interface Lists {
   readonly coins: readonly string[]
   readonly cities: readonly string[]
@@ -51,21 +51,20 @@ export interface Coin extends Named {
   readonly basePrice: number
 }
 
-/** A city and its weather. */
 export interface City extends Named {
   readonly station: string
   /** Hours behind Eastern; negative is ahead. */
   readonly hoursBehind: number
-  /** The year's mean of daily highs, °F, and half the swing of the seasons. */
+  /** Annual mean of daily highs, °F, and half of the seasonal swing. */
   readonly mean: number
   readonly swing: number
 }
 
-/** A figure of the economy. */
+/** An economic figure. */
 export interface Figure {
   /** "annual inflation". */
   readonly name: string
-  /** Kalshi's title of it: "Inflation". */
+  /** Kalshi's title of the figure: "Inflation". */
   readonly title: string
   readonly code: string
   readonly tag: string
@@ -76,7 +75,7 @@ export interface Figure {
   readonly source: string
 }
 
-/** Something that a person does or does not do by a date. */
+/** An action that a person does or does not do by a date. */
 export interface Deed {
   readonly slug: string
   readonly code: string
@@ -86,7 +85,7 @@ export interface Deed {
   readonly tag: string
 }
 
-/** The coin of that rank; invented beyond the known ones. */
+/** The coin of a rank; generated beyond the listed ones. */
 export function coinOf(rank: number): Coin {
   const listed = LISTS.coins[rank]
   if (listed !== undefined) {
@@ -97,7 +96,7 @@ export function coinOf(rank: number): Coin {
   return { name, code, basePrice: 10 ** (numberOf(50, name, 'price') / 10 - 1.5) }
 }
 
-/** The city of that rank; invented beyond the known ones. */
+/** The city of a rank; generated beyond the listed ones. */
 export function cityOf(rank: number): City {
   const listed = LISTS.cities[rank]
   if (listed !== undefined) {
@@ -143,14 +142,14 @@ export const BANKS = LISTS.banks.map((row) => {
   return { ...named(row), short: row.split('|')[2] ?? '' }
 })
 export const OFFICES = LISTS.offices.map(named)
-/** Of politicians. */
+/** Deeds of politicians. */
 export const DEEDS = LISTS.deeds.map(deedRow)
-/** Of artists. */
+/** Deeds of artists. */
 export const RELEASES = LISTS.releases.map(deedRow)
 export const CHARTS = LISTS.charts.map(named)
 export const CHART_MARKETS = LISTS.chartMarkets.map(named)
 export const TOURS = LISTS.tours.map(named)
-/** What a golfer may reach, and how many do. */
+/** What a golfer may reach, and how many golfers do. */
 export const PLACINGS = LISTS.placings.map((row) => {
   const [title = '', code = '', places = '1', deed = ''] = row.split('|')
   return { title, code, places: Number(places), deed }

@@ -1,12 +1,11 @@
-// Invented names without end: people, places, coins, works. Each list is a pure function of the
-// ordinal; no two ordinals give the same name.
+// Generates unlimited names of people, places, coins and works. Each is a pure function of the ordinal. No two ordinals
+// give the same name.
 
-/** An invented person. */
 export interface Person {
   readonly first: string
   readonly last: string
   readonly name: string
-  /** Capitals for a ticker; as unique as the name. */
+  /** Ticker code in capitals, as unique as the name. */
   readonly code: string
 }
 
@@ -24,10 +23,9 @@ const LAST_TAILS =
     ' ',
   )
 
-/** The person of that ordinal. */
 export function person(ordinal: number): Person {
   const lastCount = LAST_HEADS.length * LAST_TAILS.length
-  // A stride coprime to the count mixes heads and tails among neighbours.
+  // A stride coprime to the count varies first and last names among neighbours.
   const last = surname((ordinal * 373) % lastCount)
   const cycle = Math.floor(ordinal / lastCount)
   const first = pickAt(FIRST, ordinal * 7 + cycle)
@@ -47,7 +45,7 @@ const TOWN_TAILS = (
   'burgh hollow grove market'
 ).split(' ')
 
-/** The town of that ordinal: "Alderville", "Cedarhaven". */
+/** The town of an ordinal: "Alderville", "Cedarhaven". */
 export function townName(ordinal: number): string {
   const count = TOWN_HEADS.length * TOWN_TAILS.length
   const at = (ordinal * 61) % count
@@ -59,7 +57,7 @@ export function townName(ordinal: number): string {
 const COIN_HEADS = 'Aro Bex Cyr Dax Evo Fyn Gal Hex Ivo Jup Kor Lum Nex Oro Pyx Qua Rux Sol Tor Vex'
 const COIN_TAILS = 'net fi chain coin swap dex'
 
-/** An invented coin and its code. */
+/** A generated coin and its code. */
 export function coinName(ordinal: number): { name: string; code: string } {
   const heads = COIN_HEADS.split(' ')
   const tails = COIN_TAILS.split(' ')
@@ -80,7 +78,7 @@ const TITLE_TAILS = (
   'Island Promise Empire Lantern Echo Voyage Winter Shadows Avenue Horizon Parade'
 ).split(' ')
 
-/** A film, song or show of that ordinal: "Silent Harbor". */
+/** A film, song or show of an ordinal: "Silent Harbor". */
 export function workTitle(ordinal: number): string {
   const count = TITLE_HEADS.length * TITLE_TAILS.length
   const at = (ordinal * 101) % count
@@ -89,10 +87,10 @@ export function workTitle(ordinal: number): string {
   return round === 0 ? title : `${title} of ${townName(round)}`
 }
 
-/** Unique capitals for a ticker from a name: its letters and digits. */
+/** The letters and digits of a name in capitals, for a ticker. Unique if the name is. */
 export const capitals = (name: string): string => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
-/** The item at a position, counted around. */
+/** The item at a position modulo the length. */
 export function pickAt<T>(items: readonly T[], position: number): T {
   const item = items[((position % items.length) + items.length) % items.length]
   if (item === undefined) throw new RangeError('pickAt needs at least one item')

@@ -1,9 +1,9 @@
-// Smooth random paths: a value for any time, found without walking there, so that a price of next
-// week is known today and the same for all questions about it.
+// Smooth random paths with direct access to the value at any time. A future price is therefore known in advance and
+// equal for all questions about it.
 
 import { hash32 } from '../../../random.ts'
 
-/** One wave of a path: how far it swings and how long it takes to forget itself. */
+/** One wave of a path: its amplitude and its correlation time. */
 export interface Wave {
   readonly amplitude: number
   readonly scaleMs: number
@@ -19,7 +19,7 @@ export function pathAt(seed: number, waves: readonly Wave[], atMs: number): numb
   return sum
 }
 
-/** A number in [0, 1) that the words determine; the seed's first use in every draw. */
+/** A number in [0, 1) that the keys determine. */
 export function chanceOf(...keys: readonly (string | number)[]): number {
   return hash32(...keys) / 4_294_967_296
 }

@@ -1,4 +1,4 @@
-// One cycle of a slot as planned events: words from the styles, ids, times, pairs. A pure function.
+// Plans one cycle of a slot as events: texts from the styles, ids, times, pairs. Pure.
 
 import { timeMs } from '../../../units.ts'
 import {
@@ -14,49 +14,45 @@ import { type EventDraft, lifeOf, type MarketDraft, type View } from './question
 import { closeOf, type SlotTimes, timesOf } from './slot-times.ts'
 import type { Slot } from './slots.ts'
 
-/** One market of the calendar, with what world.ts needs to move it. */
+/** One market of the calendar, with what world.ts needs to simulate it. */
 export interface PlannedMarket {
   /**
-   * `index` is dense and unique among the markets that exist at one moment: a market takes over the
-   * index of the one that dropped out when it was announced. `number` is never used again.
+   * `index` is dense and unique among the markets that exist at one moment. A new market reuses the index of the one
+   * that was removed when it was announced. `number` is never reused.
    */
   readonly listing: SimListing
-  /** Chance of the first outcome at opening, 0..1 exclusive. */
+  /** Probability of the first outcome at opening, 0..1 exclusive. */
   readonly prior: number
-  /** How long such a question is asked, about; the same at both venues, whenever each of them opens it. */
+  /** Approximate lifetime of such a question, equal at both venues whatever their opening times. */
   readonly lifeMs: number
-  /**
-   * Markets with the same key are moved by the same noise: the strikes of one grid, both venues'
-   * listings of one question.
-   */
+  /** Markets with one key share the same noise: the strikes of a grid, and both venues' listings of one question. */
   readonly moverKey: string
   /** The first outcome is the complement of the question's Yes (opposite_side, a game's second team). */
   readonly isInverted: boolean
 }
 
-/** An event and its markets. */
 export interface PlannedEvent {
   readonly event: Omit<SimEvent, 'markets'>
   readonly markets: readonly PlannedMarket[]
 }
 
-/** What all plans of one world share. */
+/** Settings shared by all plans of one world. */
 export interface Numbering {
   readonly seed: number
   readonly slotCount: number
   readonly marketCounts: Readonly<Record<SimVenue, number>>
-  /** Which part of venue a's markets is of protocol v2, 0 to 1. */
+  /** Share of venue a's markets under protocol v2, 0 to 1. */
   readonly v2Share: number
 }
 
-/** No variant drafts more events a cycle at one venue. */
+/** Maximum events that a variant drafts per cycle and venue. */
 const EVENTS_PER_CYCLE = 4
-/** Cycles are counted from 1970; a little more keeps numbers positive near it. */
+/** Cycles are counted from 1970. The offset ensures positive numbers close to it. */
 const CYCLES_BEFORE = 1000
 
 /**
- * Adds the cycle's events at the wanted venues. A pair's other venue is drafted too, since both
- * listings name each other.
+ * Adds the cycle's events at the requested venues. The other venue of a pair is drafted too, because both listings name
+ * each other.
  */
 export function planCycle(
   numbering: Numbering,
@@ -96,7 +92,7 @@ export function planCycle(
   }
 }
 
-/** Which slot and which of its cycles an event's number names. */
+/** The slot and the cycle that an event's number encodes. */
 export function slotOfNumber(
   { slotCount }: Numbering,
   number: number,
@@ -108,7 +104,6 @@ export function slotOfNumber(
   }
 }
 
-/** One cycle of a slot. */
 interface Cycle {
   readonly numbering: Numbering
   readonly slot: Slot
@@ -215,12 +210,12 @@ function viewOf(seed: number, slot: Slot, venue: SimVenue, cycle: number): View 
   }
 }
 
-/** What a market's ids are hashed from; slugs and tickers differ within a cycle and by venue. */
+/** The key from which a market's ids are hashed. Slugs and tickers differ within a cycle and by venue. */
 function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft): string {
   return `${seed}|${slot.variant.key}|${cycle}|${market.slug}`
 }
 
-/** The ids of one of venue a's markets, and of which protocol they are. */
+/** The ids of a market of venue a, and its protocol. */
 function idsOf(
   { numbering, slot, cycle }: Cycle,
   draft: EventDraft,
@@ -235,7 +230,7 @@ function idsOf(
   return { ...positionIds({ baseKey, group }), isV2: true }
 }
 
-/** Pareto-like: the mean is about 1, a hundredth of the markets has about a third of it all. */
+/** Pareto-like: the mean is about 1, and 1 % of the markets have about a third of the activity. */
 function activityOf(slot: Slot, market: MarketDraft, cycleKey: string): number {
   const shared = Math.max(1e-4, chanceOf(cycleKey, 'activity'))
   const own = 0.6 + 0.8 * chanceOf(cycleKey, market.slug, 'activity')

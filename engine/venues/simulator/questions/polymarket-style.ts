@@ -1,4 +1,4 @@
-// Venue a's style: natural questions, slugs, groupItemTitles and "This market will resolve to …".
+// Venue a's texts: natural questions, slugs, groupItemTitles and "This market will resolve to …".
 
 import {
   type Answer,
@@ -9,7 +9,7 @@ import {
   type QuestionSet,
 } from './question.ts'
 
-/** A question set as venue a lists it. */
+/** Venue a's listing of a question set. */
 export function polymarketEvent(questionSet: QuestionSet): EventDraft {
   const { phrases } = questionSet
   const markets = questionSet.answers.map((answer) => polymarketMarket(questionSet, answer))
@@ -24,8 +24,8 @@ export function polymarketEvent(questionSet: QuestionSet): EventDraft {
 }
 
 /**
- * Words to a slug as Polymarket makes them: lower case, "pt" for a decimal point, "neg" for a minus,
- * hyphens between words.
+ * Converts text to a slug as Polymarket does: lower case, "pt" for a decimal point, "neg" for a minus, hyphens between
+ * words.
  */
 export function slugOf(text: string): string {
   return text
@@ -80,7 +80,7 @@ function shortTitleOf(questionSet: QuestionSet, answer: Answer): string {
     : `${bareNumber(format(floor))}-${format(cap)}`
 }
 
-/** "67" of "67°F", so that a bucket reads "67-68°F"; "$1.2M" stays whole. */
+/** "67" of "67°F", so that a bucket becomes "67-68°F". "$1.2M" is unchanged. */
 function bareNumber(text: string): string {
   return text.replace(/(?:°[FC]?|%)$/, '')
 }

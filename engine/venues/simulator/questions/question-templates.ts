@@ -1,6 +1,6 @@
-// What both venues say of each kind of question: templates (words.json), filled with the values of one asking
-// (families.ts). In the file `both` holds for either venue, `a` and `b` stand above it, and `like` names an entry that lends
-// what is not said. `{phrase}` is the answer: a strike, a bucket or a name.
+// Templates of both venues for each kind of question (words.json), filled with the values of one cycle (families.ts).
+// In the file `both` applies to either venue, `a` and `b` override it, and `like` names an entry that supplies absent
+// fields. `{phrase}` is the answer: a strike, a bucket or a name.
 
 import { readFileSync } from 'node:fs'
 import type { SimVenue } from '../model.ts'
@@ -17,10 +17,10 @@ export interface Templates {
   readonly tags: readonly string[]
   readonly question: string
   readonly clause: string
-  /** The two of the opposite question, for the trap opposite_side. */
+  /** The opposite question, for the trap opposite_side. */
   readonly negatedQuestion?: string
   readonly negatedClause?: string
-  /** Source and small print. */
+  /** Source and additional terms. */
   readonly remarks: string
   /** The remarks under the trap other_rules. */
   readonly otherRemarks?: string
@@ -64,8 +64,8 @@ export function templatesOf(kind: string, venue: SimVenue): Templates {
 }
 
 /**
- * Fills a template. `{name}` is a value; `{name:lower}` is it in small letters, `{name:letters}` its capital letters and
- * digits, and both may follow one another.
+ * Fills a template. `{name}` is a value. `{name:lower}` is it in lower case, and `{name:letters}` its capital letters
+ * and digits. Modifiers may be combined.
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)((?::\w+)*)\}/g, (_, name: string, forms: string) => {

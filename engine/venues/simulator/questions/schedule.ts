@@ -1,19 +1,19 @@
-// When the instances of a recurring question close: cycle n of a slot to a time and back. Instances
-// of one slot never overtake one another.
+// Closing times of a recurring question: converts cycle numbers of a slot to times and back. Instances of one slot
+// never overtake one another.
 
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'
 
 /** The close of each cycle; strictly increasing in the cycle. */
 export interface Schedule {
-  /** Time from one close to the next, about. */
+  /** Approximate time from one close to the next. */
   readonly periodMs: number
   closeMs(cycle: number): number
   /** A cycle that closes within a period or two of the time. */
   cycleNear(atMs: number): number
 }
 
-/** Every `periodMs`, from `phaseMs` after 1970. */
+/** Every `periodMs`, starting `phaseMs` after 1970. */
 export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
   return {
     periodMs,
@@ -22,7 +22,7 @@ export function everyPeriod(periodMs: number, phaseMs: number): Schedule {
   }
 }
 
-/** Every `days` days when New York's clock shows `minuteOfDay` (may exceed a day). */
+/** Every `days` days at `minuteOfDay` in New York (may exceed a day). */
 export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: number }): Schedule {
   const { days, dayPhase, minuteOfDay } = rule
   return {
@@ -32,7 +32,7 @@ export function everyDays(rule: { days: number; dayPhase: number; minuteOfDay: n
   }
 }
 
-/** Every `months` months on a day (1 to 28) when New York's clock shows `minuteOfDay`. */
+/** Every `months` months on a day (1 to 28) at `minuteOfDay` in New York. */
 export function everyMonths(rule: {
   months: number
   monthPhase: number

@@ -1,13 +1,12 @@
-// The times of a slot's cycles. A cycle is announced the moment the one `copies` before it drops
-// out, two days after that one was resolved: so exactly `copies` exist at any time, and a start an
-// hour later finds the same.
+// Times of a slot's cycles. A cycle is announced when the one `copies` before it is removed, two days after that one
+// was resolved. Exactly `copies` therefore exist at any time, and a later start finds the same cycles.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
 import type { SimListing, SimVenue } from '../model.ts'
 import { chanceOf } from './path.ts'
 import type { Slot } from './slots.ts'
 
-/** How long a resolved market stays. */
+/** Time for which a resolved market stays listed. */
 const RETENTION_MS = 2 * DAY_MS
 
 export type SlotTimes = Pick<
@@ -15,7 +14,7 @@ export type SlotTimes = Pick<
   'createdMs' | 'openMs' | 'closeMs' | 'determineMs' | 'resolveMs'
 >
 
-/** All five times of a cycle at a venue, in order. */
+/** The five times of a cycle at a venue, in order. */
 export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   const createdMs = createdOf(slot, venue, cycle)
   const closeMs = closeOf(slot, venue, cycle)
@@ -31,18 +30,17 @@ export function timesOf(slot: Slot, venue: SimVenue, cycle: number): SlotTimes {
   }
 }
 
-/** The close; venue b's is another under the trap other_date. */
+/** The close. Venue b's differs under the trap other_date. */
 export function closeOf(slot: Slot, venue: SimVenue, cycle: number): number {
   const isShifted = venue === 'b' && slot.trap === 'other_date'
   return slot.variant.schedule.closeMs(cycle) + (isShifted ? slot.variant.otherDateMs : 0)
 }
 
-/** When the cycle is announced. */
 export function createdOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return endOf(slot, venue, cycle - slot.variant.copies) + 1
 }
 
-/** The earliest cycle that has not dropped out; it and the next copies − 1 are those that exist. */
+/** The earliest cycle that still exists. It and the next copies − 1 are those that exist. */
 export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
   while (endOf(slot, venue, cycle) >= atMs) cycle -= 1
@@ -50,12 +48,12 @@ export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   return cycle
 }
 
-/** When the cycle drops out of the world. */
+/** Time at which the cycle is removed from the world. */
 function endOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
 }
 
-/** Minutes to the result, minutes to an hour more to the end; cycles of a slot keep their order. */
+/** The result follows after minutes, the end up to an hour later. The cycles of a slot stay in order. */
 function resultTimes(
   slot: Slot,
   venue: SimVenue,

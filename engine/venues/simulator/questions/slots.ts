@@ -1,5 +1,5 @@
-// Which recurring questions fill a world of a given size, and at which venues: families by their
-// share, a third of the questions at both venues, a quarter of those with a trap.
+// Selects the recurring questions of a world and their venues. Families get their share. A third of the questions are
+// at both venues, and a quarter of those have a trap.
 
 import { MINUTE_MS } from '../../../units.ts'
 import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'
@@ -7,18 +7,18 @@ import { FAMILIES } from './families.ts'
 import { chanceOf } from './path.ts'
 import type { Family, Variant, WorldSize } from './question.ts'
 
-/** A variant with its place in the world. */
+/** A variant with its position in the world. */
 export interface Slot {
   readonly ordinal: number
   readonly family: Family
   readonly variant: Variant
   readonly venues: readonly SimVenue[]
-  /** `same` unless it is listed at both venues and deceives. */
+  /** `same`, unless it is listed at both venues and is a trap. */
   readonly trap: SimPairKind
-  /** The market indices of its copies at each venue: from start up to, not with, end. */
+  /** Start of the market indices of its copies at each venue, half-open. */
   readonly marketsStart: Readonly<Record<SimVenue, number>>
   readonly marketsEnd: Readonly<Record<SimVenue, number>>
-  /** Least time from close to result, and from result to the end. */
+  /** Minimum time from close to result, and from result to the end. */
   readonly determineMs: Readonly<Record<SimVenue, number>>
   readonly resolveMs: Readonly<Record<SimVenue, number>>
 }
@@ -26,7 +26,7 @@ export interface Slot {
 const PAIRED_SHARE = 1 / 3
 const TRAP_SHARE = 1 / 4
 
-/** The slots of a world, in a fixed order; each venue has exactly `marketsPerVenue` markets. */
+/** The slots of a world in a fixed order. Each venue has exactly `marketsPerVenue` markets. */
 export function planSlots(size: WorldSize): readonly Slot[] {
   const plan = new SlotPlan(size)
   const carry = { a: 0, b: 0 }
@@ -59,7 +59,7 @@ class SlotPlan {
     return this.#used[venue]
   }
 
-  /** Adds variants of the family until the budget holds no more; takes them off the budget. */
+  /** Adds variants of the family until the budget is used up, and subtracts them from the budget. */
   fill(family: Family, budget: Record<SimVenue, number>): void {
     let refusals = 0
     for (let ordinal = 0; refusals < 4; ordinal += 1) {
@@ -75,7 +75,9 @@ class SlotPlan {
     }
   }
 
-  /** Both when pairs are wanting and both have room; else the one with more room, if enough. */
+  /**
+   * Both venues if pairs are below their share and both have capacity. Else the one with more capacity, if sufficient.
+   */
   #venuesOf(variant: Variant, budget: Record<SimVenue, number>): readonly SimVenue[] {
     const fits = SIM_VENUES.filter(
       (venue) =>
@@ -123,7 +125,7 @@ class SlotPlan {
     })
   }
 
-  /** The least used of the variant's traps, while traps are fewer than their share. */
+  /** The variant's least used trap, while traps are below their share. */
   #trapOf(variant: Variant, questions: number): SimPairKind {
     if (this.#trapCount + questions / 2 > (this.#pairedCount + questions) * TRAP_SHARE)
       return 'same'

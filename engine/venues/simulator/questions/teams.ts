@@ -1,7 +1,6 @@
-// The teams and players of the invented season, from the rows of lists.json: real names and both venues' real codes, where
-// they differ (jax and JAC, ari and AZ, mon and MTL) as they differ. Sources: /teams rows and slugs of
-// venue a, event tickers of venue b as of 2025–26. Players beyond the known ones are
-// invented.
+// Teams and players of the simulated season, from lists.json. Names and both venues' codes are real, including their
+// differences (jax and JAC, ari and AZ, mon and MTL). Sources: /teams rows and slugs of venue a, event tickers of venue
+// b as of 2025–26. Additional players are generated.
 
 import type { SimSport, SimTeam } from '../model.ts'
 import { LISTS } from './lists.ts'
@@ -11,15 +10,15 @@ export function allTeams(): readonly { league: string; team: SimTeam }[] {
   return LEAGUES.flatMap(({ league }) => teamsOf(league).map((team) => ({ league, team })))
 }
 
-/** A league and how both venues speak of it. */
+/** A league with both venues' identifiers. */
 export interface League {
   readonly sport: SimSport
   /** Venue a's slug. */
   readonly league: string
   readonly title: string
-  /** Venue b's series of winners; the lines' series have SPREAD and TOTAL for GAME. */
+  /** Venue b's series of winners. The series of lines have SPREAD and TOTAL instead of GAME. */
   readonly series: string
-  /** "professional football": venue b names no league. */
+  /** "professional football": venue b's texts name no league. */
   readonly phrase: string
   readonly competition: string
   readonly tag: string
@@ -62,7 +61,7 @@ export function teamsOf(league: string): readonly SimTeam[] {
   return TEAMS[league] ?? []
 }
 
-/** The place as venue b writes it: two teams of one city get a letter, "Los Angeles R". */
+/** The location in venue b's form. Two teams of one city get a letter: "Los Angeles R". */
 export function kalshiLocation(league: string, team: SimTeam): string {
   if (league === 'atp' || league === 'wta') return team.nickname
   const isShared = teamsOf(league).some(
@@ -76,7 +75,7 @@ export function kalshiLocation(league: string, team: SimTeam): string {
   return `${team.location} ${letters}`
 }
 
-/** Rows "cin CIN Cincinnati/Bengals"; a lone first code serves both venues. */
+/** Rows "cin CIN Cincinnati/Bengals". A single code applies to both venues. */
 function proTeams(rows: readonly string[]): readonly SimTeam[] {
   return rows.map((row) => {
     const [codes = '', names = ''] = [
@@ -102,7 +101,7 @@ const TAILS = 'ovic enko ssen ini ard ez ova in eira oglu'.split(' ')
 const GIVEN =
   'Adrian Bea Cem Dana Emil Fia Goran Ines Jan Katya Luca Maja Nico Oana Piet Rea'.split(' ')
 
-/** Players invented until there are `count`, no two with the same code at either venue. */
+/** Generates players until there are `count`, no two with the same code at either venue. */
 function players(
   listed: readonly string[],
   count: number,
@@ -139,7 +138,7 @@ const surnameLetters = (name: string): string =>
     .replace(/[^A-Z]/g, '')
     .slice(0, 3)
 
-/** Golf: the first letter of the first name, three of the last, as in ADUM, BBRO. */
+/** Golf: the first letter of the first name and three of the last, as in ADUM, BBRO. */
 const initialAndSurname = (name: string): string =>
   name.charAt(0).toUpperCase() + surnameLetters(name)
 

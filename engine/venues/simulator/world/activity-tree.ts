@@ -1,9 +1,9 @@
-// Draws a market by its activity in O(log n): a Fenwick tree over slots, so that markets may open
-// and close at any time. Weights are integers, so that sums stay exact however often they change.
+// Draws a market by its activity in O(log n), with a Fenwick tree over slots, so that markets may open and close at any
+// time. Weights are integers, so that sums stay exact.
 
 import type { Random } from '../../../random.ts'
 
-/** Weighted members; each sits in a slot that it keeps until removed. */
+/** Weighted members. Each retains its slot until it is removed. */
 export class ActivityTree<Member> {
   /** sums[i] covers the slots from i − lowbit(i) to i − 1 (Fenwick, counted from 1). */
   #sums = new Float64Array(1025)
@@ -12,7 +12,7 @@ export class ActivityTree<Member> {
   readonly #free: number[] = []
   #total = 0
 
-  /** Slots in use or used before: bounds a walk with `memberAt`. */
+  /** Number of slots ever used: the bound for iteration with `memberAt`. */
   get slotCount(): number {
     return this.#members.length
   }
@@ -22,7 +22,7 @@ export class ActivityTree<Member> {
     return this.#members[slot] ?? null
   }
 
-  /** Adds a member; `activity` is relative, at least a thousandth. Returns its slot. */
+  /** Adds a member and returns its slot. `activity` is relative, at least one thousandth. */
   add(member: Member, activity: number): number {
     const slot = this.#free.pop() ?? this.#members.length
     if (slot >= this.#weights.length) this.#grow()
@@ -38,7 +38,7 @@ export class ActivityTree<Member> {
     this.#free.push(slot)
   }
 
-  /** A member with a chance in proportion to its activity; null when there is none. */
+  /** A member with a probability proportional to its activity. Null: there are none. */
   draw(random: Random): Member | null {
     if (this.#total === 0) return null
     let rest = Math.floor(random.next() * this.#total)

@@ -1,5 +1,5 @@
-// The levels that one action changes, each at most once, applied to the book as they are noted, so
-// that what is emitted is exactly what was done.
+// Collects the levels that one action changes, each at most once. Each is applied to the book immediately, so that the
+// emitted changes equal the applied ones.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -7,7 +7,7 @@ import type { WorldChange } from '../model.ts'
 import type { LiveMarket } from './live-market.ts'
 import type { LiveBook } from './sim-book.ts'
 
-/** Notes the changes of one action in one market. */
+/** Collects the changes of one action in one market. */
 export class BookChanges {
   readonly #market: LiveMarket
   readonly #book: LiveBook
@@ -23,7 +23,7 @@ export class BookChanges {
     return this.#changes.length
   }
 
-  /** Sets a level unless this action already did; what would change nothing is left out. */
+  /** Sets a level unless this action already did. Changes without effect are omitted. */
   set(side: BookSide, price: PriceMicros, size: SizeMicros): void {
     for (const change of this.#changes) if (change.price === price && change.side === side) return
     if (this.#book.sizeAt(side, price) === size) return
@@ -31,7 +31,7 @@ export class BookChanges {
     this.#changes.push({ side, price, size })
   }
 
-  /** Emits what was noted, if anything was; `isLost` where venue b's stream is to lose it. */
+  /** Emits the collected changes, if any. `isLost`: venue b's stream drops them. */
   emit(atMs: TimeMs, emit: (change: WorldChange) => void, isLost = false): void {
     if (this.#changes.length === 0) return
     this.#market.updatedMs = atMs

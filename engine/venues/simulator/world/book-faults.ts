@@ -1,6 +1,6 @@
-// The faults that happen to books themselves, on both venues: a tick that changes, one side or both
-// withdrawn for ten seconds. A market whose quotes are withdrawn has no order flow meanwhile, so
-// that what comes back is what went. Each touched, open market is asked for once a minute.
+// Faults of the books on both venues: a tick change, or withdrawal of one or both sides for ten seconds. A market with
+// withdrawn quotes has no order flow meanwhile, so that the same quotes are restored. Each open market with a created
+// book has one opportunity per minute.
 
 import type { BookSide, Level } from '../../../events.ts'
 import {
@@ -17,20 +17,18 @@ import type { ActivityTree } from './activity-tree.ts'
 import { BookChanges } from './book-changes.ts'
 import type { LiveMarket } from './live-market.ts'
 
-/** How long quotes stay away. */
 export const WITHDRAWN_MS = 10_000
 const TICK_COARSE = priceMicros(10_000)
 const TICK_FINE = priceMicros(1_000)
 const SECONDS_PER_MINUTE = 60
 
-/** Withdrawn quotes, to be put back. */
+/** Withdrawn quotes to restore. */
 export interface Withdrawal {
   readonly market: LiveMarket
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
 }
 
-/** Decides on and carries out the faults of books. */
 export class BookFaults {
   readonly #faults: Faults
   readonly #emit: (change: WorldChange) => void
@@ -41,8 +39,8 @@ export class BookFaults {
   }
 
   /**
-   * Asks for a sixtieth of the open markets, which one depends on `second`. Returns what was
-   * withdrawn: the caller takes those markets from the flow and calls `restore` when it is time.
+   * Checks a sixtieth of the open markets, selected by `second`. Returns the withdrawals. The caller removes those
+   * markets from the flow and calls `restore` later.
    */
   sweep(open: ActivityTree<LiveMarket>, second: number, atMs: TimeMs): Withdrawal[] {
     const withdrawals: Withdrawal[] = []
@@ -64,7 +62,7 @@ export class BookFaults {
     return withdrawals
   }
 
-  /** Puts withdrawn quotes back; nothing when the market has closed since. */
+  /** Restores withdrawn quotes. Does nothing if the market has closed. */
   restore({ market, bids, asks }: Withdrawal, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return
@@ -87,7 +85,7 @@ export class BookFaults {
     return { market, bids, asks }
   }
 
-  /** A cent becomes a tenth of one, or the other way where a cent still makes a book. */
+  /** Changes a tick of one cent to a tenth of a cent, or back if the book is still valid with cents. */
   #changeTick(market: LiveMarket, atMs: TimeMs): void {
     const oldTick = market.tickMicros
     const fair = market.fairPrice(atMs)
@@ -100,7 +98,7 @@ export class BookFaults {
     if (newTick > oldTick) this.#regrid(market, newTick, atMs)
   }
 
-  /** Moves quotes between the new, coarser steps away from the middle, so that none can cross. */
+  /** Moves quotes that are not on the new, coarser grid away from the middle, so that none can cross. */
   #regrid(market: LiveMarket, tick: PriceMicros, atMs: TimeMs): void {
     const book = market.liveBook()
     if (book === null) return

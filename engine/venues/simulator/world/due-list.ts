@@ -1,5 +1,5 @@
-// What is to happen at which time, earliest first: a binary heap, so that a hundred thousand markets
-// waiting for their close cost nothing until then. Items of one time come out as they went in.
+// Priority queue by time: a binary heap, so that a hundred thousand waiting markets cost nothing until their close.
+// Items of equal time come out in insertion order.
 
 interface Due<Item> {
   readonly dueMs: number
@@ -7,12 +7,11 @@ interface Due<Item> {
   readonly item: Item
 }
 
-/** A queue by time; unbounded, one entry for each thing that exists. */
+/** A queue by time. Unbounded: one entry for each existing item. */
 export class DueList<Item> {
   readonly #heap: Due<Item>[] = []
   #orders = 0
 
-  /** How many items wait. */
   get count(): number {
     return this.#heap.length
   }
@@ -32,7 +31,7 @@ export class DueList<Item> {
     this.#heap[hole] = due
   }
 
-  /** Takes out the earliest item that is due by `nowMs`; null when there is none. */
+  /** Removes the earliest item that is due by `nowMs`. Null: none. */
   takeDue(nowMs: number): Item | null {
     const top = this.#heap[0]
     if (top === undefined || top.dueMs > nowMs) return null
@@ -41,7 +40,7 @@ export class DueList<Item> {
     return top.item
   }
 
-  /** Puts `due` where the top was, and lets it sink to its place. */
+  /** Replaces the top with `due` and sifts it down. */
   #sink(due: Due<Item>): void {
     let hole = 0
     for (;;) {

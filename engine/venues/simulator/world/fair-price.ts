@@ -1,11 +1,10 @@
-// The fair price of a listing at any moment, past or coming: a pure function of the seed, the
-// listing and the time, so that a restart continues the same world and history can be asked for.
-// One question has one fair price, whichever venue lists it, and the outcomes of an exclusive event sum to a dollar:
-// what differs between books is what makers make of it.
+// The fair price of a listing at any past or future moment: a pure function of the seed, the listing and the time.
+// A restart therefore continues the same world, and price history is available. One question has one fair price at
+// both venues, and the outcomes of an exclusive event sum to a dollar. Books differ only by their makers' quotes.
 //
-//   log-odds = opening odds + noise shared by the mover
-//   then drawn towards the payout over the last part of the market's life, exact once determined
-//   of an exclusive event: divided by the sum over its markets
+//   log-odds = opening odds + noise of the mover key
+//   then pulled towards the payout over the last part of the market's life, exact once determined
+//   in an exclusive event: divided by the sum over its markets
 
 import { hash32 } from '../../../random.ts'
 import {
@@ -21,7 +20,7 @@ import type { PlannedEvent, PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
 
-/** Each octave's cell and its swing in log-odds; swings grow about as the root of the cell. */
+/** Each octave's cell width and its amplitude in log-odds. Amplitudes grow about with the square root of the cell. */
 const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [
   { cellMs: 7 * DAY_MS, swing: 0.8 },
   { cellMs: 2 * DAY_MS, swing: 0.5 },
@@ -33,7 +32,7 @@ const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = 
   { cellMs: MINUTE_MS, swing: 0.018 },
 ]
 
-/** News: in each cell at most one jump, at a hashed moment, which then fades over `cellCount` cells. */
+/** News: at most one jump per cell, at a hashed moment, which fades over `cellCount` cells. */
 const JUMPS: readonly {
   readonly cellMs: number
   readonly cellCount: number
@@ -44,7 +43,7 @@ const JUMPS: readonly {
   { cellMs: 20 * MINUTE_MS, cellCount: 9, chance: 0.06, swing: 0.35 },
 ]
 
-/** Where the log-odds go as a market closes: 0.9975 or 0.0025. */
+/** Magnitude of the log-odds at the close: 0.9975 or 0.0025. */
 const CERTAIN = 6
 const PRICE_MIN = 1_000
 
@@ -56,7 +55,6 @@ export function fairPricesOf(seed: number, { event, markets }: PlannedEvent): re
   return prices
 }
 
-/** One listing's fair price. */
 export class FairPrice {
   readonly #openingOdds: number
   readonly #sign: 1 | -1
@@ -74,14 +72,14 @@ export class FairPrice {
     this.#group = options.group ?? null
   }
 
-  /** Between 0.001 and 0.999 until the result is known, then the payout itself. */
+  /** Between 0.001 and 0.999 until the result is known, then the payout. */
   at(atMs: TimeMs): PriceMicros {
     const { listing } = this.#planned
     if (atMs >= listing.determineMs) return listing.payout
     return priceMicros(this.#group?.priceOf(this, atMs) ?? this.alone(atMs))
   }
 
-  /** As if no other outcome shared the dollar. */
+  /** The price without normalization over the other outcomes. */
   alone(atMs: number): number {
     const free = this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs)
     const pull = closingPull(this.#planned, atMs)
@@ -90,10 +88,10 @@ export class FairPrice {
   }
 }
 
-/** The dollar that the outcomes of an exclusive event share. */
+/** Normalizes the outcomes of an exclusive event to one dollar. */
 class ExclusiveGroup {
   #members: readonly FairPrice[] = []
-  /** The shares of the last moment asked for: one look at a moment asks for all of them. */
+  /** Cache of the last requested moment: callers request all markets of one moment. */
   #atMs = Number.NaN
   #shares: ReadonlyMap<FairPrice, number> = new Map()
 
@@ -109,7 +107,7 @@ class ExclusiveGroup {
     return this.#shares.get(member) ?? 0
   }
 
-  /** What rounding and the least price leave over falls on the largest. */
+  /** The remainder from rounding and from the minimum price is added to the largest share. */
   #sharesAt(atMs: number): ReadonlyMap<FairPrice, number> {
     const alone = this.#members.map((member) => member.alone(atMs))
     const sum = alone.reduce((total, price) => total + price, 0)
@@ -128,7 +126,7 @@ class ExclusiveGroup {
 const clamp = (price: number): number =>
   Math.min(Math.max(Math.round(price), PRICE_MIN), MICROS - PRICE_MIN)
 
-/** What moves every listing of one mover, in log-odds. */
+/** Noise of all listings with one mover key, in log-odds. */
 function moverOdds(key: number, atMs: number): number {
   let odds = 0
   for (let octave = 0; octave < OCTAVES.length; octave += 1) {
@@ -141,7 +139,7 @@ function moverOdds(key: number, atMs: number): number {
   return odds
 }
 
-/** The jumps of the last cells, each fading evenly to nothing. */
+/** Sum of the jumps of the last cells. Each fades linearly to zero. */
 function jumpOdds(key: number, kind: number, atMs: number): number {
   const jump = JUMPS[kind]
   if (jump === undefined) return 0
@@ -158,7 +156,7 @@ function jumpOdds(key: number, kind: number, atMs: number): number {
   return odds
 }
 
-/** Smooth noise in [-1, 1]: hashed values at whole positions, eased in between. */
+/** Smooth noise in [-1, 1]: hashed values at integer positions, interpolated in between. */
 function valueNoise(key: number, position: number): number {
   const cell = Math.floor(position)
   const part = position - cell

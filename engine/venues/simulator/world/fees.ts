@@ -1,14 +1,14 @@
-// Which fees a market of venue a has, by what it is about (engine/venues/polymarket/README.md, Fees): geopolitics have
-// none, and totals of games a schedule of zero.
+// Fees of venue a's markets by topic (engine/venues/polymarket/README.md, Fees). Geopolitics has none, and totals of
+// games have a schedule of zero.
 
 import type { SimMarket, SimTopic } from '../model.ts'
 
 interface FeeSchedule {
   readonly type: string
-  /** Dollars; the fee is contracts × rate × (p × (1 − p))^exponent, paid by the taker. */
+  /** The fee in dollars is contracts × rate × (p × (1 − p))^exponent, paid by the taker. */
   readonly rate: number
   readonly exponent: number
-  /** The share of takers' fees that makers get. */
+  /** Share of the takers' fees that makers receive. */
   readonly rebateRate: number
 }
 
@@ -21,10 +21,10 @@ const SCHEDULES: Readonly<Record<SimTopic, FeeSchedule>> = {
   weather: { type: 'weather_fees', rate: 0.05, exponent: 1, rebateRate: 0.25 },
 }
 const ZERO: FeeSchedule = { type: 'zero_fees', rate: 0, exponent: 1, rebateRate: 0 }
-/** One political event in so many is about geopolitics. */
+/** One political event in this many is about geopolitics. */
 const GEOPOLITICS_EVERY = 8
 
-/** The schedule of a market of venue a; null: fees are not enabled. */
+/** The fee schedule of a market of venue a. Null: fees are not enabled. */
 export function feeScheduleOf({ event, listing }: SimMarket): FeeSchedule | null {
   if (event.topic === 'politics' && event.number % GEOPOLITICS_EVERY === 0) return null
   return listing.sportsMarketType === 'totals' ? ZERO : SCHEDULES[event.topic]

@@ -1,16 +1,16 @@
-// What each side of a fill of venue a pays: the price as the venue shows it, the dollars and the taker's fee.
-// One place, so that rows, stream and ledgers agree to the micro.
+// Amounts of each side of a fill at venue a: the shown price, the dollars and the taker's fee. Rows, stream and ledgers
+// all use it, so that they agree to the micro.
 
 import { type SizeMicros, sizeMicros, toNumber, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { feeScheduleOf } from './fees.ts'
 
-/** Fees have five decimals of a dollar; what is beyond is not charged. */
+/** Fees have five decimals of a dollar and are rounded down. */
 const FEE_STEP_MICROS = 10
 
 /**
- * The price in rows, in dollars. Live prices are quotients of amounts and often just beside the tick
- * (0.5199999923664122): one transaction in sixteen shows that. It rounds to the true price at a millionth.
+ * The price in rows, in dollars. Live prices are quotients of amounts and often slightly off the tick
+ * (0.5199999923664122). One transaction in sixteen shows that. Rounded to a millionth it is the true price.
  */
 export function shownPrice(trade: SimTrade): number {
   const price = toNumber(trade.price)
@@ -18,7 +18,7 @@ export function shownPrice(trade: SimTrade): number {
   return isBeside ? Math.fround(price) : price
 }
 
-/** How much of the fill is the participant's (0 the taker, then the makers), and on which side. */
+/** The participant's part of the fill (0 the taker, then the makers), and its side. */
 export function participation(
   trade: SimTrade,
   participant: number,
@@ -33,10 +33,10 @@ export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
-/** From here on a buyer's fee is dollars beside the price; before, it was taken out of the contracts. */
+/** From this date a buyer's fee is in dollars on top of the price. Before, it was deducted from the contracts. */
 const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
 
-/** Contracts of a participant's fill that arrive. */
+/** Contracts that a participant of a fill receives. */
 export function fillSize(trade: SimTrade, participant: number): SizeMicros {
   const { size, isBuy } = participation(trade, participant)
   if (!isBuy || trade.atMs >= DOLLARS_SINCE_MS || trade.price === 0) return sizeMicros(size)
@@ -44,7 +44,7 @@ export function fillSize(trade: SimTrade, participant: number): SizeMicros {
   return sizeMicros(size - Math.floor(fee / toNumber(trade.price)))
 }
 
-/** What a participant pays beside the price: takers alone, whichever side they are on. */
+/** Fee of a participant. Only takers pay one, on either side. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
   const { size } = participation(trade, participant)
   const withheld = size - fillSize(trade, participant)

@@ -1,15 +1,15 @@
-// Gaps between the venues' prices of one question, and between the outcomes of an event, opened and closed by a plan that
-// follows from the seed, the start and what is listed: some that a trade earns from, and some that only look so. Makers of
-// one market quote beside the fair price while one lasts; the fair prices themselves agree always (fair-price.ts).
-// Only pairs and events that share their prices with no other market have one, so that no gap opens a second one.
+// Planned price gaps between the venues' listings of one question, and between the outcomes of an event. The plan
+// follows from the seed, the start and the listings. Some gaps are profitable, others only seem so. While a gap is
+// open, the makers of one market quote off the fair price; the fair prices always agree (fair-price.ts). Only pairs
+// and events that share their prices with no other market have gaps, so that no gap opens a second one.
 //
-//   real    more than depth and fees take
-//   fees    less than the fees
-//   depth   so few contracts that rounding of the fees takes all of it
-//   trap    of a pair that only looks alike
-//   stale   none: the price jumps at both venues, but what venue b's stream says of it is lost
-//   event   the outcomes of an exclusive event of venue a, or the other sides of all of them, bought together, leave more
-//           than depth and fees take
+//   real    exceeds depth and fees
+//   fees    smaller than the fees
+//   depth   so few contracts that the rounding of fees consumes it
+//   trap    between two questions that only look alike
+//   stale   no gap: the price jumps at both venues, but venue b's stream loses the change
+//   event   all outcomes of an exclusive event of venue a, or all opposite sides, bought together, exceed depth and
+//           fees
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, MICROS, MINUTE_MS, sizeMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -20,41 +20,40 @@ import type { LiveMarket } from './live-market.ts'
 import { mixUnit } from './mix.ts'
 import type { OrderFlow } from './order-flow.ts'
 
-/** The order in which kinds come: the first is real, so that a new world soon has one. */
+/** The order of kinds. The first is real, so that a new world soon has one. */
 const KINDS = ['real', 'fees', 'real', 'trap', 'real', 'depth', 'event', 'real', 'stale'] as const
 export type SimGapKind = (typeof KINDS)[number]
 
-/** One gap of the plan. */
 export interface SimGap {
   readonly kind: SimGapKind
-  /** Native ids: of a pair venue a's first, of an event the one whose makers quote beside its price. */
+  /** Native ids. For a pair venue a's is first. For an event it is the market whose makers quote off its price. */
   readonly markets: readonly string[]
   readonly question: string
   readonly opensMs: TimeMs
   readonly closesMs: TimeMs
 }
 
-/** The first opens so long after the start. */
+/** Delay of the first gap after the start. */
 const FIRST_AFTER_MS = 2_000
-/** Gaps that are remembered. */
+/** Maximum of remembered gaps. */
 const GAPS_MAX = 2_000
-/** A real one lasts longer: it is what a user is to see. */
+/** Duration of a real gap, which is longer so that users see it. */
 const REAL_MS = { least: 20_000, most: 60_000 }
 const OTHER_MS = { least: 5_000, most: 15_000 }
-/** Nothing of a pair's life changes while it has a gap. */
+/** Minimum time without a lifecycle change of the pair. */
 const QUIET_MS = 2 * MINUTE_MS
-/** Micro-dollars a contract that a real gap leaves at least, and at most, after fees and ticks. */
+/** Minimum and maximum profit of a real gap per contract in micro-dollars, after fees and ticks. */
 const EDGE = { least: 10_000, most: 30_000 }
-/** How far a trap's prices lie apart, and a stale one's jump. */
+/** Price difference of a trap, and size of a stale gap's jump. */
 const APART = 150_000
-/** A hundredth of a contract three times: their fee is rounded up to a cent. */
+/** Three hundredths of a contract: their fee is rounded up to a cent. */
 const FEW = sizeMicros(30_000)
-/** Where fees are largest: a gap that is less than them is a gap to see all the same. */
+/** Price range with the largest fees, in which a gap below the fees is still visible. */
 const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
-/** How far from 0 and from 1 makers still quote an event's dearest outcome. */
+/** Minimum distance from 0 and from 1 at which makers quote an event's most expensive outcome. */
 const LEAST_LEFT = 50_000
-/** Of the fees at the opening: prices move meanwhile, and with them the fees. */
+/** Share of the fees at the opening. Prices, and with them the fees, change meanwhile. */
 const FEES_SHARE = 0.8
 const KALSHI_RATE = 0.07
 
@@ -68,7 +67,7 @@ interface OpenGap {
   readonly closesMs: TimeMs
 }
 
-/** Opens and closes gaps; one for the world. */
+/** Opens and closes gaps. One instance per world. */
 export class Gaps {
   readonly #seed: number
   readonly #everyMs: number
@@ -83,12 +82,12 @@ export class Gaps {
   constructor(options: {
     seed: number
     startedMs: TimeMs
-    /** 0: there are none. */
+    /** 0: no gaps. */
     perMinute: number
     flow: OrderFlow
-    /** Pairs of which both markets trade, of some kinds. */
+    /** Pairs of the included kinds whose two markets trade. */
     pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
-    /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
+    /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
     events: () => readonly (readonly LiveMarket[])[]
   }) {
     this.#seed = hash32('gaps', options.seed, options.startedMs)
@@ -99,7 +98,7 @@ export class Gaps {
     this.#events = options.events
   }
 
-  /** Those that opened so far, the newest last. */
+  /** The gaps that opened so far, newest last. */
   get planned(): readonly SimGap[] {
     return this.#planned
   }
@@ -109,7 +108,7 @@ export class Gaps {
     if (this.#everyMs === Number.POSITIVE_INFINITY) return
     const dueMs = nowMs - this.#startedMs - FIRST_AFTER_MS
     const dueCount = dueMs < 0 ? 0 : Math.floor(dueMs / this.#everyMs) + 1
-    // After a jump of the clock, what it left out is not made up for.
+    // Gaps skipped by a clock jump are not made up for.
     this.#count = Math.max(this.#count, dueCount - 1)
     for (; this.#count < dueCount; this.#count += 1) this.#begin(this.#count, nowMs)
   }
@@ -145,8 +144,8 @@ export class Gaps {
   }
 
   /**
-   * Makers of the dearest outcome ask less (`sign` −1), or bid more so that the other sides cost less (1), by what all of
-   * them cost in fees and ticks and some more.
+   * Makers of the most expensive outcome ask less (`sign` −1), or bid more so that the other sides cost less (1). The
+   * difference is the fees and ticks of all outcomes plus a profit.
    */
   #beginInEvent(plan: {
     chance: number
@@ -199,7 +198,7 @@ export class Gaps {
     this.#open.delete(gap)
     for (const market of gap.markets.toReversed()) {
       market.gap = null
-      // Withdrawn quotes come back as they went, and are put right then.
+      // Withdrawn quotes are restored unchanged and requoted then.
       if (market.slot >= 0) this.#flow.requote(market, nowMs)
     }
   }
@@ -220,12 +219,12 @@ export class Gaps {
   }
 }
 
-/** Whether a market has no gap and nothing of its life changes soon. */
+/** Reports whether a market has no gap and no lifecycle change soon. */
 function isQuiet({ gap, listing: { createdMs, closeMs } }: LiveMarket, nowMs: TimeMs): boolean {
   return gap === null && createdMs < nowMs - QUIET_MS && closeMs > nowMs + QUIET_MS
 }
 
-/** How far venue b's makers quote beside the fair price. */
+/** Offset of venue b's makers from the fair price. */
 function microsOf(
   kind: SimGapKind,
   pair: Pair,
@@ -241,7 +240,7 @@ function microsOf(
   return feesOf(pair, at.nowMs) + a.tickMicros + b.tickMicros + at.edge
 }
 
-/** 0 where the fees may be others before the gap is over. */
+/** 0 if the fees may change before the gap closes. */
 function feesShare(pair: Pair, nowMs: TimeMs): number {
   const { event } = pair.b
   const [now, later] = [nowMs, nowMs + DAY_MS].map(
@@ -252,14 +251,14 @@ function feesShare(pair: Pair, nowMs: TimeMs): number {
     : 0
 }
 
-/** What both venues take of a contract, at most, in micros. */
+/** Maximum fees of both venues per contract, in micros. */
 function feesOf({ a, b }: Pair, nowMs: TimeMs): number {
   const price = a.fairPrice(nowMs) / MICROS
   const multiplier = seriesFees(b.event.series, nowMs).fee_multiplier
   return Math.ceil(feeIn(a, nowMs) + MICROS * price * (1 - price) * KALSHI_RATE * multiplier)
 }
 
-/** What venue a takes of a contract, in micros. */
+/** Fee of venue a per contract, in micros. */
 function feeIn(market: LiveMarket, nowMs: TimeMs): number {
   const price = market.fairPrice(nowMs) / MICROS
   return MICROS * price * (1 - price) * (feeScheduleOf(market)?.rate ?? 0)

@@ -1,6 +1,6 @@
-// The files of a world that lives through restarts: rows of JSON, appended before a change is emitted, so that a killed
-// process has written what it emitted. Every run begins a chapter of its own, and so does a full one; a chapter names the
-// one before and how much of that counts, so that a torn last line or a late row of a dying process changes nothing.
+// Journal files of a persisted world: JSON rows, appended before a change is emitted, so that a killed process has
+// written everything that it emitted. Each run begins a new chapter, and so does a full chapter. A chapter names its
+// predecessor and the valid bytes of it, so that a torn last line or a late row of a dying process has no effect.
 //
 //   FOLDER/000007.log   {"format":1,"startedMs":…,"previous":{"number":6,"bytes":48120},…}
 //                       [1,0,1764000000123,…]
@@ -32,7 +32,7 @@ const chapterHead = Type.Object({
   bornMs: Type.Integer({ minimum: 0 }),
   /** Start of the run that wrote the chapter. */
   startedMs: Type.Integer({ minimum: 0 }),
-  /** Whether it begins with all that rows of earlier chapters amount to, so that those may go. */
+  /** True if the chapter begins with the state of all earlier rows, so that earlier chapters may be deleted. */
   hasState: Type.Boolean(),
   previous: Type.Union([
     Type.Object({ number: Type.Integer(), bytes: Type.Integer({ minimum: 0 }) }),
@@ -42,24 +42,24 @@ const chapterHead = Type.Object({
 
 type ChapterHead = Omit<Static<typeof chapterHead>, 'format' | 'previous'>
 
-/** One file; `bytes` of it count. */
+/** One file. Only its first `bytes` bytes are valid. */
 export interface Chapter {
   readonly number: number
   readonly head: Static<typeof chapterHead>
   bytes: number
 }
 
-/** A row: its kind, then what the kind has. */
+/** A row: its kind, then the kind's fields. */
 export type Row = readonly unknown[]
 
-/** Reads and writes the chapters of one folder; one process at a time. */
+/** Reads and writes the chapters of one folder. Only one process at a time. */
 export class Journal {
-  /** Those that count, oldest first; the first has a state of its own. */
+  /** The valid chapters, oldest first. The first has a state. */
   readonly chapters: Chapter[]
   readonly #folder: string
   #file: number | null = null
 
-  /** Makes the folder when there is none; throws when it cannot be read. */
+  /** Creates the folder if it is missing. Throws if it cannot be read. */
   constructor(folder: string) {
     this.#folder = folder
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -67,8 +67,8 @@ export class Journal {
   }
 
   /**
-   * The wanted rows of a chapter, to the first that is not whole; throws Error on one that is no row.
-   * `isWanted` is asked before anything is parsed; kinds are single digits.
+   * The selected rows of a chapter, up to the first incomplete one. Throws Error on an invalid row. `isWanted` is
+   * called before parsing. Kinds are single digits.
    */
   *rows(chapter: Chapter, isWanted: (kind: number) => boolean): Generator<Row> {
     const content = readFileSync(this.#path(chapter.number))
@@ -84,7 +84,7 @@ export class Journal {
       }
       const row = newline < 0 ? null : parse(content.toString('utf8', atByte, newline))
       if (!Array.isArray(row)) {
-        // After a power cut the end may be torn or blank: what follows was never whole.
+        // After a power failure the end may be torn or blank. The rest was never complete.
         if (!isNewest) throw new Error(`${this.#path(chapter.number)} is damaged at byte ${atByte}`)
         chapter.bytes = atByte
         return
@@ -95,7 +95,7 @@ export class Journal {
     chapter.bytes = endByte
   }
 
-  /** Begins the next chapter with `rows`; it is there whole or not at all. Throws when it cannot be written. */
+  /** Begins the next chapter with `rows`, atomically. Throws if it cannot be written. */
   begin(head: ChapterHead, rows: string): void {
     this.close()
     const last = this.chapters.at(-1)
@@ -113,7 +113,7 @@ export class Journal {
     for (const found of this.#numbers()) if (!wanted.has(found)) rmSync(this.#path(found))
   }
 
-  /** Writes whole rows, each with its newline; they outlive the process from here on. Throws when the disk refuses. */
+  /** Appends complete rows, each with its newline. They survive the process from then on. Throws if the write fails. */
   append(rows: string): void {
     const chapter = this.chapters.at(-1)
     if (this.#file === null || chapter === undefined) throw new Error('no chapter was begun')
@@ -124,12 +124,12 @@ export class Journal {
     chapter.bytes += bytes.length
   }
 
-  /** Lets the oldest `count` chapters go, with the next `begin`. */
+  /** Deletes the oldest `count` chapters at the next `begin`. */
   dropOldest(count: number): void {
     this.chapters.splice(0, count)
   }
 
-  /** Forgets everything: the next chapter is the first. */
+  /** Deletes all chapters. The next one is the first. */
   clear(): void {
     this.close()
     this.dropOldest(this.chapters.length)
@@ -141,7 +141,9 @@ export class Journal {
     this.#file = null
   }
 
-  /** From the newest chapter back to the last that is there, then on to the first with a state. */
+  /**
+   * Follows the chain from the newest chapter back to the last existing one, then forward to the first with a state.
+   */
   #chain(): Chapter[] {
     const chain: Chapter[] = []
     let link: { number: number; bytes: number } | null = {

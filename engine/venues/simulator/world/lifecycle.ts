@@ -1,12 +1,12 @@
-// What may become of a market, and when: the calendar's moments, in their order. A market passes
-// through every state, even when the clock jumps over several.
+// State transitions of a market at the calendar's times, in order. A market passes through every state, even if the
+// clock jumps over several.
 
 import { SIZE_ZERO, type TimeMs } from '../../../units.ts'
 import type { SimStatus, WorldChange } from '../model.ts'
 import { BookChanges } from './book-changes.ts'
 import type { LiveMarket } from './live-market.ts'
 
-/** Each status, the status after it, and the kind of change that is then emitted. */
+/** Each status with the next status and the kind of change that is emitted. */
 export const LIFE: Readonly<
   Record<SimStatus, { readonly next: SimStatus; readonly moment: SimMoment } | null>
 > = {
@@ -17,7 +17,7 @@ export const LIFE: Readonly<
   resolved: null,
 }
 
-/** When the market's status changes next; null once it is final. */
+/** Time of the market's next status change. Null: it is final. */
 export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   if (status === 'unopened') return listing.openMs
   if (status === 'open') return listing.closeMs
@@ -25,7 +25,7 @@ export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   return status === 'determined' ? listing.resolveMs : null
 }
 
-/** Takes every quote from the book and emits that, as venues cancel resting orders at the close. */
+/** Removes every quote from the book and emits that, as venues cancel resting orders at the close. */
 export function endTrading(
   market: LiveMarket,
   atMs: TimeMs,

@@ -1,6 +1,5 @@
-// A market of the world, alive: status, book, trades and figures. A market without a book read or event costs
-// one object; its book is made at the first look and depends on nothing but seed and start, so that
-// who looks when changes nothing.
+// A market of the world: status, book, trades and figures. Its book is created at the first read or event and depends
+// only on seed and start, so that reads change nothing.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {
@@ -28,24 +27,24 @@ const TENTH_CENT = priceMicros(1_000)
 const CONTRACTS_PER_DAY = 1_500
 const NO_TRADES: readonly SimTrade[] = []
 
-/** What every market knows of the run it lives in. */
+/** Run-wide settings of every market. */
 interface RunContext {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** When the world was first started, in whichever run. */
+  /** First start of the world, in any run. */
   readonly bornMs: TimeMs
   nowMs(): TimeMs
 }
 
-/** What a planned gap makes of a market. */
+/** Effect of a planned gap on a market. */
 interface MarketGap {
-  /** What makers add to the fair price, in micros. */
+  /** Micros that makers add to the fair price. */
   readonly skew: number
-  /** Whether the book stands still meanwhile. */
+  /** The book does not change meanwhile. */
   readonly isHeld: boolean
 }
 
-/** One market; the world and its order flow are the only writers. */
+/** One market. Only the world and its order flow write to it. */
 export class LiveMarket implements SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
@@ -53,13 +52,13 @@ export class LiveMarket implements SimMarket {
   tickMicros: PriceMicros
   lastTrade: SimTrade | null = null
   updatedMs: TimeMs
-  /** Place in the activity tree; −1 while there is no order flow. */
+  /** Slot in the activity tree; −1 while there is no order flow. */
   slot = -1
-  /** Markets whose prices hang together, this one among them: one array for all of them (world.ts). */
+  /** Markets with related prices, including this one. All of them share one array (world.ts). */
   linked: LiveMarket[]
-  /** The planned gap that is open here (gaps.ts). */
+  /** The planned gap that is open in this market (gaps.ts). */
   gap: MarketGap | null = null
-  /** A hash that gives the market its habits: spread, depth, share of whole sizes. */
+  /** Hash from which the market's spread, depth and share of integer sizes are derived. */
   readonly traitHash: number
   readonly #context: RunContext
   readonly #fair: FairPrice
@@ -83,7 +82,7 @@ export class LiveMarket implements SimMarket {
     this.traitHash = hash32('temper', context.seed, listing.chanceKey)
     this.status = statusAt(listing, context.nowMs())
     this.updatedMs = lastChangeMs(listing, context.nowMs())
-    // Fine ticks where Polymarket has them (near 0 and 1), and in a fifth of the other markets.
+    // Fine ticks as at Polymarket (near 0 and 1), and in a fifth of the other markets.
     const isTail = planned.prior < 0.04 || planned.prior > 0.96
     this.tickMicros = isTail || this.traitHash % 5 === 0 ? TENTH_CENT : CENT
   }
@@ -92,24 +91,24 @@ export class LiveMarket implements SimMarket {
     return this.#fair.at(atMs)
   }
 
-  /** What makers quote around: the fair price, but for a planned gap. */
+  /** The price around which makers quote: the fair price plus the offset of a planned gap. */
   quotedPrice(atMs: TimeMs): PriceMicros {
     const fair = this.#fair.at(atMs)
     if (this.gap === null) return fair
     return priceMicros(Math.min(Math.max(fair + this.gap.skew, TENTH_CENT), MICROS - TENTH_CENT))
   }
 
-  /** The spread makers keep here, in ticks. */
+  /** The makers' spread, in ticks. */
   get spread(): number {
     return this.gap === null ? spreadTicks(this.traitHash, this.listing.activity) : 1
   }
 
-  /** How many levels a side has in quiet times. */
+  /** Target number of levels per side. */
   get depth(): number {
     return bookDepth(this.traitHash, this.listing.activity)
   }
 
-  /** Whether the book was made: by a first read or a first event. */
+  /** Reports whether the book was created, by a first read or event. */
   get isTouched(): boolean {
     return this.#book !== null
   }
@@ -118,7 +117,7 @@ export class LiveMarket implements SimMarket {
     return this.liveBook() ?? EMPTY_BOOK
   }
 
-  /** The book to change; null unless the market is open. */
+  /** The book for changes. Null: the market is not open. */
   liveBook(): LiveBook | null {
     if (this.status !== 'open') return null
     if (this.#book === null) {
@@ -136,7 +135,7 @@ export class LiveMarket implements SimMarket {
     return this.#book
   }
 
-  /** Lets go of the book, at the close. */
+  /** Drops the book at the close. */
   dropBook(): void {
     this.#book = null
   }
@@ -145,7 +144,6 @@ export class LiveMarket implements SimMarket {
     return this.#trades ?? NO_TRADES
   }
 
-  /** Takes a trade into the market's figures. */
   addTrade(trade: SimTrade): void {
     this.#trades ??= []
     this.#trades.push(trade)
@@ -156,19 +154,19 @@ export class LiveMarket implements SimMarket {
     if (trade.atMs > this.updatedMs) this.updatedMs = trade.atMs
   }
 
-  /** Sums over all trades, those that are no longer kept too; null when nothing was traded. */
+  /** Sums over all trades, including dropped ones. Null: nothing was traded. */
   tradedSums(): VolumeSums | null {
     return this.#traded?.sums() ?? null
   }
 
-  /** Begins with the sums and the last of the trades that are no longer kept. */
+  /** Restores the sums and the last of the dropped trades. */
   restoreTraded(sums: VolumeSums, lastTrade: SimTrade | null): void {
     this.#traded = new TradedVolume()
     this.#traded.restore(sums)
     this.lastTrade = lastTrade
   }
 
-  /** Forgets the oldest `count` trades; the figures keep them. */
+  /** Drops the oldest `count` trades. The figures still include them. */
   dropTrades(count: number): void {
     this.#trades?.splice(0, count)
   }
@@ -191,7 +189,7 @@ export class LiveMarket implements SimMarket {
     return sizeMicros(this.#baseContracts24h() + traded)
   }
 
-  /** About a third of what was ever traded, to whole hundredths of a contract. */
+  /** About a third of the total volume, in whole hundredths of a contract. */
   get openInterest(): SizeMicros {
     const share = 0.25 + ((this.traitHash >>> 4) % 256) / 1_024
     return hundredths(this.volumeTotalContracts * share)
@@ -201,7 +199,7 @@ export class LiveMarket implements SimMarket {
     return Math.max(Math.min(atMs, this.listing.closeMs) - this.listing.openMs, 0)
   }
 
-  /** Contracts from before there was this world: a pure figure, linear in the time traded until a moment. */
+  /** Contracts traded before the world existed: a pure function, linear in the trading time until a moment. */
   #baseContracts(byMs: number = this.#context.bornMs): SizeMicros {
     const tradedMs = this.#tradedMsBy(Math.min(byMs, this.#context.bornMs))
     const perDay =
@@ -214,13 +212,13 @@ export class LiveMarket implements SimMarket {
     return hundredths(this.#baseContracts() - this.#baseContracts(dayAgoMs))
   }
 
-  /** Dollars of the base contracts, at a price between 0.2 and 0.8 that the market keeps. */
+  /** Dollars of the base contracts, at a fixed price between 0.2 and 0.8 per market. */
   #baseUsd(contracts: SizeMicros): number {
     return Math.floor(contracts * (0.2 + ((this.traitHash >>> 12) % 601) / 1_000))
   }
 }
 
-/** The status a listing has at a time, by the calendar alone. */
+/** The status of a listing at a time, by the calendar alone. */
 export function statusAt(listing: SimListing, atMs: number): SimStatus {
   if (atMs >= listing.resolveMs) return 'resolved'
   if (atMs >= listing.determineMs) return 'determined'
@@ -228,7 +226,7 @@ export function statusAt(listing: SimListing, atMs: number): SimStatus {
   return atMs >= listing.openMs ? 'open' : 'unopened'
 }
 
-/** The latest moment of the calendar not after `atMs`. */
+/** The latest calendar time of the listing not after `atMs`. */
 function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
   const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
   let latest = createdMs
@@ -238,7 +236,7 @@ function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
   return latest
 }
 
-/** Cut to hundredths of a contract, as Kalshi counts. */
+/** Truncated to hundredths of a contract, Kalshi's unit. */
 function hundredths(micros: number): SizeMicros {
   return sizeMicros(Math.floor(micros / 10_000) * 10_000)
 }

@@ -1,18 +1,18 @@
-// The market of protocol v2 into which wallets' tokens of a market of protocol v1 migrate: the same question with ids that
-// follow from the old one's (engine/venues/polymarket/README.md, Wallets). It is in no list, has no book of its own, and is
-// found by its id.
+// The protocol v2 market into which wallets' tokens of a protocol v1 market migrate. It has the same question and ids
+// derived from the old ones (engine/venues/polymarket/README.md, Wallets). It is in no list, has no book of its own,
+// and is found by its id.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
 import type { PriceMicros, TimeMs } from '../../../units.ts'
 import type { SimListing, SimMarket } from '../model.ts'
 
-/** Beyond the numbers of all listed markets. */
+/** Above the numbers of all listed markets. */
 const NUMBERS_FROM = 1_000_000_000
 
 const migrated = new WeakMap<SimMarket, MigratedMarket>()
 
-/** Its state is the old market's. */
+/** Delegates its state to the old market. */
 class MigratedMarket implements SimMarket {
   readonly origin: SimMarket
   readonly listing: SimListing
@@ -64,7 +64,7 @@ class MigratedMarket implements SimMarket {
   }
 }
 
-/** Null: the market has ids of protocol v2 itself, or may not migrate since its event's markets exclude each other. */
+/** Null: the market has protocol v2 ids itself, or may not migrate because its event's markets exclude each other. */
 export function migratedOf(market: SimMarket): SimMarket | null {
   const { listing, event } = market
   const [first] = listing.tokens
@@ -76,7 +76,7 @@ export function migratedOf(market: SimMarket): SimMarket | null {
   return created
 }
 
-/** The market from which tokens came to this one; null: it is listed itself. */
+/** The market from which this one's tokens migrated. Null: it is listed itself. */
 export function originOf(market: SimMarket): SimMarket | null {
   return market instanceof MigratedMarket ? market.origin : null
 }

@@ -1,4 +1,4 @@
-// Integer mixing for the invented world: noise at any past moment, and ids that never repeat.
+// Integer mixing for the simulated world: noise at any past moment, and ids that never repeat.
 
 /** Mixes two integers to 32 bits. For a fixed `key` it is a bijection of `value` modulo 2^32. */
 export function mix32(key: number, value: number): number {
@@ -16,7 +16,6 @@ export function mixUnit(key: number, value: number): number {
   return mix32(key, value) / 4_294_967_296
 }
 
-/** Eight hexadecimal digits of a 32-bit integer. */
 export function hexWord(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0')
 }

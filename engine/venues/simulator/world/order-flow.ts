@@ -1,5 +1,5 @@
-// What traders do to one market at one moment: quotes placed, cancelled, resized, moved after the
-// fair price, and trades (trading.ts). Each action is emitted once it is in the book.
+// Simulated order flow of one market: quotes placed, cancelled, resized and moved after the fair price, and trades
+// (trading.ts). Each action is emitted after it is applied to the book.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -20,24 +20,22 @@ import type { LiveBook } from './sim-book.ts'
 import type { Trading } from './trading.ts'
 
 const TRADE_SHARE = 0.12
-/** A side never grows beyond this. */
 const LEVELS_MAX = 60
-/** How many ticks the best may lag behind the wanted price before a new quote closes the distance. */
+/** Ticks by which the best may lag behind the wanted price before a new quote closes the distance. */
 const LAG_TICKS = 2
 
-/** One action under way. */
 interface Action {
   readonly market: LiveMarket
   readonly book: LiveBook
   readonly changes: BookChanges
-  /** What makers quote around. */
+  /** The price around which makers quote. */
   readonly fair: PriceMicros
-  /** The best prices makers want now; 0 or a dollar and more mean none. */
+  /** The best prices that makers want now. 0, or a dollar and more, means none. */
   readonly bid: number
   readonly ask: number
 }
 
-/** Acts on markets; one for the world. */
+/** Acts on markets. One instance per world. */
 export class OrderFlow {
   readonly #random: Random
   readonly #trading: Trading
@@ -53,7 +51,7 @@ export class OrderFlow {
     this.#emit = options.emit
   }
 
-  /** One action in an open market; now and then nothing comes of it. */
+  /** Performs one action in an open market. Some actions have no effect. */
   act(market: LiveMarket, atMs: TimeMs): void {
     const action = this.#actionOn(market, atMs)
     if (action === null) return
@@ -67,7 +65,7 @@ export class OrderFlow {
     changes.emit(atMs, this.#emit)
   }
 
-  /** Takes back the quotes of an open market that its price has passed; no side is left empty. */
+  /** Cancels the quotes of an open market that its price has passed. Never empties a side. */
   settle(market: LiveMarket, atMs: TimeMs): void {
     const action = this.#actionOn(market, atMs)
     if (action === null) return
@@ -78,7 +76,7 @@ export class OrderFlow {
     changes.emit(atMs, this.#emit)
   }
 
-  /** Takes back what an open market's price has passed and quotes at the best prices that makers want now. */
+  /** Cancels quotes that an open market's price has passed, and quotes at the makers' best prices. */
   requote(
     market: LiveMarket,
     atMs: TimeMs,
@@ -103,7 +101,7 @@ export class OrderFlow {
     return { market, book, changes, fair, bid, ask }
   }
 
-  /** No bid above the price, no ask below it. */
+  /** Cancels bids above the price and asks below it. */
   #takeBack({ book, changes, fair }: Action): void {
     for (let best = book.bestAsk; best !== null && best < fair; best = book.bestAsk)
       changes.set('ask', best, SIZE_ZERO)
@@ -111,7 +109,7 @@ export class OrderFlow {
       changes.set('bid', best, SIZE_ZERO)
   }
 
-  /** Takes back quotes that the price has passed, then closes up to it. */
+  /** Cancels quotes that the price has passed, then moves the best towards it. */
   #follow(action: Action): void {
     const { book, bid, ask } = action
     this.#takeBack(action)
@@ -121,7 +119,7 @@ export class OrderFlow {
     if (bestAsk === null || bestAsk - ask > lagMicros) this.#quote(action, 'ask', ask, 0)
   }
 
-  /** One level, or a few at once, placed, cancelled or resized. */
+  /** Places, cancels or resizes one level, or several at once. */
   #requote(action: Action): void {
     const random = this.#random
     const levelCount = random.next() < 0.85 ? 1 : 2 + random.below(3)
@@ -129,7 +127,7 @@ export class OrderFlow {
       const side: BookSide = random.next() < 0.5 ? 'bid' : 'ask'
       const count = action.book.count(side)
       const chance = random.next()
-      // Books breathe around their depth: thin sides fill, thick ones thin out.
+      // The number of levels varies around the target depth: thin sides grow, thick ones shrink.
       const placing = count >= LEVELS_MAX ? 0 : count > action.market.depth ? 0.2 : 0.45
       if (chance < placing || count < 3) this.#place(action, side)
       else if (chance < 0.65) this.#cancel(action, side)
@@ -137,7 +135,7 @@ export class OrderFlow {
     }
   }
 
-  /** A new order some ticks behind the wanted best. */
+  /** Places a new order some ticks behind the wanted best. */
   #place(action: Action, side: BookSide): void {
     const { market } = action
     const spreadOut = Math.max(3, market.depth / 2)
@@ -147,7 +145,7 @@ export class OrderFlow {
     this.#quote(action, side, price, behind)
   }
 
-  /** Takes a level away; a side keeps two. Far levels go a little more often than near ones. */
+  /** Removes a level; a side retains two. Far levels are removed slightly more often than near ones. */
   #cancel({ book, changes }: Action, side: BookSide): void {
     const count = book.count(side)
     if (count < 3) return
@@ -161,7 +159,7 @@ export class OrderFlow {
     if (price !== null) changes.set(side, price, levelSize(this.#random, depth))
   }
 
-  /** Adds an order at a price, if it can be quoted there without crossing. */
+  /** Adds an order at a price if it is valid there and does not cross. */
   #quote(
     { book, changes }: Action,
     side: BookSide,

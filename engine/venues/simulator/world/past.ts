@@ -1,5 +1,5 @@
-// The days before a world's first start: trades of the markets that are listed now, at the prices they had, and
-// results as they came, emitted in order of time. It follows from the seed and the start.
+// Generates the days before a world's first start: trades of the currently listed markets at past prices, and results,
+// emitted in time order. Determined by seed and start.
 
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
@@ -9,7 +9,7 @@ import { type LiveMarket, statusAt } from './live-market.ts'
 import type { Trading } from './trading.ts'
 
 const PAST_MS = 3 * DAY_MS
-/** Clients that look a few minutes back for what they missed find nothing that they would take for new. */
+/** No trades in the last minutes before the start: clients that fetch missed trades would take them for new ones. */
 const QUIET_MS = 5 * MINUTE_MS
 const TRADES_PER_VENUE = 6_000
 
@@ -19,7 +19,7 @@ interface Moment {
   readonly status: SimStatus
 }
 
-/** Emits the past. Meanwhile each market has the status of the time emitted, at the end that of now. */
+/** Emits the past. Meanwhile each market has the status of the emitted time; at the end, the current status. */
 export function inventPast(parts: {
   readonly markets: Readonly<Record<SimVenue, readonly LiveMarket[]>>
   readonly trading: Trading
@@ -68,7 +68,7 @@ export function inventPast(parts: {
   for (const market of all) market.status = statusAt(market.listing, nowMs)
 }
 
-/** The changes of a market's status within (fromMs, toMs]. */
+/** The status changes of a market within (fromMs, toMs]. */
 function momentsOf(market: LiveMarket, fromMs: TimeMs, toMs: TimeMs): readonly Moment[] {
   const { openMs, closeMs, determineMs, resolveMs } = market.listing
   const moments: readonly Moment[] = [

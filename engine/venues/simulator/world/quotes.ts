@@ -1,5 +1,4 @@
-// Where makers quote around a fair price, and how much: the geometry of simulated books.
-// Pure but for the random stream given.
+// Prices and sizes of makers' quotes around a fair price. Pure except for the given random stream.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -14,37 +13,37 @@ import type { LiveBook } from './sim-book.ts'
 
 const DEPTH_MIN = 5
 const DEPTH_MAX = 40
-/** Hundredths of a contract: the finest size, as Kalshi counts. */
+/** Hundredths of a contract: the finest size, Kalshi's unit. */
 const HUNDREDTH = 10_000
 const LEVEL_CONTRACTS_MAX = 60_000
 
-/** The market's spread in ticks, 1 to 4; busy markets are tight. */
+/** The market's spread in ticks, 1 to 4. Busy markets have narrow spreads. */
 export function spreadTicks(traitHash: number, activity: number): number {
   return 1 + ((traitHash >>> 16) % (activity > 2 ? 2 : 4))
 }
 
-/** How many levels a side should have, 5 to 40; busy markets are deep. */
+/** Target number of levels per side, 5 to 40. Busy markets are deep. */
 export function bookDepth(traitHash: number, activity: number): number {
   const range = (DEPTH_MAX - DEPTH_MIN) * Math.min(1, 0.4 + activity / 4)
   return DEPTH_MIN + Math.floor((((traitHash >>> 8) % 256) / 256) * range)
 }
 
-/** The best bid makers want, in micros; 0 when no bid makes sense. */
+/** The makers' best bid in micros. 0: no bid. */
 export function wantedBid(fair: PriceMicros, tick: PriceMicros, spread: number): number {
   return Math.max(Math.round(fair / tick - spread / 2), 0) * tick
 }
 
-/** The best ask makers want, in micros; a dollar or more when no ask makes sense. */
+/** The makers' best ask in micros. A dollar or more: no ask. */
 export function wantedAsk(fair: PriceMicros, tick: PriceMicros, spread: number): number {
   return wantedBid(fair, tick, spread) + spread * tick
 }
 
-/** Whether a price is one that can be quoted. */
+/** Reports whether a price is valid for a quote. */
 export function isQuotable(price: number): boolean {
   return price > 0 && price < MICROS
 }
 
-/** Contracts at one level: heavy-tailed, two decimals, mostly whole; more behind the best. */
+/** Contracts at one level: heavy-tailed, two decimals, mostly integers, more behind the best. */
 export function levelSize(random: Random, depth: number): SizeMicros {
   const contracts = 10 * (1 - random.next()) ** -0.85 * (1 + 0.12 * Math.min(depth, 20))
   return contractsToMicros(
@@ -58,7 +57,7 @@ export function orderSize(random: Random): SizeMicros {
   return contractsToMicros(random, Math.min(2 * (1 - random.next()) ** -1.05, 4_000))
 }
 
-/** Contracts worth `usd` dollars at a price, whole; at most what a level may hold of sense. */
+/** Integer contracts worth `usd` dollars at a price, up to the maximum of a level. */
 export function sizeWorth(usd: number, price: PriceMicros): SizeMicros {
   return sizeMicros(Math.max(Math.ceil((usd * MICROS) / price), 1) * MICROS)
 }

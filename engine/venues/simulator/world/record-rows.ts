@@ -1,5 +1,5 @@
-// Trades, deeds and states of a simulated world as rows of its journal, and back. Markets are named by a number that
-// the chapter gives them, wallets by their place in the world's list.
+// Encodes trades, actions and states of a simulated world as journal rows, and decodes them. The chapter numbers its
+// markets; wallets are identified by their index in the world's list.
 
 import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
 import { SIM_VENUES, type SimMarket, type SimTrade, type SimWallet } from '../model.ts'
@@ -13,19 +13,22 @@ import { OwnTransaction, type Transaction } from './wallet-events.ts'
 import { operationSeed, type WalletAction, type WalletLedgers } from './wallet-ledgers.ts'
 import type { SimulatedWorld } from './world.ts'
 
-/** The first element of a row, one digit. Rows of states count in the first chapter that is read and in no other. */
+/** The first element of a row, one digit. State rows count only in the first chapter that is read. */
 export const ROW = {
-  /** venue, native id, event number, and 1 for the market to which that one's tokens migrate: the next market number. */
+  /** venue, native id, event number, and 1 for the market to which its tokens migrate. Takes the next market number. */
   market: 0,
-  /** market, time, outcome, is it a sale, price, size, fill, order, taker, then each maker and size. */
+  /** market, time, outcome, 1 for a sale, price, size, fill, order, taker, then each maker and size. */
   trade: 1,
-  /** kind, time, wallet, market or null, size, dollars, number of the transaction; of a redemption or migration the outcome. */
+  /**
+   * kind, time, wallet, market or null, size, dollars, number of the transaction; for a redemption or migration also
+   * the outcome.
+   */
   action: 2,
-  /** time, wallet, size, markets given, markets got, number of the transaction. */
+  /** time, wallet, size, markets given, markets received, number of the transaction. */
   conversion: 3,
   /** wallet, time of its first trade. */
   account: 4,
-  /** time, and the time of the oldest event kept: holdings that ended before them are let go. */
+  /** time, and the time of the oldest retained event. Holdings that ended before that are dropped. */
   prune: 5,
   /** State: wallet, first time, events so far, cash, fees, income. */
   accountState: 6,
@@ -39,7 +42,6 @@ export const ROW = {
 
 const ACTION_KINDS = ['SPLIT', 'MERGE', 'REDEEM', 'REWARD', 'MAKER_REBATE', 'MIGRATION'] as const
 
-/** Writes the rows of one chapter. */
 export class RowWriter {
   readonly #numbers = new Map<SimMarket, number>()
   readonly #wallets: ReadonlyMap<SimWallet, number>
@@ -48,7 +50,7 @@ export class RowWriter {
     this.#wallets = wallets
   }
 
-  /** Lines of rows; a market's first mention adds one for itself. */
+  /** Lines of rows. The first mention of a market adds a row for it. */
   lines(rows: Iterable<(writer: RowWriter) => Row>): string {
     let text = ''
     for (const make of rows) {
@@ -67,7 +69,7 @@ export class RowWriter {
     return this.#numbers.size - 1
   }
 
-  /** Throws RangeError for a wallet that the world does not have: that is our bug. */
+  /** Throws RangeError for a wallet that the world does not have. That is an internal bug. */
   wallet(wallet: SimWallet): number {
     const number = this.#wallets.get(wallet)
     if (number === undefined)
@@ -119,7 +121,10 @@ export class RowWriter {
   }
 }
 
-/** Reads the rows of one chapter into the world and its ledgers. Throws Error on what no writer wrote. */
+/**
+ * Decodes the rows of one chapter into the world and its ledgers. Throws Error on rows that RowWriter cannot have
+ * written.
+ */
 export class RowReader {
   readonly #world: SimulatedWorld
   readonly #ledgers: WalletLedgers
@@ -142,7 +147,6 @@ export class RowReader {
     this.#actionIds = new RunIds({ seed: operationSeed(world.seed), startedMs })
   }
 
-  /** Takes one row in. */
   read(row: Row): void {
     const kind = row[0]
     if (kind === ROW.trade) {
@@ -237,7 +241,7 @@ export class RowReader {
       ...(outcome === undefined ? {} : { outcomeIndex: numberOf(outcome) === 0 ? 0 : 1 }),
       size: numberOf(size),
       usd: numberOf(usd),
-      // A split is part of the transaction of the trade it was made for.
+      // A split belongs to the transaction of the trade that needed it.
       transaction: new OwnTransaction(
         kind === 'SPLIT' ? this.#tradeIds : this.#actionIds,
         numberOf(count),
@@ -258,7 +262,7 @@ export class RowReader {
     }
   }
 
-  /** Planned again only when something names it: what only a skipped state mentions need not exist. */
+  /** Planned only when a row uses it. A market that only skipped state rows mention need not exist. */
   #addMarket(row: Row): void {
     const venue = SIM_VENUES.find((key) => key === row[1])
     const nativeId = String(row[2])

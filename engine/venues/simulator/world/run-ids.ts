@@ -1,14 +1,14 @@
-// Ids of one run of the world: trades, transactions and wallets. They carry the run's start time, so
-// that a database that lives through a restart never meets one twice (SIMWORLD6). The first word of
-// each is a bijection of a counter, so that none repeats within a run either; the rest is hashed.
+// Ids of one run of the world: trades, transactions and wallets. They include the run's start time, so that a database
+// that survives a restart never sees an id twice. The first word is a bijection of a counter, so that ids are unique
+// within a run; the rest is hashed.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
 import { hexWord, mix32 } from './mix.ts'
 
-/** Turns counters into ids; counters below 2^32. */
+/** Converts counters below 2^32 to ids. */
 export class RunIds {
-  /** The start of the run that made the ids. */
+  /** Start of the run that created the ids. */
   readonly startedMs: TimeMs
   readonly #keys: readonly number[]
 
@@ -37,7 +37,7 @@ export class RunIds {
     return text
   }
 
-  /** The last digit of a transaction's hash, without making the rest. */
+  /** The last digit of a transaction's hash, computed without the rest. */
   txDigit(count: number): number {
     return this.#word(11, count) % 16
   }

@@ -1,5 +1,5 @@
-// One simulated market's order book. Levels are kept as plain number arrays, worst first, because a
-// hundred thousand books must fit and nearly all changes happen near the best, at the arrays' end.
+// One simulated market's order book. Levels are plain number arrays, worst first, because a hundred thousand books
+// must fit in memory and nearly all changes occur near the best, at the arrays' end.
 //
 //   bids  prices [ 470000 | 480000 | 490000 ]  asks  prices [ 530000 | 520000 | 510000 ]
 //         sizes  [      … |      … |   best ]        sizes  [      … |      … |   best ]
@@ -9,12 +9,12 @@ import type { BookSide, Level } from '../../../events.ts'
 import { MICROS, type PriceMicros, SIZE_ZERO, type SizeMicros } from '../../../units.ts'
 import type { SimBook } from '../model.ts'
 
-/** The book of a market that has been looked at or traded. */
+/** The book of a market that was read or traded. */
 export class LiveBook implements SimBook {
   readonly #bids = new Ladder(1)
   readonly #asks = new Ladder(-1)
 
-  /** Built anew on every read; keep the result while you render it. */
+  /** Rebuilt at every read. Store the result while you render it. */
   get bids(): readonly Level[] {
     return this.#bids.levels()
   }
@@ -35,19 +35,18 @@ export class LiveBook implements SimBook {
     return this.#ladder(side).sizeAt(price)
   }
 
-  /** How many levels a side has. */
   count(side: BookSide): number {
     return this.#ladder(side).count
   }
 
-  /** The price `depth` levels behind the best; null beyond the last. */
+  /** The price `depth` levels behind the best. Null: beyond the last. */
   priceAt(side: BookSide, depth: number): PriceMicros | null {
     return this.#ladder(side).price(depth)
   }
 
   /**
-   * Sets a level's total size, 0 removes it; returns what it was.
-   * Throws when the level would cross the book or lies at 0 or 1: that is our bug.
+   * Sets a level's total size and returns the previous one. 0 removes the level. Throws if the level would cross the
+   * book or is at 0 or 1, which is an internal bug.
    */
   set(side: BookSide, price: PriceMicros, size: SizeMicros): SizeMicros {
     if (size > 0) {
@@ -74,7 +73,7 @@ export const EMPTY_BOOK: SimBook = {
   sizeAt: () => SIZE_ZERO,
 }
 
-/** One side. `direction` is 1 when higher is better (bids), -1 when lower is. */
+/** One side. `direction` is 1 if higher is better (bids), -1 if lower is. */
 class Ladder {
   readonly #direction: 1 | -1
   readonly #prices: PriceMicros[] = []

@@ -1,5 +1,5 @@
-// One fill of the world. Its ids are computed when asked for: two million trades are kept, and their
-// id texts would weigh as much as everything else about them.
+// One fill of the world. Its ids are computed on access: two million trades are retained, and their id texts would take
+// as much memory as the rest.
 
 import type { TradeSide } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -8,7 +8,7 @@ import type { RunIds } from './run-ids.ts'
 
 type Makers = SimTrade['makers']
 
-/** A trade as the world keeps it. `id` and `txHash` are the same at every read. */
+/** A stored trade. `id` and `txHash` are equal at every read. */
 export class LiveTrade implements SimTrade {
   readonly market: SimMarket
   readonly outcomeIndex: 0 | 1
@@ -21,7 +21,7 @@ export class LiveTrade implements SimTrade {
   readonly ids: RunIds
   /** Number of this fill in the run of `ids`. */
   readonly fillCount: number
-  /** Number of the taker's order in that run; its fills share it. */
+  /** Number of the taker's order in that run. All fills of the order share it. */
   readonly orderCount: number
 
   constructor(fields: {

@@ -1,16 +1,15 @@
-// A venue's trades of this run, oldest first, within two million. When full, the oldest tenth is
-// dropped, here and in its markets: one long copy now and then instead of one at every trade.
+// A venue's trades of this run, oldest first, at most two million. When full, the oldest tenth is dropped here and in
+// its markets, so that the copy is rare.
 
 import type { SimTrade } from '../model.ts'
 
-/** The venue's tape. */
 export class TradeTape {
   readonly #trades: SimTrade[] = []
   readonly #countMax: number
   readonly #onDrop: (market: SimTrade['market'], count: number) => void
   #droppedCount = 0
 
-  /** `forget` lets go of a market's oldest trades, as many as the tape drops of it. */
+  /** `forget` drops a market's oldest trades, as many as the tape drops of it. */
   constructor(options: {
     countMax?: number
     onDrop: (market: SimTrade['market'], count: number) => void
@@ -23,12 +22,12 @@ export class TradeTape {
     return this.#trades
   }
 
-  /** How many trades were dropped since the start. */
+  /** Number of trades dropped since the start. */
   get droppedCount(): number {
     return this.#droppedCount
   }
 
-  /** Counts trades that were let go before this tape began. */
+  /** Counts trades that were dropped before this tape began. */
   skip(count: number): void {
     this.#droppedCount += count
   }
@@ -38,7 +37,6 @@ export class TradeTape {
     this.#trades.push(trade)
   }
 
-  /** Lets the oldest `count` trades go. */
   drop(count: number): void {
     const dropped = this.#trades.splice(0, count)
     this.#droppedCount += dropped.length
@@ -48,7 +46,7 @@ export class TradeTape {
   }
 }
 
-/** The position of the first trade after a time; trades are oldest first. */
+/** Index of the first trade after a time. Trades are oldest first. */
 export function firstAfter(trades: readonly SimTrade[], atMs: number): number {
   let low = 0
   let high = trades.length

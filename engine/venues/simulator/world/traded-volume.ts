@@ -1,5 +1,5 @@
-// What one market traded in this run, in all and over the last 24 hours, in hourly sums: the answer
-// to "24 h volume" must not depend on how many trades there were.
+// Volume of one market in this run, in total and over the last 24 hours. Hourly sums, so that the cost of a read does
+// not depend on the number of trades.
 
 import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
@@ -11,27 +11,27 @@ interface HourSum {
   contracts: number
 }
 
-/** Dollars, contracts, and [hour, dollars, contracts] of each kept hour. */
+/** Dollars, contracts, and [hour, dollars, contracts] of each retained hour. */
 export type VolumeSums = readonly [
   usd: number,
   contracts: number,
   hours: readonly (readonly [hour: number, usd: number, contracts: number])[],
 ]
 
-/** Sums in micros; the present hour and the 24 before it. */
+/** Sums in micros, with the current hour and the 24 before it. */
 export class TradedVolume {
   usd = 0
   contracts = 0
-  /** Oldest first, hours without trades left out; at most 25, the oldest dropped. */
+  /** Oldest first, without hours that have no trades. At most 25; the oldest is dropped. */
   readonly #hours: HourSum[] = []
 
-  /** Everything it knows, as `restore` takes it. */
+  /** The complete state, in the form that `restore` takes. */
   sums(): VolumeSums {
     const hours = this.#hours.map(({ hour, usd, contracts }) => [hour, usd, contracts] as const)
     return [this.usd, this.contracts, hours]
   }
 
-  /** Begins with what was traded before. */
+  /** Restores earlier volume. */
   restore([usd, contracts, hours]: VolumeSums): void {
     this.usd = usd
     this.contracts = contracts
@@ -54,7 +54,7 @@ export class TradedVolume {
     sum.contracts += trade.contracts
   }
 
-  /** Dollars of the last 24 hours, to the hour. */
+  /** Dollars of the last 24 hours, at hour granularity. */
   usd24h(nowMs: TimeMs): number {
     let usd = 0
     for (const sum of this.#hours) if (isRecent(sum, nowMs)) usd += sum.usd

@@ -1,5 +1,5 @@
-// Trades of the invented world: a taker's order that hits one level or several, whales now and then,
-// and the makers it meets, one a fill. A fill is emitted with what it took from the book, to the hundredth.
+// Trades of the simulated world: a taker's order that hits one or several levels, occasionally a whale's, and one maker
+// per fill. A fill is emitted with the exact liquidity that it removed from the book.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -20,20 +20,20 @@ import type { LiveBook } from './sim-book.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletPool } from './wallets.ts'
 
-/** A hundredth of a contract: nothing trades finer. */
+/** A hundredth of a contract, the finest trade size. */
 const HUNDREDTH = 10_000
 const FILLS_MAX = 8
-/** No taker follows the book further than this. */
+/** Maximum distance from the best that a taker accepts. */
 const REACH_TICKS = 15
 const WHALE_SHARE = 0.01
 const WHALE_USD_MIN = 5_100
 const WHALE_USD_MAX = 80_000
-/** Chance that a fill is reported as two equal ones: same order, price and size, two makers. */
+/** Probability that a fill is reported as two equal ones: same order, price and size, two makers. */
 const SPLIT_FILL_SHARE = 0.06
 
 type Maker = SimTrade['makers'][number]
 
-/** What a taker does, in the words of a trade. */
+/** A taker's action in the terms of a trade. */
 interface Deal {
   readonly market: LiveMarket
   readonly outcomeIndex: 0 | 1
@@ -43,14 +43,14 @@ interface Deal {
   readonly atMs: TimeMs
 }
 
-/** A deal in the book. */
+/** A deal with its position in the book. */
 interface Order extends Deal {
   readonly book: LiveBook
-  /** The side of the book that is taken from. */
+  /** The side of the book from which the order takes. */
   readonly taken: BookSide
 }
 
-/** Makes takers trade; one for the world. */
+/** Simulates takers. One instance per world. */
 export class Trading {
   readonly #random: Random
   readonly #wallets: WalletPool
@@ -71,7 +71,7 @@ export class Trading {
     this.#emit = options.emit
   }
 
-  /** One taker's order; false when there is nothing to take. `fair` tilts the direction. */
+  /** Executes one taker's order. False: there is nothing to take. `fair` biases the direction. */
   trade(at: { market: LiveMarket; book: LiveBook; fair: PriceMicros; atMs: TimeMs }): boolean {
     const { market, book, fair, atMs } = at
     const taken = this.#direction(book, fair)
@@ -84,8 +84,8 @@ export class Trading {
   }
 
   /**
-   * One taker's order of a time that has no book any more, at the one price that makers kept
-   * around `fair`; nothing where none can be quoted.
+   * Creates one taker's order for a time without a book, at the makers' single price around `fair`. Does nothing if no
+   * price is valid there.
    */
   invent(at: { market: LiveMarket; fair: PriceMicros; atMs: TimeMs }): void {
     const { market, fair, atMs } = at
@@ -101,7 +101,7 @@ export class Trading {
     }
   }
 
-  /** Who wants what, in words that suit the venue. */
+  /** Draws the taker and the order in the venue's terms. */
   #deal(at: { market: LiveMarket; taken: BookSide; best: PriceMicros; atMs: TimeMs }): {
     readonly deal: Deal
     readonly size: SizeMicros
@@ -118,7 +118,7 @@ export class Trading {
     return { deal: { market, outcomeIndex, side, taker, orderCount, atMs }, size, isWhale }
   }
 
-  /** Takers lean towards the fair price. */
+  /** Takers tend to trade towards the fair price. */
   #direction(book: LiveBook, fair: PriceMicros): BookSide | null {
     const { bestBid, bestAsk } = book
     if (bestAsk === null) return bestBid === null ? null : 'bid'
@@ -127,7 +127,7 @@ export class Trading {
     return this.#random.next() < lean ? 'ask' : 'bid'
   }
 
-  /** Taking an ask is buying the first outcome or selling the second; Kalshi knows only buyers. */
+  /** Taking an ask means buying the first outcome or selling the second. Kalshi has only buyers. */
   #outcomeAndSide(venue: SimVenue, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
     const isSeller = venue === 'a' && this.#random.next() < (taken === 'ask' ? 0.2 : 0.45)
     if (taken === 'ask') {
@@ -141,7 +141,7 @@ export class Trading {
     return sizeWorth(Math.min(usd, WHALE_USD_MAX), paid)
   }
 
-  /** A whale meets one large resting order, placed at the best just before. */
+  /** A whale meets one large resting order, placed at the best immediately before. */
   #restLarge(order: Order, best: PriceMicros, size: SizeMicros): void {
     const changes = new BookChanges(order.market, order.book)
     const held = order.book.sizeAt(order.taken, best)
@@ -157,7 +157,7 @@ export class Trading {
       const price = book.priceAt(taken, 0)
       if (price === null || Math.abs(price - best) > REACH_TICKS * market.tickMicros) break
       const held = book.sizeAt(taken, price)
-      // The last level of a side is never taken whole: an empty side is a fault, not a trade.
+      // The last level of a side is never taken completely: an empty side is a fault, not a trade.
       const open = book.count(taken) === 1 ? held - HUNDREDTH : held
       const filled = Math.min(rest, open)
       if (filled <= 0) break
@@ -172,7 +172,7 @@ export class Trading {
     return hasTraded
   }
 
-  /** Takes the maker's order from the level and tells the trade. */
+  /** Removes the maker's order from the level and emits the trade. */
   #fill(order: Order, price: PriceMicros, maker: Maker): void {
     const { market, book, taken, atMs } = order
     const previous = book.sizeAt(taken, price)
@@ -189,7 +189,7 @@ export class Trading {
     })
   }
 
-  /** A fill at a price of the first outcome, taken into the market's figures. */
+  /** Creates a fill at a price of the first outcome and adds it to the market's figures. */
   #trade(deal: Deal, price: PriceMicros, maker: Maker): LiveTrade {
     const { market, outcomeIndex, side, taker, orderCount, atMs } = deal
     const trade = new LiveTrade({
@@ -210,7 +210,7 @@ export class Trading {
     return trade
   }
 
-  /** One to three different wallets, whose sizes sum to the fill's. */
+  /** One to three different wallets whose sizes sum to the fill's. */
   #makers(taker: SimWallet, size: SizeMicros): readonly Maker[] {
     const first = this.#wallets.pick(taker)
     const chance = this.#random.next()

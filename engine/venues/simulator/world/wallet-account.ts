@@ -1,6 +1,5 @@
-// One wallet's ledger in the making: what it did, what it has, what the venue makes of that. Amounts are
-// integers and never negative; averages and realised PnL are the venue's own running figures
-// (engine/venues/polymarket/README.md, Wallets), floats as the venue's are.
+// The ledger of one wallet: events, positions and the venue's figures. Amounts are non-negative integers. Averages and
+// realized PnL are the venue's running figures (engine/venues/polymarket/README.md, Wallets), as floats.
 
 import {
   notionalMicros,
@@ -26,13 +25,13 @@ import type {
 } from '../model.ts'
 import { isNamed } from './wallet-events.ts'
 
-/** What one contract of each outcome costs who splits or merges. */
+/** Cost of one contract of each outcome in a split or merge. */
 const HALF = 0.5
 
 /** Amount, bought, average price, realized, fees, time of the last event. */
 type PositionFigures = readonly [number, number, number, number, number, number]
 
-/** A position as the venue counts it: a running weighted average that sales leave alone. */
+/** A position as the venue counts it: a running weighted average that sales do not change. */
 class WalletPosition implements SimPosition {
   amount: SizeMicros = SIZE_ZERO
   bought: SizeMicros = SIZE_ZERO
@@ -40,11 +39,11 @@ class WalletPosition implements SimPosition {
   realized = 0
   fees = 0
   lastMs: TimeMs = TIME_ZERO
-  /** Acquired in the second `#freshS` and not passed on since. */
+  /** Amount acquired in the second `#freshS` that was not yet passed on. */
   #fresh = 0
   #freshS = 0
 
-  /** Everything but what is new in the present second, as `restore` takes it. */
+  /** The state without the amount acquired in the current second, in the form that `restore` takes. */
   figures(): PositionFigures {
     return [this.amount, this.bought, this.averagePrice, this.realized, this.fees, this.lastMs]
   }
@@ -58,12 +57,15 @@ class WalletPosition implements SimPosition {
     this.lastMs = timeMs(lastMs)
   }
 
-  /** What was there before the second began: rows tell seconds only, and one second's order may be read otherwise. */
+  /**
+   * Amount from before the current second. Rows have times in seconds, so clients may order the rows of one second
+   * differently.
+   */
   settled(atMs: TimeMs): number {
     return toSeconds(atMs) === this.#freshS ? this.amount - this.#fresh : this.amount
   }
 
-  /** `price` in dollars a contract; may be negative after a conversion. */
+  /** `price` in dollars per contract. May be negative after a conversion. */
   buy(size: number, price: number, atMs: TimeMs): void {
     const amount = this.amount + size
     if (amount > 0) this.averagePrice = (this.averagePrice * this.amount + price * size) / amount
@@ -75,7 +77,7 @@ class WalletPosition implements SimPosition {
     this.#freshS = second
   }
 
-  /** Throws RangeError when the wallet has less: that is our bug. */
+  /** Throws RangeError if the wallet has less, which is an internal bug. */
   sell(size: number, price: number, atMs: TimeMs): void {
     if (size > this.amount) throw new RangeError(`${size} sold of ${this.amount}`)
     this.realized += size * (price - this.averagePrice)
@@ -97,7 +99,7 @@ export class WalletHolding implements SimHolding {
     this.market = market
   }
 
-  /** How many complete sets could be merged; those that are new in this second wait for the next. */
+  /** Number of complete sets that can be merged. Those from this second are excluded. */
   sets(atMs: TimeMs): number {
     return Math.min(this.positions[0].settled(atMs), this.positions[1].settled(atMs))
   }
@@ -112,7 +114,7 @@ export class WalletHolding implements SimHolding {
       : this.positions[1].lastMs
   }
 
-  /** What redeeming all of an outcome would pay, rounded down to the micro. */
+  /** Payout of redeeming all of an outcome, rounded down to the micro. */
   worth(outcomeIndex: 0 | 1, payouts: readonly [PriceMicros, PriceMicros]): UsdMicros {
     return notionalMicros({
       price: payouts[outcomeIndex],
@@ -121,7 +123,7 @@ export class WalletHolding implements SimHolding {
   }
 }
 
-/** The ledger of one wallet; world/wallet-ledgers.ts is the only writer. */
+/** The ledger of one wallet. Only world/wallet-ledgers.ts writes to it. */
 export class WalletAccount implements SimWalletLedger {
   readonly wallet: SimWallet
   readonly eoa: string
@@ -164,8 +166,8 @@ export class WalletAccount implements SimWalletLedger {
   }
 
   /**
-   * Contracts of the event's outcome at what that pays (dollars): as many as a named row says, or as a row's dollars pay for;
-   * all of an outcome that pays nothing or a part.
+   * Redeems contracts of the event's outcome at its payout in dollars. The number is that of a named row, or follows
+   * from the row's dollars. If the outcome pays nothing or a part, all are redeemed.
    */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]
@@ -174,7 +176,7 @@ export class WalletAccount implements SimWalletLedger {
     this.#book(event, event.usd)
   }
 
-  /** As much of the new market's outcome as of the old one's, at what that cost; the row is the new one's. */
+  /** Moves the old market's outcome to the new market at its cost. The row names the new market. */
   migrate(from: WalletHolding, to: WalletHolding, event: SimWalletEvent): void {
     const index = event.outcomeIndex ?? 0
     const { averagePrice } = from.positions[index]
@@ -184,8 +186,8 @@ export class WalletAccount implements SimWalletLedger {
   }
 
   /**
-   * Gives `size` No of each market in `given`, gets as many Yes in each of `others`. `events` are the
-   * rows, one for each market given, in order; the first carries the dollars.
+   * Gives `size` No of each market in `given` and receives as many Yes in each of `others`. `events` has one row per
+   * given market, in order; the first has the dollars.
    */
   convert(change: {
     readonly size: number

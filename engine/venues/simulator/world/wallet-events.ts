@@ -1,12 +1,11 @@
-// The two kinds of rows in a wallet's ledger: its part of a fill, which points at the trade and copies
-// nothing, and what it did by itself. Hashes are computed when asked for, as in sim-trade.ts.
+// The two kinds of ledger rows: a wallet's part of a fill, which references the trade without a copy, and its own
+// operations. Hashes are computed on access, as in sim-trade.ts.
 
 import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
 import { USD_ZERO } from '../../../units.ts'
 import type { SimMarket, SimTrade, SimWalletEvent, SimWalletEventKind } from '../model.ts'
 import type { RunIds } from './run-ids.ts'
 
-/** A wallet's part of a trade. */
 export class WalletFill implements SimWalletEvent {
   readonly trade: SimTrade
   readonly participant: number
@@ -53,12 +52,12 @@ export class WalletFill implements SimWalletEvent {
   }
 }
 
-/** What gives an operation its hash: a transaction of its own, or the trade it was made for. */
+/** The source of an operation's hash: its own transaction, or the trade that it belongs to. */
 export interface Transaction {
   readonly txHash: string
 }
 
-/** A transaction that is no trade's; the rows of one conversion share it. */
+/** A transaction without a trade. The rows of one conversion share it. */
 export class OwnTransaction implements Transaction {
   readonly #ids: RunIds
   /** Its number in the run. */
@@ -115,7 +114,7 @@ export class WalletOperation implements SimWalletEvent {
   }
 }
 
-/** Whether a row names its token and says its contracts: of redemptions about every other one does. */
+/** Reports whether a row names its token and contracts. About every other redemption does. */
 export function isNamed({ kind, txHash }: Pick<SimWalletEvent, 'kind' | 'txHash'>): boolean {
   return kind !== 'REDEEM' || Number.parseInt(txHash.slice(-1), 16) % 2 === 0
 }

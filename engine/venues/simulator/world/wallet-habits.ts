@@ -1,6 +1,6 @@
-// What wallets are inclined to: how much they split, whether they merge, convert, redeem and when, what
-// the venue pays them now and then. Only chances: whether something is possible, and what it does to a
-// ledger, is wallet-ledgers.ts. Draws come from one seeded stream, in the order of the world's changes.
+// Probabilities of wallets' actions: splits, merges, conversions, redemptions and their delays, and the venue's
+// payments. wallet-ledgers.ts decides whether an action is possible and applies it. Draws come from one seeded stream
+// in the order of the world's changes.
 
 import { hash32, type Random } from '../../../random.ts'
 import {
@@ -13,9 +13,9 @@ import {
 import type { SimMarket, SimWalletEventKind } from '../model.ts'
 import { mixUnit } from './mix.ts'
 
-/** A hundredth of a contract: nothing trades finer. */
+/** A hundredth of a contract, the finest size. */
 const HUNDREDTH = 10_000
-/** Sets that makers split at once. */
+/** Lot size of makers' splits. */
 const LOT = 100_000_000
 const EXACT_SPLIT_SHARE = 0.4
 const MERGE_SHARE = 0.12
@@ -31,7 +31,7 @@ const MIGRATE_SHARE = 0.02
 const RETAIN_LOSER_SHARE = 0.4
 const INCOME_SHARE = 0.004
 
-/** The chances of all wallets; one for the ledgers. */
+/** The habits of all wallets. One instance for the ledgers. */
 export class WalletHabits {
   readonly #random: Random
   readonly #seed: number
@@ -41,13 +41,13 @@ export class WalletHabits {
     this.#seed = options.seed
   }
 
-  /** How many sets a seller splits who lacks `missing`: just these, or whole lots. */
+  /** Sets that a seller splits who lacks `missing`: exactly these, or whole lots. */
   splitSize(missing: number): SizeMicros {
     if (this.#random.next() < EXACT_SPLIT_SHARE) return sizeMicros(missing)
     return sizeMicros(Math.ceil(missing / LOT) * LOT)
   }
 
-  /** What the owner of a fill goes on to do in a moment, if anything. */
+  /** The next action of a fill's owner. Null: none. */
   plan(isNoBuyer: boolean): 'merge' | 'convert' | 'migrate' | null {
     const chance = this.#random.next()
     if (chance < MERGE_SHARE) return 'merge'
@@ -55,26 +55,26 @@ export class WalletHabits {
     return chance > 1 - MIGRATE_SHARE ? 'migrate' : null
   }
 
-  /** How long such a plan takes, in milliseconds: never within the same second. */
+  /** Delay of such an action in milliseconds. Never within the same second. */
   planDelayMs(): number {
     return PLAN_DELAY_MS_MIN + this.#random.below(PLAN_DELAY_MS_SPREAD)
   }
 
-  /** How many of `sets` are merged: all or about half. */
+  /** Number of `sets` that are merged: all or about half. */
   mergeSize(sets: number): number {
     if (this.#random.next() < FULL_MERGE_SHARE) return sets
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
-  /** Whether a winner who also holds the losing side leaves that where it is. */
+  /** Reports whether a winner who also holds the losing side does not redeem the latter. */
   retainsLoser(address: string, { listing }: SimMarket): boolean {
     const key = hash32('keeps', this.#seed, address, listing.slug)
     return mixUnit(key, 0) < RETAIN_LOSER_SHARE
   }
 
   /**
-   * How long after the resolution a holder redeems, in milliseconds; null: never. A pure function of the
-   * wallet and the market, so that a restart changes no delay.
+   * Delay from the resolution to a holder's redemption in milliseconds. Null: never. A pure function of the wallet and
+   * the market, so that a restart does not change it.
    */
   redeemDelayMs(holder: { address: string; chanceKey: string; isWinner: boolean }): number | null {
     const key = hash32('redeems', this.#seed, holder.address, holder.chanceKey)
@@ -84,7 +84,7 @@ export class WalletHabits {
     return REDEEM_DELAY_MS_MIN + Math.floor(wait)
   }
 
-  /** What the venue pays a maker after a fill, to a tenth of a cent; null mostly. */
+  /** The venue's payment to a maker after a fill, to a tenth of a cent. Usually null. */
   income(): {
     readonly kind: Extract<SimWalletEventKind, 'REWARD' | 'MAKER_REBATE'>
     readonly usd: UsdMicros

@@ -1,8 +1,7 @@
-// The wallets of venue a: listens to the world's changes and keeps every wallet's ledger, with what
-// wallets do besides trading. A seller who lacks tokens splits in the same transaction, just before;
-// holders merge, convert and redeem later. What came within a second is not passed on within it, so that no
-// balance is ever negative, in whatever order the transactions of a second are read.
-// All of it follows from the seed and the world's changes.
+// The wallets of venue a. Subscribes to the world's changes and maintains every wallet's ledger, including actions
+// other than trades. A seller without enough tokens splits in the same transaction, immediately before. Holders merge,
+// convert and redeem later. Tokens received within a second are not passed on in it, so that no balance is negative,
+// whatever the order in which clients read the second. Determined by the seed and the world's changes.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {
@@ -39,14 +38,14 @@ import {
 } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
-/** What a wallet does besides trading; `size` and `usd` in micros. */
+/** An action of a wallet other than a trade. `size` and `usd` are in micros. */
 export type WalletAction =
   | {
       readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE' | 'MIGRATION'
       readonly account: WalletAccount
-      /** Null for what the venue pays; of a migration the old one. */
+      /** Null for payments of the venue. For a migration the old market. */
       readonly market: SimMarket | null
-      /** Of a redemption and a migration. */
+      /** For a redemption and a migration. */
       readonly outcomeIndex?: 0 | 1
       readonly size: number
       readonly usd: number
@@ -56,22 +55,22 @@ export type WalletAction =
   | {
       readonly kind: 'CONVERSION'
       readonly account: WalletAccount
-      /** No of each of these is given. */
+      /** The wallet gives No of each of these. */
       readonly given: readonly SimMarket[]
-      /** Yes of each of these comes back. */
+      /** The wallet receives Yes of each of these. */
       readonly others: readonly SimMarket[]
       readonly size: number
       readonly atMs: TimeMs
       readonly transaction: Transaction
     }
 
-/** Records a wallet's first appearance, and each deed, before it is done. */
+/** Records a wallet's first appearance, and each action before it is applied. */
 export interface LedgerRecorder {
   onAccount(account: WalletAccount): void
   onAction(action: WalletAction): void
 }
 
-/** What a wallet is about to do with its holding. */
+/** A planned action on a holding. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
   readonly holding: WalletHolding
@@ -79,37 +78,37 @@ interface Plan {
 
 const OUTCOMES = [0, 1] as const
 const CONTRACT = 1_000_000
-/** After so long a wallet redeems what it left. */
+/** Delay after which a wallet redeems the rest. */
 const REST_AFTER_MS = 20_000
-/** Whether a redemption of a winner is of a third: one in four. */
+/** One redemption of winning tokens in four is of a third only. */
 const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
-/** About 250 MB with the trades they point at. */
+/** About 250 MB with the trades that they reference. */
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world, from now on, or from what `restore…` and `apply` brought back. All wallets together
- * keep up to two million events; when full, the oldest tenth goes, and each wallet counts what it lost. Holdings
- * without a later event that are empty or resolved go too.
+ * All wallets of a world, from now on or from restored state (`restore…` and `apply`). They retain up to two million
+ * events together. When full, the oldest tenth is dropped, and each wallet counts its dropped events. Holdings without
+ * a later event that are empty or resolved are dropped too.
  */
 export class WalletLedgers implements SimWallets {
   readonly #habits: WalletHabits
   readonly #ids: RunIds
   readonly #accounts = new Map<string, WalletAccount>()
   readonly #owners = new Map<string, WalletAccount>()
-  /** At most what the fills of six seconds bring, and one redemption for each holding. */
+  /** Bounded by the fills of six seconds, and one redemption per holding. */
   readonly #plans = new DueList<Plan>()
   readonly #countMax: number
   readonly #recorder: LedgerRecorder | null
   readonly #stopListening: () => void
-  /** The owners' addresses, as the wallets' own, belong to the world and not to the run. */
+  /** Owner addresses, like wallet addresses, belong to the world and not to the run. */
   readonly #ownerIds: RunIds
-  /** Whose each kept event is, oldest first. */
+  /** The account of each retained event, oldest first. */
   #order: WalletAccount[] = []
   #operationCount = 0
 
   constructor(options: {
     world: Pick<World, 'seed' | 'startedMs' | 'trades' | 'onChange'>
-    /** When the world was first started; its `startedMs` unless it was before. */
+    /** First start of the world. Default: `startedMs`. */
     bornMs?: TimeMs
     countMax?: number
     recorder?: LedgerRecorder | null
@@ -139,12 +138,12 @@ export class WalletLedgers implements SimWallets {
     return this.#holdersOf(market)
   }
 
-  /** How many events are kept over all wallets. */
+  /** Number of retained events of all wallets. */
   get eventCount(): number {
     return this.#order.length
   }
 
-  /** Takes a wallet in; the one it has if it is known. */
+  /** Adds a wallet. Returns the existing account if it is known. */
   account(wallet: SimWallet, atMs: TimeMs): WalletAccount {
     const existing = this.#accounts.get(wallet.address)
     if (existing !== undefined) return existing
@@ -156,12 +155,12 @@ export class WalletLedgers implements SimWallets {
     return account
   }
 
-  /** The account of a wallet; null: never seen. */
+  /** The account of a wallet. Null: unknown. */
   accountOf(wallet: SimWallet): WalletAccount | null {
     return this.#accounts.get(wallet.address) ?? null
   }
 
-  /** A wallet's holding in a market; an empty one is made if there is none. */
+  /** A wallet's holding in a market, created empty if there is none. */
   holding(account: WalletAccount, market: SimMarket): WalletHolding {
     const existing = account.holdings.get(market)
     if (existing !== undefined) return existing
@@ -170,14 +169,14 @@ export class WalletLedgers implements SimWallets {
     return holding
   }
 
-  /** Adds a trade of an earlier run and its fills to the ledgers; wallets do not act on it again. */
+  /** Adds a trade of an earlier run and its fills to the ledgers. Wallets do not act on it again. */
   restoreTrade(trade: SimTrade): void {
     for (let participant = 0; participant <= trade.makers.length; participant += 1) {
       this.#fill(trade, participant)
     }
   }
 
-  /** After everything was brought back: holders of resolved markets redeem as they had in mind. */
+  /** Call after all restored rows: holders of resolved markets resume their planned redemptions. */
   restorePlans(): void {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) {
@@ -186,7 +185,7 @@ export class WalletLedgers implements SimWallets {
     }
   }
 
-  /** Stops listening; what is known stays. */
+  /** Unsubscribes. The ledgers stay readable. */
   stop(): void {
     this.#stopListening()
   }
@@ -242,7 +241,7 @@ export class WalletLedgers implements SimWallets {
     this.#count(account)
   }
 
-  /** What the fill may bring its wallet to do, and the venue to pay. */
+  /** Draws the wallet's next action after a fill, and the venue's payment. */
   #afterFill(
     holding: WalletHolding,
     trade: SimTrade,
@@ -267,7 +266,7 @@ export class WalletLedgers implements SimWallets {
     this.#do({ ...details, size, usd: size, transaction: this.#transaction() })
   }
 
-  /** All No the wallet has in the event, as many of each as of the least, if that is two markets or more. */
+  /** Converts the wallet's No in the event, as many of each as of the least, if that is two markets or more. */
   #convert({ ledger, market }: WalletHolding, atMs: TimeMs): void {
     const { markets } = market.event
     if (markets.some(({ status }) => status !== 'open')) return
@@ -285,7 +284,7 @@ export class WalletLedgers implements SimWallets {
     this.#do({ ...details, size, transaction: this.#transaction() })
   }
 
-  /** All of the side of which the wallet has more. */
+  /** Migrates all of the side of which the wallet has more. */
   #migrate(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
     if (market.status !== 'open' || migratedOf(market) === null) return
@@ -341,7 +340,7 @@ export class WalletLedgers implements SimWallets {
     this.apply(action)
   }
 
-  /** Does it: what it means to the wallet's positions and cash, and the rows of its activity. */
+  /** Applies an action to the wallet's positions and cash, and adds its activity rows. */
   apply(action: WalletAction): void {
     const { account } = action
     if (action.kind === 'CONVERSION') {
@@ -391,7 +390,7 @@ export class WalletLedgers implements SimWallets {
     return new OwnTransaction(this.#ids, this.#operationCount)
   }
 
-  // A few thousand look-ups now and then, instead of an index that every new holding pays for.
+  // A scan of a few thousand entries now and then, instead of an index that every new holding must update.
   #holdersOf(market: SimMarket): readonly WalletHolding[] {
     const found: WalletHolding[] = []
     for (const { holdings } of this.#accounts.values()) {
@@ -401,7 +400,7 @@ export class WalletLedgers implements SimWallets {
     return found
   }
 
-  /** Notes whose the newest event is; makes room when there are too many. */
+  /** Registers the account of the newest event. Drops the oldest events if there are too many. */
   #count(account: WalletAccount): void {
     this.#order.push(account)
     if (this.#order.length > this.#countMax) {
@@ -424,7 +423,7 @@ export class WalletLedgers implements SimWallets {
     this.prune(this.oldestMs, atMs)
   }
 
-  /** Time of the oldest event that is kept; 0 when there is none. */
+  /** Time of the oldest retained event. 0: none. */
   get oldestMs(): TimeMs {
     return this.#order[0]?.events[0]?.atMs ?? TIME_ZERO
   }
@@ -439,7 +438,7 @@ export class WalletLedgers implements SimWallets {
   }
 }
 
-/** The seed of all ids that are no trade's. */
+/** The seed of all ids that belong to no trade. */
 export function operationSeed(seed: number): number {
   return hash32('wallet operations', seed)
 }

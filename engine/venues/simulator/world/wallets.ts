@@ -1,5 +1,5 @@
-// The invented wallets: a few thousand a world, some trading all day, a few of them whales. Addresses, names and
-// pseudonyms follow from the seed and the world's first start (run-ids.ts), so that a restart finds the same.
+// The simulated wallets: a few thousand per world, some of which trade all day, and a few whales. Addresses, names and
+// pseudonyms follow from the seed and the world's first start (run-ids.ts), so that a restart gives the same ones.
 
 import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'
@@ -17,7 +17,7 @@ const THINGS =
     ' ',
   )
 
-/** Wallets by how often they trade: low numbers most. */
+/** Wallets by trading frequency: low numbers trade most. */
 export class WalletPool {
   readonly #wallets: readonly SimWallet[]
   readonly #random: Random
@@ -32,18 +32,16 @@ export class WalletPool {
     this.#wallets = wallets
   }
 
-  /** All of them, by number. */
   get all(): readonly SimWallet[] {
     return this.#wallets
   }
 
-  /** Any wallet but `other`; a tenth of the wallets does about half of the trading. */
+  /** A wallet other than `other`. A tenth of the wallets does about half of the trading. */
   pick(other: SimWallet | null = null): SimWallet {
     const skewed = this.#random.next() ** 3.3
     return this.#at(Math.floor(skewed * WALLET_COUNT), other)
   }
 
-  /** One of the whales. */
   pickWhale(): SimWallet {
     return this.#at(WALLET_COUNT - 1 - this.#random.below(WHALE_COUNT), null)
   }
@@ -55,7 +53,7 @@ export class WalletPool {
   }
 }
 
-/** A third of the wallets never chose a name; the venue then shows none. */
+/** A third of the wallets have no name, and the venue shows none. */
 function inventWallet(address: string, random: Random): SimWallet {
   const manner = random.pick(MANNERS)
   const thing = random.pick(THINGS)

@@ -1,6 +1,6 @@
-// Keeps a simulated world through restarts: every trade and every deed of a wallet is written before the venues tell
-// it, and a new start reads them back. A full part begins with a state, so that the oldest part can go. Books,
-// and what wallets had in mind but for redemptions, begin anew.
+// Persists a simulated world. Every trade and wallet action is written before the venues publish it, and a restart
+// reads them back. A new part begins with a state, so that the oldest part can be deleted. Books and planned actions
+// other than redemptions are not persisted.
 
 import type { Log } from '../../../process/log.ts'
 import { DAY_MS, TIME_ZERO, type TimeMs, timeMs } from '../../../units.ts'
@@ -14,16 +14,16 @@ import type { WalletAccount } from './wallet-account.ts'
 import type { LedgerRecorder, WalletAction, WalletLedgers } from './wallet-ledgers.ts'
 import type { EarlierRuns, SimulatedWorld } from './world.ts'
 
-/** A part with so many rows is full. */
+/** Maximum rows of a part. */
 const PART_ROWS_MAX = 75_000
 const PARTS_MAX = 4
-/** A part whose last row is older goes when the next one begins. */
+/** A part whose last row is older is deleted when the next one begins. */
 const PART_AGE_MS_MAX = 14 * DAY_MS
 
-/** The rows that a part is measured by: what happened, and not what a state or a chapter adds. */
+/** Rows that count towards a part's size: actual events, without those of a state or a chapter. */
 const MEASURED: ReadonlySet<unknown> = new Set([ROW.trade, ROW.action, ROW.conversion])
 
-/** Of all states only that of the first chapter counts. */
+/** Only the state of the first chapter counts. */
 const STATE: ReadonlySet<number> = new Set([
   ROW.accountState,
   ROW.holdingState,
@@ -31,7 +31,7 @@ const STATE: ReadonlySet<number> = new Set([
   ROW.countState,
 ])
 
-/** Chapters from one that begins with a state up to the next such one, and what they hold. */
+/** Chapters from one with a state up to the next such one, and their content. */
 interface Part {
   chapterCount: number
   rowCount: number
@@ -44,7 +44,7 @@ type MakeRow = (writer: RowWriter) => Row
 
 interface Entry {
   readonly make: MakeRow
-  /** The trade that it tells; null: none. */
+  /** The trade in the row. Null: none. */
   readonly trade: LiveTrade | null
 }
 
@@ -55,10 +55,10 @@ export class WorldRecord implements LedgerRecorder {
   readonly #partRowsMax: number
   readonly #partsMax: number
   readonly #parts: Part[] = []
-  /** What the present change brought: what comes before its trade, and what after. */
+  /** Rows of the current change: those before its trade, and those after. */
   #before: Entry[] = []
   #after: Entry[] = []
-  /** Not yet on disk: empty between two changes once `begin` was called. */
+  /** Rows not yet on disk. Empty between two changes once `begin` was called. */
   #waiting: Entry[] = []
   #followed: { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } | null = null
   #writer: RowWriter | null = null
@@ -66,7 +66,7 @@ export class WorldRecord implements LedgerRecorder {
   #isBroken = false
   #stopListening = (): void => undefined
 
-  /** Throws when the folder can be neither read nor made. */
+  /** Throws if the folder can be neither read nor created. */
   constructor(options: { folder: string; log: Log; partRowsMax?: number; partsMax?: number }) {
     this.#journal = new Journal(options.folder)
     this.#log = options.log
@@ -74,14 +74,14 @@ export class WorldRecord implements LedgerRecorder {
     this.#partsMax = options.partsMax ?? PARTS_MAX
   }
 
-  /** The runs that the folder tells of; null: none. */
+  /** The runs recorded in the folder. Null: none. */
   get earlier(): EarlierRuns | null {
     const last = this.#journal.chapters.at(-1)
     if (last === undefined) return null
     return { bornMs: timeMs(last.head.bornMs), lastStartedMs: timeMs(last.head.startedMs) }
   }
 
-  /** Fills a new world and its ledgers with what is recorded. Throws Error when the record is of no use. */
+  /** Fills a new world and its ledgers with the recorded state. Throws Error if the record is unusable. */
   restore(world: SimulatedWorld, ledgers: WalletLedgers): void {
     const idsOfRun = runIds(world.seed)
     this.#followed = { world, ledgers }
@@ -98,23 +98,20 @@ export class WorldRecord implements LedgerRecorder {
     ledgers.restorePlans()
   }
 
-  /** Forgets everything: the world begins anew. */
+  /** Deletes everything; the world starts anew. */
   clear(): void {
     this.#journal.clear()
     this.#parts.length = 0
     this.#followed = null
   }
 
-  /**
-   * Listens from now on; to be called after the ledgers began to listen and before the venues do.
-   * Nothing is on disk before `begin`.
-   */
+  /** Subscribes. Call it after the ledgers subscribed and before the venues do. Nothing is on disk before `begin`. */
   follow(world: SimulatedWorld, ledgers: WalletLedgers): void {
     this.#followed = { world, ledgers }
     this.#stopListening = world.onChange((change) => this.#take(change))
   }
 
-  /** Begins to write, with what has happened since `follow`. Throws when the disk refuses. */
+  /** Starts writing, beginning with all changes since `follow`. Throws if the write fails. */
   begin(): void {
     const last = this.#parts.at(-1)
     const { world } = this.#requireWorld()
@@ -131,7 +128,7 @@ export class WorldRecord implements LedgerRecorder {
   }
 
   onAction(action: WalletAction): void {
-    // What is paid for a fill comes after it in the wallet's activity.
+    // A payment for a fill follows the fill in the wallet's activity.
     const isPaid = action.kind === 'REWARD' || action.kind === 'MAKER_REBATE'
     const rows = isPaid ? this.#after : this.#before
     rows.push({ make: (writer) => writer.action(action), trade: null })
@@ -182,7 +179,7 @@ export class WorldRecord implements LedgerRecorder {
     if (this.#writer !== null) this.#flush()
   }
 
-  /** Writes what waits; the part that it fills is the last one's. */
+  /** Writes the waiting rows, which belong to the last part. Begins the next part if that one is full. */
   #flush(): void {
     const entries = this.#waiting
     this.#waiting = []
@@ -201,7 +198,7 @@ export class WorldRecord implements LedgerRecorder {
     if (part.rowCount >= this.#partRowsMax) this.#write(() => this.#beginPart(world.nowMs()))
   }
 
-  /** Drops what is too much or too old, and begins a part of its own. */
+  /** Deletes excess and expired parts, and begins a new part. */
   #beginPart(atMs: TimeMs): void {
     const { world, ledgers } = this.#requireWorld()
     let oldest = this.#parts[0]
@@ -231,7 +228,7 @@ export class WorldRecord implements LedgerRecorder {
     this.#writer = writer
   }
 
-  /** A disk that refuses ends the record and not the world. */
+  /** A disk error ends the record but not the world. */
   #write(act: () => void): void {
     try {
       act()
@@ -250,7 +247,7 @@ export class WorldRecord implements LedgerRecorder {
   }
 }
 
-/** All that earlier rows amount to. */
+/** The state that results from all earlier rows. */
 function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<MakeRow> {
   const counts = SIM_VENUES.map(
     (venue) => world.droppedTradeCount(venue) + world.trades(venue).length,

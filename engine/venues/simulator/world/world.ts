@@ -1,6 +1,6 @@
-// The invented world in motion: which markets exist and in what state, which of them something
-// happens to, and how often. Listeners get every change synchronously, in order; the clock and
-// the random stream come from outside, so that a seed, a start and a clock replay a run.
+// The simulated world over time: the existing markets and their states, and the rate and choice of order flow.
+// Listeners get every change synchronously and in order. Clock and random stream are injected, so that a seed, a start
+// and a clock replay a run.
 
 import type { Clock } from '../../../clock.ts'
 import { nativeMarketId } from '../../../ids.ts'
@@ -34,13 +34,13 @@ import { TradeTape } from './trade-tape.ts'
 import { Trading } from './trading.ts'
 import { WalletPool } from './wallets.ts'
 
-/** A step does at most this much of the flow; the world keeps to wall-clock time and forgets the rest. */
+/** Maximum order flow of one step. The world follows wall-clock time and drops the rest. */
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
-/** How long an event is still listed after its last market resolved. */
+/** Time for which an event stays listed after its last market resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
 
-/** The opposite of a question is worth what the question leaves of a dollar. */
+/** Kinds of pairs with linked prices. The opposite of a question is worth one dollar minus the question. */
 const SAME_QUESTION_KINDS: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
 
 type Due =
@@ -48,20 +48,19 @@ type Due =
   | { readonly kind: 'restore'; readonly withdrawal: Withdrawal }
   | { readonly kind: 'drop'; readonly event: SimEvent }
 
-/** What the world needs of the calendar. */
+/** The parts of the calendar that the world uses. */
 export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'>
 
-/** The runs of the world before this one. */
 export interface EarlierRuns {
   readonly bornMs: TimeMs
   readonly lastStartedMs: TimeMs
 }
 
-/** The world behind both simulated venues. `step` must be called, every 20 ms or so. */
+/** The world behind both simulated venues. Call `step` every 20 ms or so. */
 export class SimulatedWorld implements World {
   readonly seed: number
   readonly startedMs: TimeMs
-  /** The world's first start; this run's unless there were others. */
+  /** The world's first start. This run's, unless there were earlier runs. */
   readonly bornMs: TimeMs
   /** All wallets of the world, by number. */
   readonly wallets: readonly SimWallet[]
@@ -79,12 +78,12 @@ export class SimulatedWorld implements World {
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
   readonly #events = { a: new Map<string, SimEvent>(), b: new Map<string, SimEvent>() }
   readonly #marketsByToken = new Map<string, LiveMarket>()
-  /** Arrays of the maps' values, made when asked for and void once something is added or dropped. */
+  /** Arrays of the maps' values, created on access and invalidated by additions and removals. */
   readonly #listed: {
     a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
     b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
   } = { a: null, b: null }
-  /** Markets of trades that are kept longer than the market is listed. */
+  /** Markets of trades that are retained longer than the market is listed. */
   readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
   #listeners: readonly ((change: WorldChange) => void)[] = []
@@ -93,7 +92,7 @@ export class SimulatedWorld implements World {
   #burst: { readonly messagesPerMs: number; readonly untilMs: number } | null = null
   #plannedToMs: TimeMs
   #sweptSecond: number
-  /** Only the flow pays for its messages: a thousand books closing at once must not silence it. */
+  /** Only order flow counts towards the rate: a thousand books that close at once must not stop it. */
   #isMetered = false
   #isPaused = false
 
@@ -105,9 +104,9 @@ export class SimulatedWorld implements World {
     clock: Clock
     random: Random
     earlier?: EarlierRuns | null
-    /** Planned price gaps a minute; none unless said. */
+    /** Planned price gaps per minute. Default: none. */
     gapsPerMinute?: number
-    /** Whether a market stands still, with all its orders. */
+    /** Reports whether a market is halted, with all its orders. */
     isHalted?: (market: SimMarket) => boolean
   }) {
     const { seed, clock, random } = options
@@ -119,7 +118,7 @@ export class SimulatedWorld implements World {
     this.#isHalted = options.isHalted ?? (() => false)
     this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
     const nowMs = clock.nowMs()
-    // Ids carry the start: two runs never share one, even when the clock was set back.
+    // Ids include the start. Two runs never share one, even if the clock was set back.
     this.startedMs = timeMs(Math.max(nowMs, (earlier?.lastStartedMs ?? 0) + 1))
     this.bornMs = earlier?.bornMs ?? this.startedMs
     this.#flowedToMs = nowMs
@@ -155,7 +154,9 @@ export class SimulatedWorld implements World {
     return this.#clock.nowMs()
   }
 
-  /** Invents trades and results of the days before the start and emits them to the listeners; before any step. */
+  /**
+   * Generates trades and results of the days before the start and emits them to the listeners. Call it before any step.
+   */
   emitPast(): void {
     const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
     inventPast({
@@ -192,18 +193,18 @@ export class SimulatedWorld implements World {
     return this.#gaps.planned
   }
 
-  /** Stops everything that moves, for exact comparisons; answers go on. */
+  /** Stops all changes, for exact comparisons. Requests are still answered. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Goes on from now; what should have happened meanwhile to statuses happens at the next step. */
+  /** Continues from now. Status changes that became due meanwhile occur at the next step. */
   resume(): void {
     this.#isPaused = false
     this.#flowedToMs = this.#clock.nowMs()
   }
 
-  /** From now on so many messages more, evenly over `forMs`; one before that has not ended is over. */
+  /** Adds this many messages, evenly over `forMs`. It replaces an unfinished burst. */
   burst(messages: number, forMs: number): void {
     this.#burst = { messagesPerMs: messages / forMs, untilMs: this.#clock.nowMs() + forMs }
   }
@@ -224,7 +225,7 @@ export class SimulatedWorld implements World {
     return this.#markets[venue].get(nativeId) ?? this.#migrated(venue, nativeId)
   }
 
-  /** A reading of all markets: such ids are seldom asked for. */
+  /** Scans all markets, because such ids are rarely requested. */
   #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
     const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
     if (ending === null) return null
@@ -232,7 +233,7 @@ export class SimulatedWorld implements World {
     return origin === undefined ? null : migratedOf(origin)
   }
 
-  /** Markets of the venue with at least one book read or event. */
+  /** Markets of the venue whose book was created by a read or an event. */
   *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
     for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
   }
@@ -251,18 +252,18 @@ export class SimulatedWorld implements World {
     return this.#tapes[venue].trades
   }
 
-  /** How many of the venue's oldest trades of this run are no longer kept. */
+  /** Number of the venue's oldest trades of this run that were dropped. */
   droppedTradeCount(venue: SimVenue): number {
     return this.#tapes[venue].droppedCount
   }
 
-  /** All trades of the venue since then are kept. */
+  /** All trades of the venue since this time are retained. */
   tradesFromMs(venue: SimVenue): TimeMs {
     const oldest = this.droppedTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
     return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
-  /** A market of the world, also one that is no longer listed: its event is then planned again. Null: never was. */
+  /** A market of the world, including unlisted ones, whose event is then planned again. Null: it never existed. */
   marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
     const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
     if (listed !== undefined) return listed
@@ -274,18 +275,18 @@ export class SimulatedWorld implements World {
     return this.#unlisted.get(at.nativeId) ?? null
   }
 
-  /** Adds a trade of an earlier run; the listeners do not get it. */
+  /** Adds a trade of an earlier run without notifying the listeners. */
   restoreTrade(market: LiveMarket, trade: SimTrade): void {
     market.addTrade(trade)
     this.#tapes[market.listing.venue].add(trade)
   }
 
-  /** Lets the oldest `count` trades of a venue go. */
+  /** Drops the oldest `count` trades of a venue. */
   dropTrades(venue: SimVenue, count: number): void {
     this.#tapes[venue].drop(count)
   }
 
-  /** Counts trades of earlier runs that are no longer kept. */
+  /** Counts dropped trades of earlier runs. */
   skipTrades(venue: SimVenue, count: number): void {
     this.#tapes[venue].skip(count)
   }
@@ -295,7 +296,7 @@ export class SimulatedWorld implements World {
   }
 
   onChange(listener: (change: WorldChange) => void): () => void {
-    // A new array each time: a listener that leaves during a change does not shift the others.
+    // A new array each time, so that a listener that unsubscribes during a change does not shift the others.
     this.#listeners = [...this.#listeners, listener]
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
@@ -306,7 +307,7 @@ export class SimulatedWorld implements World {
     return market.slot >= 0 && !this.#isHalted(market)
   }
 
-  /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
+  /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
   #exclusiveGroups() {
     const groups: (readonly LiveMarket[])[] = []
     for (const market of this.#markets.a.values()) {
@@ -318,7 +319,7 @@ export class SimulatedWorld implements World {
     return groups
   }
 
-  /** Pairs of some kinds of which both markets trade and are quoted. */
+  /** Pairs of the included kinds whose two markets trade and have quotes. */
   #pairs(isIncluded: (kind: SimPairKind) => boolean) {
     const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
     const isMoving = (market: LiveMarket): boolean => this.#isMoving(market)
@@ -339,7 +340,7 @@ export class SimulatedWorld implements World {
     return this.#listed[venue]
   }
 
-  /** Takes an event in; `nowMs` is null for those of the start, which are not emitted. */
+  /** Adds an event. `nowMs` is null for events at the start, which are not emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
@@ -378,7 +379,7 @@ export class SimulatedWorld implements World {
     return markets
   }
 
-  /** Joins a market to the others of its question, whose prices hang together from here on. */
+  /** Links a market to the others of its question, whose prices depend on each other from then on. */
   #link(market: LiveMarket): void {
     const { venue, pair } = market.listing
     if (pair === null || !SAME_QUESTION_KINDS.has(pair.kind)) return
@@ -450,10 +451,10 @@ export class SimulatedWorld implements World {
     }
   }
 
-  /** Order flow for the time since the last step: a balance of messages, each action paying its own. */
+  /** Order flow for the time since the last step: a balance of messages from which each action pays its cost. */
   #runFlow(nowMs: TimeMs): void {
     const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
-    // Of a burst nothing is forgotten, however late a step is.
+    // A burst is always delivered completely, however late a step is.
     const burstMs = Math.min(nowMs, this.#burst?.untilMs ?? 0) - this.#flowedToMs
     const ofBurst = Math.max(burstMs, 0) * (this.#burst?.messagesPerMs ?? 0)
     this.#flowedToMs = nowMs
@@ -461,7 +462,7 @@ export class SimulatedWorld implements World {
     const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
     const due = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
     this.#messagesDue = due + ofBurst
-    // Some actions come to nothing and cost nothing: the bound keeps a step finite all the same.
+    // Some actions have no effect and no cost. The bound keeps a step finite.
     this.#isMetered = true
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
@@ -473,8 +474,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Before a market moves, no quote of any market linked to it is left that the fair price has passed: books of one
-   * question, or of one event, never offer more than they are worth together. False while one of them stands still.
+   * Before a market changes, cancels quotes of all linked markets that the fair price has passed. Books of one question
+   * or event therefore never offer more than their joint worth. False: one of the markets is held.
    */
   #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
     if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
@@ -494,16 +495,16 @@ function byCreation(left: PlannedEvent, right: PlannedEvent): number {
 }
 
 /**
- * What a change costs in venue stream messages, for a client subscribed to all: the rate setting counts these.
- * Both streams of venue a, or the one of venue b, in the venues' own forms: Market channel and Activity stream of
- * engine/venues/polymarket/README.md, Messages of engine/venues/kalshi/README.md. Lifecycle is not counted.
+ * Cost of a change in venue stream messages, for a client subscribed to all channels. The rate setting counts these.
+ * Covers both streams of venue a, or the one of venue b (Market channel and Activity stream in
+ * engine/venues/polymarket/README.md, Messages in engine/venues/kalshi/README.md). Lifecycle messages are not counted.
  */
 export function messageCost(change: WorldChange): number {
   const isPolymarket = change.market.listing.venue === 'a'
   if (change.kind === 'levels') return isPolymarket ? 1 : change.changes.length
   if (change.kind !== 'trade') return 0
-  // a: last_trade_price, the books of both tokens, orders_matched, a `trades` row a participant.
+  // a: last_trade_price, the books of both tokens, orders_matched, and a `trades` row per participant.
   if (isPolymarket) return 1 + 2 + 1 + 1 + change.trade.makers.length
-  // b: the trade and a delta for each level.
+  // b: the trade, and a delta per level.
   return 1 + change.changes.length
 }
