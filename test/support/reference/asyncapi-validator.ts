@@ -1,5 +1,5 @@
-// Holds messages against the AsyncAPI document: validators are made by ajv (JSON Schema 2020-12,
-// strict) from the document's text alone, and admit no property that it does not name.
+// Validates messages against the AsyncAPI document with ajv (JSON Schema 2020-12, strict), from the document's text
+// alone. Rejects properties that it does not name.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 const BASE = 'asyncapi://schemas/'
 
 export class AsyncapiValidator {
-  /** By the document's name of the message: `updateMessage`, `subscribeCommand`. */
+  /** By the message's name in the document: `updateMessage`, `subscribeCommand`. */
   readonly #validators = new Map<string, ValidateFunction>()
   readonly names: readonly string[]
 
@@ -24,7 +24,7 @@ export class AsyncapiValidator {
     this.names = [...this.#validators.keys()]
   }
 
-  /** What is wrong with a message of this name, in a sentence; null: nothing. */
+  /** The problem of a message with this name, as a sentence; null: none. */
   problem(name: string, message: unknown): string | null {
     const validate = this.#validators.get(name)
     if (validate === undefined) return `${name} is not in the document`

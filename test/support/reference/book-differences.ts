@@ -1,5 +1,5 @@
-// What two books differ in, and which of the differences the venue's protocol of 2025 explains: fills
-// are not announced as changes, they show only in the next whole book.
+// Differences between two books, and their explanation by the venue's protocol of 2025: fills are not sent as changes,
+// they only show in the next full book.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import type { PriceMicros } from '../../../engine/units.ts'
@@ -18,9 +18,9 @@ interface LevelDifference {
 }
 
 /**
- * 'fill': less at a level that was, or now is, the best of its side or better: taken from the top.
- * 'rest': more at the new best level, which the other side held before: what a taker's order left.
- * 'ahead': a change that is announced a moment later says just this: the book was made after it.
+ * 'fill': less size at a level that was or now is the best of its side or better: taken from the top.
+ * 'rest': more size at the new best level, on the price where the other side was: the rest of a taker's order.
+ * 'ahead': a change sent shortly afterwards explains it: the book was made after that change.
  * 'unexplained': none of these; a message is missing from the recording.
  */
 export type Explanation = 'fill' | 'rest' | 'ahead' | 'unexplained'
@@ -40,7 +40,7 @@ export function differencesOf(before: Sides, after: Sides): LevelDifference[] {
   return differences
 }
 
-/** `soon` are the changes announced in the moment after the book, in their order. */
+/** `soon`: changes sent shortly after the book, in order. */
 export function explain(
   difference: LevelDifference,
   books: { readonly before: Sides; readonly after: Sides },
@@ -49,7 +49,7 @@ export function explain(
   const { side, price, before, after } = difference
   const was = bestOf(books.before)
   const is = bestOf(books.after)
-  /** Larger is better for its own side. */
+  /** Larger is better on this side. */
   const rank = (value: number): number => (side === 'bid' ? value : -value)
   const other = side === 'bid' ? 'ask' : 'bid'
   if (after < before && rank(price) >= Math.min(rank(was[side]), rank(is[side]))) return 'fill'

@@ -1,5 +1,3 @@
-// The judge of books while they move: what it must see, and what it must not hold against a client.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookView } from '../../../http/client/connect.ts'
@@ -22,12 +20,12 @@ test('detects a book that differs from the client’s at its seq, and waits whil
   assert.deepEqual([result(3, 1), result(4, 2)], ['equal', 'equal'])
   assert.deepEqual([result(3, 9), result(4, 9), result(5, 1)], ['different', 'open', 'open'])
   assert.equal(memory.compare('m', { ...moment(4, 2), epoch: 'other' }), 'open')
-  // After a venue's gap the same seq has another book.
+  // After a gap at the venue the same seq has another book.
   memory.note(view(4, 9), false)
   assert.deepEqual([result(4, 2), result(4, 9)], ['equal', 'equal'])
   memory.note(view(5, 3), true)
   assert.equal(result(4, 8), 'different')
-  // Cut off, and given a snapshot later on.
+  // Disconnected; a snapshot follows later.
   memory.note(view(8, 3), false)
   assert.deepEqual([result(5, 7), result(6, 7)], ['unknown', 'unknown'])
 })

@@ -1,9 +1,8 @@
-// What a client's book was at each of its last seqs, so that a book which REST shows while everything
-// moves can be held against the client's own of the same seq, wherever the client is by then.
+// A client's book at each of its last seqs, for comparison with a REST book of the same seq while the client continues.
 
 import type { BookView } from '../../../http/client/connect.ts'
 
-/** A book of a moment. */
+/** A book at one moment. */
 export interface BookMoment {
   readonly epoch: string
   readonly seq: number
@@ -24,13 +23,13 @@ interface State {
 }
 
 /**
- * `equal`: the client had this book. `different`: it had another one at this seq, and the next update
- * was applied to that. `open`: it has not come so far, or may be given another book at this seq still
- * (a venue's gap uses no seq up). `unknown`: it was somewhere else (cut off, or too long ago).
+ * `equal`: the client had this book. `different`: it had another one at this seq, and the next update was applied to
+ * that one. `open`: it has not reached this seq, or may still receive another book at this seq (a venue's gap uses no
+ * seq). `unknown`: not recorded (disconnected, or too long ago).
  */
 type BookMatch = 'equal' | 'different' | 'open' | 'unknown'
 
-/** States of a market that are kept. */
+/** Stored states per market. */
 const STATES_MAX = 48
 
 export class BookHistory {

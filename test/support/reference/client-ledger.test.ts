@@ -1,4 +1,4 @@
-// The judge of the continuity tests is not blind: each thing that must never happen is seen.
+// Each kind of violation is detected.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,13 +1,13 @@
-// What one user of the client was handed, written down and judged: every trade once, every book's seq
-// without a hole that was not told. Knows the protocol's counting and nothing of how the client works.
+// Records and checks a client's events: every trade once, and every book's seq without an unannounced gap. Knows the
+// protocol's numbering, not the client's implementation.
 
 import type { Channel, GapEvent, StreamEvent } from '../../../http/client/connect.ts'
 
-/** A trade that truly was. */
+/** A trade of the reference data. */
 export interface TrueTrade {
   readonly market: string
   readonly id: string
-  /** Its place in the run that told it; null where only the venue was asked. */
+  /** Its offset in the run that published it; null if only the venue's data is known. */
   readonly offset: number | null
   readonly seq: number | null
   readonly atMs: number
@@ -16,11 +16,11 @@ export interface TrueTrade {
 interface FollowedSeq {
   epoch: string
   seq: number
-  /** Told: nothing counts before the next snapshot. */
+  /** A gap was announced: nothing is checked until the next snapshot. */
   isGapOpen: boolean
 }
 
-/** The first `synced` of a channel: from here on everything is owed to the user. */
+/** The first `synced` of a channel: from here on the client must receive everything. */
 interface Start {
   readonly offset: number
   readonly atMs: number
@@ -30,13 +30,13 @@ const FAULTS_MAX = 20
 
 export class ClientLedger {
   readonly name: string
-  /** What must never happen. */
+  /** Violations. */
   readonly faults: string[] = []
   readonly starts = new Map<Channel, Start>()
   readonly gaps = new Map<string, number>()
   readonly counts = { connections: 0, resumes: 0, replayed: 0, updates: 0, snapshots: 0, trades: 0 }
   readonly #books = new Map<string, FollowedSeq>()
-  /** Ids by market, each handed once. */
+  /** Ids by market, each received once. */
   readonly #trades = new Map<string, Set<string>>()
   readonly #tradeGaps: GapEvent[] = []
 
@@ -74,7 +74,7 @@ export class ClientLedger {
     }
   }
 
-  /** The true trades that this user was owed and not handed, and those that a gap had announced. */
+  /** Expected trades that the client did not receive, and those that an announced gap covers. */
   compare(truth: readonly TrueTrade[], isOurs: (market: string) => boolean) {
     const start = this.starts.get('trades')
     const found = {
@@ -151,7 +151,7 @@ export class ClientLedger {
   }
 }
 
-/** Whether a gap that was told speaks of this trade. */
+/** Whether an announced gap covers this trade. */
 function covers(gap: GapEvent, trade: TrueTrade): boolean {
   const { market_id: market, platform } = gap
   if (market !== null && market.toLowerCase() !== trade.market) return false

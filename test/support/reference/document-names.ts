@@ -1,5 +1,5 @@
-// The public names in an OpenAPI or AsyncAPI document, one a line: operations, parameters, statuses, fields with their types and
-// choices. Texts that only people read are left out, so that a better sentence changes nothing.
+// Public names of an OpenAPI or AsyncAPI document, one per line: operations, parameters, statuses, fields with types
+// and choices. Prose is omitted, so that rewording changes nothing.
 
 type Json = unknown
 type Fields = Readonly<Record<string, Json>>
@@ -12,7 +12,6 @@ const fieldsOf = (value: Json, name: string): Fields => {
 }
 const listOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [])
 
-/** Lines in the order of the document. */
 export function documentNames(document: Json): readonly string[] {
   const components = fieldsOf(document, 'components')
   return [
@@ -58,7 +57,7 @@ function pathLines(kind: string, paths: Fields): readonly string[] {
   )
 }
 
-/** Status and shapes; the headers that one answer has and most have not. */
+/** Status and shapes; also headers that only few responses have. */
 function answerText([status, answer]: [string, Json]): string {
   const headers = Object.keys(fieldsOf(answer, 'headers')).filter((name) => !ON_ALL.test(name))
   const shapes = Object.entries(fieldsOf(answer, 'content')).map(([type, content]) => {
@@ -94,7 +93,7 @@ function channelLines([name, value]: [string, Json]): readonly string[] {
   return schemaLines('query', fieldsOf(fieldsOf(value, 'ws'), 'query'))
 }
 
-/** A named shape with its fields, nested ones by a path. */
+/** A named shape with its fields; nested ones have a path. */
 function schemaLines(path: string, schema: Json): readonly string[] {
   if (!isFields(schema)) return [`${path}: ${typeText(schema)}`]
   const required = listOf(schema.required)
@@ -113,7 +112,7 @@ function schemaLines(path: string, schema: Json): readonly string[] {
   ]
 }
 
-/** Types, choices and bounds, without what people read. */
+/** Types, choices and bounds, without prose. */
 function typeText(schema: Json): string {
   const name = refName(schema)
   if (name !== null) return name

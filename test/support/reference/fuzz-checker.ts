@@ -1,5 +1,5 @@
-// Judges the answer to any request: no 5xx, documented status and valid body where a route answered,
-// one of the plain refusals elsewhere, no secret said again, nothing of the request in a header.
+// Checks the response to any request: no 5xx, a documented status and valid body from a route, a plain rejection
+// elsewhere, no secret repeated, and nothing of the request in a header.
 
 import { Router } from '../../../http/request/router.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
@@ -7,10 +7,10 @@ import { ACCOUNT, type DocumentedServer } from '../rigs/documented-server.ts'
 import { type FuzzRequest, MARK, PASSWORD } from '../worlds/fuzz-requests.ts'
 import { OpenapiValidator } from './openapi-validator.ts'
 
-/** The library's own refusals of what is no HTTP. */
+/** The library's own responses to invalid HTTP. */
 const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]
 
-/** By the document and the routes of a face. */
+/** Uses the document and the routes of an API server. */
 export class FuzzChecker {
   readonly #judge: OpenapiValidator
   readonly #router: Router
@@ -20,7 +20,7 @@ export class FuzzChecker {
     this.#router = new Router(server.allRoutes)
   }
 
-  /** What is wrong, in a sentence; null: nothing. */
+  /** The problem as a sentence; null: none. */
   problem(request: FuzzRequest, answer: RawAnswer | null): string | null {
     if (answer === null) return request.isBroken ? null : 'closed without an answer'
     const { status, headers } = answer
@@ -34,9 +34,9 @@ export class FuzzChecker {
     return this.#shape(request, answer)
   }
 
-  /** Credentials and passwords nowhere; nothing of the request in headers. */
+  /** Credentials and passwords must appear nowhere; nothing of the request in headers. */
   #secret(request: FuzzRequest, { status, head, body }: RawAnswer): string | null {
-    // Names of parameters are said again, percent-encoded.
+    // This header repeats parameter names, percent-encoded.
     const others = head.replace(/^x-unknown-parameters: [\w.!~*'()%",+ -]{1,900}$/im, '')
     if (others.includes(MARK) || /^(x-injected|set-cookie):/im.test(others))
       return 'the request is in a header'
@@ -48,7 +48,7 @@ export class FuzzChecker {
     return null
   }
 
-  /** As the route documents it; elsewhere, a plain refusal. */
+  /** A route must respond as documented; elsewhere a plain rejection is required. */
   #shape({ method, target, isBroken }: FuzzRequest, answer: RawAnswer): string | null {
     const { status, body } = answer
     const match = this.#router.match(method, target.split('?')[0] ?? '')
@@ -61,10 +61,10 @@ export class FuzzChecker {
         pattern,
         isHead: method === 'HEAD',
       })
-      // A broken line may have been read as another request than ours; then a refusal will do.
+      // A broken request line may have been parsed as another request; then any rejection is valid.
       return problem !== null && isBroken && isRefusal(answer) ? null : problem
     }
-    // A refusal of HEAD has no body to be looked at.
+    // A rejected HEAD request has no body to check.
     const isRefused = isRefusal(answer) || (method === 'HEAD' && status === 400)
     if (isBroken && isRefused) return null
     if (match.kind === 'options') return status === 204 && body === '' ? null : `OPTIONS ${status}`
@@ -74,7 +74,7 @@ export class FuzzChecker {
   }
 }
 
-/** `{"detail": string}` and no more. */
+/** Exactly `{"detail": string}`. */
 function isRefusal({ status, body }: RawAnswer): boolean {
   if (status < 400 || !body.startsWith('{')) return false
   const value: unknown = JSON.parse(body)

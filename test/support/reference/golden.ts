@@ -1,5 +1,4 @@
-// What a recorded list of names or answers was, held against what it is now. `GOLDEN=write` replaces the record: for changes that
-// are meant.
+// Compares names or responses with a recorded list. `GOLDEN=write` replaces the recording, for intended changes.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,13 +6,12 @@ import { dirname, join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/golden')
 
-/** Where recorded files are. */
+/** Path of a recorded file. */
 export const goldenFile = (name: string): string => join(FOLDER, name)
 
-/** Whether records are replaced instead of compared. */
 export const isRecordingGolden = process.env.GOLDEN === 'write'
 
-/** Compares lines with those of a file, one a line, and names what was added and what is missing. */
+/** Compares lines with those of a file, and reports added and missing ones. */
 export function assertGoldenLines(name: string, lines: readonly string[]): void {
   const file = goldenFile(name)
   if (isRecordingGolden) {

@@ -1,8 +1,6 @@
-// The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests,
-// for running without a disk, and as the naive twin that test/contract/storage.ts judges
-// LmdbStorage by. Trades and histories have files of their own (memory/trades.ts,
-// memory/histories.ts). Nothing survives close().
-// Bounded by retention alone, so not for long runs.
+// The interfaces of storage.ts with Maps and arrays, independent of LMDB: for tests, for running without a disk, and as
+// the reference implementation with which test/contract/storage.ts compares LmdbStorage. Parts are in memory/. Nothing
+// survives close(). Only retention bounds it, so it is not for long runs.
 
 import type {
   AccountId,
@@ -51,14 +49,13 @@ import { MemoryWallets } from './memory/wallets.ts'
 import { MemoryWebhooks } from './memory/webhooks.ts'
 import { MemoryWhales } from './memory/whales.ts'
 
-/** A guess at what a row would take on disk, for the size bound. */
+/** Estimated bytes of a row on disk, for the size limit. */
 const TRADE_BYTES = 500
 const TICK_BYTES = 3
 const BAR_BYTES = 90
 const SNAPSHOT_BYTES = 200
 const DAY_BYTES = 1_000
 
-/** Opens an empty storage in memory. */
 export function openMemoryStorage(): Storage {
   return new MemoryStorage()
 }
@@ -66,7 +63,7 @@ export function openMemoryStorage(): Storage {
 class MemoryMarkets implements MarketTable {
   readonly #owned: readonly { removeMarket(market: MarketNumber): void }[]
   readonly #numbers = new Map<string, MarketNumber>()
-  /** In order of number, since numbers ascend and none comes back. */
+  /** In order of number, since numbers ascend and are never reused. */
   readonly #summaries = new Map<MarketNumber, MarketSummary>()
   readonly #details = new Map<MarketNumber, ListingDetails>()
   #last = 0
@@ -232,7 +229,7 @@ class MemoryRuns implements RunTable {
     return [...this.#runs]
   }
 
-  /** Removes the oldest runs but those that `hasTrades`, and never the last; at most `rowsMax`. */
+  /** Removes at most `rowsMax` of the oldest runs, except those that `hasTrades` and the last one. */
   prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
     let count = 0
     while (count < Math.min(rowsMax, this.#runs.length - 1)) {
@@ -260,7 +257,7 @@ class MemoryLosses implements LossTable {
       .sort((one, other) => one.offset - other.offset)
   }
 
-  /** Removes the losses of the runs before `run`, at most `rowsMax`; how many. */
+  /** Removes at most `rowsMax` losses of the runs before `run`; returns their count. */
   prune(run: number, rowsMax: number): number {
     const missing = new Set(this.#losses.filter((loss) => loss.run < run).slice(0, rowsMax))
     this.#losses = this.#losses.filter((loss) => !missing.has(loss))
@@ -372,7 +369,7 @@ class MemoryStorage implements Storage {
     let rowsLeft = limits.rowsMax
     for (;;) {
       const isTooLarge = this.sizeBytes() > limits.sizeBytesMax
-      // Everything if too large; otherwise the tables whose oldest hour is too old.
+      // All tables if the size limit is exceeded; otherwise those with expired hours.
       const due = tables.filter((table) => {
         const oldest = stored.get(table) ?? firstKept
         return table.firstHour() < (isTooLarge ? Number.POSITIVE_INFINITY : oldest)

@@ -1,12 +1,11 @@
-// Holds answers against the specification document: is this status documented for this operation, has
-// the body its schema and nothing that the schema does not name, are the headers there? Validators are
-// made by ajv (JSON Schema 2020-12, strict) from the document's text alone, so that what a client would
-// read is what is judged.
+// Validates responses against the OpenAPI document: the status must be documented for the operation, the body must
+// match its schema without further properties, and the headers must be present. Uses ajv (JSON Schema 2020-12, strict)
+// and the document's text alone, so it checks what a client would read.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 
-/** What is judged: an answer, and the operation that gave it. */
+/** A response and its operation. */
 interface ValidatedResponse {
   readonly method: string
   /** As in the document's `paths`. */
@@ -26,13 +25,13 @@ interface DocumentedResponse {
 /** By operation (`GET /v1/markets`) and status. */
 type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
 
-/** By the document's text: test files that share a process judge by one document. */
+/** By the document's text: test files in one process share a document. */
 const existing = new Map<string, DocumentedResponses>()
-/** So that references resolve from within any of them. */
+/** Base URI that resolves references from within any schema. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
-/** Judges by one document. Throws when the document's schemas are not valid in themselves. */
+/** Validates against one document. Throws if the document's schemas are invalid. */
 export class OpenapiValidator {
   readonly #responses: DocumentedResponses
 
@@ -42,12 +41,12 @@ export class OpenapiValidator {
     existing.set(text, this.#responses)
   }
 
-  /** The documented statuses of an operation; throws when it is not documented. */
+  /** The documented statuses of an operation; throws if it is not documented. */
   statuses(method: string, pattern: string): readonly number[] {
     return [...this.#of(method, pattern).keys()]
   }
 
-  /** What is wrong, in a sentence; null: nothing. */
+  /** The problem as a sentence; null: none. */
   problem(checked: ValidatedResponse): string | null {
     const { method, pattern, status } = checked
     const response = this.#of(method, pattern).get(status)
@@ -90,7 +89,7 @@ function documented(response: JsonObject, ajv: Ajv2020): DocumentedResponse {
   return { headers, mediaType: content[0], validate: ajv.compile(schema) }
 }
 
-/** The rate headers, those that a status must have, and none of ours that is not documented. */
+/** Checks the rate headers, the status's required headers, and that custom headers are documented. */
 function headerProblem(
   { status, headers }: ValidatedResponse,
   response: DocumentedResponse,
@@ -130,12 +129,12 @@ function bodyProblem(
   return `${error?.instancePath} ${error?.message} ${extra}: ${body.slice(0, 300)}`
 }
 
-/** References lead to the open variants: for parts of a composition, which see only their own. */
+/** References lead to open variants: for parts of a composition, which see only their own properties. */
 function open(schema: Json): Json {
   return rewritten(schema, 'open')
 }
 
-/** Objects admit no property that is not named; references lead to closed variants. */
+/** Objects allow only named properties; references lead to closed variants. */
 function closed(schema: Json): Json {
   return rewritten(schema, 'closed')
 }

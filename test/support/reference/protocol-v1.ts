@@ -1,6 +1,5 @@
-// Recorded changes of 2025 in the shape of today's `price_change`: one message with the entries of
-// both tokens and, where a book is given, the best prices after it. Nothing else about them is new.
-// Also whole books as frames, for answering a subscription out of what a naive book holds.
+// Recorded changes of 2025 converted to the current `price_change`: one message with the entries of both tokens and, if
+// a book is given, the best prices after it. Also full books as frames, to answer a subscription from a naive book.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type CapturedFrame, mirrored, otherSide } from '../worlds/recordings.ts'
@@ -24,7 +23,7 @@ function entryOf(
   return best === null ? wire : { ...wire, best_bid: best.bid, best_ask: best.ask }
 }
 
-/** The best prices as the venue writes them: '' where a side is empty. */
+/** The best prices in the venue's format: '' if a side is empty. */
 function bestOf(book: NaiveBook, isFirst: boolean): { bid: string; ask: string } {
   const best = (side: BookSide): string => {
     const level = book.levels(isFirst ? side : otherSide(side))[0]
@@ -38,7 +37,7 @@ const turned = (change: LevelChange): LevelChange => ({
   side: otherSide(change.side),
 })
 
-/** Today's message for a recorded change; `book` is the first token's, after the change. */
+/** The current message for a recorded change; `book` is the first token's, after the change. */
 export function changeV1(
   frame: CapturedFrame,
   tokens: Tokens,

@@ -1,6 +1,6 @@
-// Compares a restarted service with what it had acknowledged and served before it was killed: accounts,
-// keys, webhooks and their secrets, trades, candles, and records that cannot be read. What was asked
-// and never answered may be so or so, and is known afterwards.
+// Compares a restarted service with what it had acknowledged and served before it was killed: accounts, keys, webhooks
+// and their secrets, trades, candles, and damaged records. Unanswered requests may have taken effect or not; their
+// outcome is known afterwards.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type PriceMicros, priceMicros } from '../../../engine/units.ts'
@@ -28,7 +28,7 @@ interface HookRow {
   readonly active: boolean
 }
 
-/** Sentences about people who were touched, or are new, since the last look; they are settled then. */
+/** Problems of users changed or created since the last check, as sentences; resolves their unknown outcomes. */
 export async function checkPeople(
   { api }: ServiceLocations,
   load: MixedLoad,
@@ -110,7 +110,7 @@ async function judgeHooks(
   }
 }
 
-/** What must be there is, what must not is not, and what was unknown is known now. */
+/** Checks what must exist and what must not, and resolves unknown outcomes. */
 function settle(
   entry: KeyEntry | HookEntry,
   listed: { has(id: string): boolean },
@@ -123,7 +123,7 @@ function settle(
   entry.isThere = isListed
 }
 
-/** Each webhook is tested by its owner, and must sign with a secret that was acknowledged last. */
+/** Each webhook's owner tests it; a secret acknowledged last must sign. */
 async function judgeSecrets(
   api: string,
   tests: readonly { readonly hook: HookEntry; readonly credential: Credential }[],
@@ -136,7 +136,7 @@ async function judgeSecrets(
     const hook = waiting.get(event.data.webhook_id)
     if (hook === undefined) return
     waiting.delete(hook.id)
-    // The newest first: the one before it signs as well.
+    // The newest first: the previous one signs as well.
     const secret = hook.secrets.toReversed().find(isSignedBy)
     if (secret === undefined) problems.push(`webhook ${hook.id}: signed with no secret of its own`)
     else hook.secrets = [secret]
@@ -158,7 +158,7 @@ interface TradeRow {
   readonly is_block_trade: boolean
 }
 
-/** Every trade of a market that is stored, newest first. */
+/** Every stored trade of a market, newest first. */
 async function storedTrades(
   { api, key }: ServiceLocations,
   market: string,
@@ -175,7 +175,7 @@ async function storedTrades(
   return trades
 }
 
-/** Trades that were served and are not there, or not as they were. */
+/** Served trades that are missing or changed. */
 export async function checkTrades(
   locations: ServiceLocations,
   load: MixedLoad,
@@ -199,7 +199,7 @@ export async function checkTrades(
 const micros = (value: number) => Math.round(value * 1e6)
 const price = (value: number): PriceMicros => priceMicros(micros(value))
 
-/** Candles of a market that are not what its stored trades make. */
+/** Candles of a market that differ from its stored trades. */
 export async function checkCandles(
   locations: ServiceLocations,
   market: string,
@@ -213,7 +213,7 @@ export async function checkCandles(
       const trades = await storedTrades(locations, market)
       const url = `${locations.api}/v1/markets/${encodeURIComponent(market)}/candles?interval=${interval}&limit=1000`
       const { candles } = await read<{ candles: readonly Candle[] }>(url, locations.key)
-      // A trade that came meanwhile is in one of the two only.
+      // A trade that arrived meanwhile is in only one of the two.
       if ((await storedTrades(locations, market)).length !== trades.length && tries < 20) continue
       const expected = expectedCandles(trades, lengthMs)
       const served = candles.map((candle) => JSON.stringify(shown(candle)))
@@ -256,7 +256,7 @@ function expectedCandles(trades: readonly TradeRow[], lengthMs: number): readonl
   })
 }
 
-/** Records that failed their check since the service started. */
+/** Records with a failed checksum since the service started. */
 export async function damagedRecords({ api }: ServiceLocations): Promise<number> {
   const metrics = await (await fetch(`${api}/metrics`)).text()
   const counts = metrics.matchAll(/^storage_records_damaged\{[^}]*\} (\d+)$/gm)

@@ -1,5 +1,4 @@
-// All that a tally of a wallet can tell, as plain objects, from the tally and from its naive twin, so that one
-// assertion compares them.
+// All figures of a P&L state and of its reference implementation as plain objects, so that one assertion compares them.
 
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { HOUR_MS, timeMs } from '../../../engine/units.ts'
@@ -121,7 +120,7 @@ function grouped(rows: readonly Second[], keyOf: (atMs: number) => number): [num
   return [...groups]
 }
 
-/** By the calendar, not by counting days: a week begins where the weekday says Monday. */
+/** By the calendar, without counting days: a week begins on the date whose weekday is Monday. */
 function stepStart(granularity: PnlGranularity, atMs: number): number {
   if (granularity === 'all') return atMs
   const at = new Date(atMs)

@@ -1,7 +1,6 @@
-// A simulated world whose ledgers are known, with a past and with markets that close soon, and what follows from a
-// ledger by the written rules alone (naive/wallet.ts), in the words of our REST answers. The venues run in the test's
-// own process, so that their past takes seconds: their clock is wound from then to now, and goes on from there with the
-// machine's, or by steps of its own.
+// A simulated world with known ledgers, a history, and markets that close soon. The expected REST figures of a wallet
+// follow from its ledger by the written rules alone (naive/wallet.ts). The venues run in this process, so their history
+// takes seconds: their clock is advanced from the past to the present, then follows the system clock or its own steps.
 
 import { pause, systemClock } from '../../../engine/clock.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -36,28 +35,28 @@ interface TruthWorldOptions {
   readonly markets: number
   readonly messagesPerSecond: number
   readonly pastMinutes: number
-  /** For so long from now on markets go on closing. */
+  /** Markets keep closing for this long. */
   readonly closingSeconds: number
   /**
-   * `machine`: now is now, as an engine in a process of its own needs it. `own`: now is always the same moment, so that
-   * the past is always the same one, and time goes on in steps between the turns of this process: a slow machine makes
-   * it slower.
+   * `machine`: the present is the system time, as an engine in another process needs. `own`: the present is a fixed
+   * moment, so that the history is always equal, and time advances in steps between event-loop ticks: a slow machine
+   * causes no timeouts.
    */
   readonly time: 'machine' | 'own'
   readonly faults?: SimulatorOptions['faults']
-  /** So many seconds from now venue a's activity stream ends; absent: never. */
+  /** Venue a's activity stream ends after this many seconds; absent: never. */
   readonly activityEndsS?: number
 }
 
-/** A world from the past to now, going on until stopped. */
+/** A world with its history, running until stopped. */
 export interface TruthWorld {
   readonly simulator: Simulator
   readonly find: FindWalletMarket
-  /** The world's, for an engine in this process too. */
+  /** The world's clock, also for an engine in this process. */
   readonly clock: ManualClock
-  /** Resolves when so many milliseconds of the world have gone by. */
+  /** Resolves after this many milliseconds of the world's time. */
   readonly pause: (ms: number) => Promise<void>
-  /** How many markets of venue a were resolved since now. */
+  /** Number of venue a markets resolved since the present. */
   readonly resolvedCount: () => number
   stop(): Promise<void>
 }
@@ -102,9 +101,9 @@ export async function startTruthWorld(options: TruthWorldOptions): Promise<Truth
 }
 
 /**
- * The calendar, in which two thirds of venue a's events close at a moment of their own, half of them in the past and half
- * from now on, all markets of an event at once, and are resolved seconds later; some are void. Left alone, a small
- * world resolves a market an hour, and voids are rare.
+ * A calendar in which two thirds of venue a's events close at their own moments, half in the past and half later. All
+ * markets of an event close together and are resolved seconds later; some are void. By default a small world resolves
+ * a market an hour, and voids are rare.
  */
 function hastened(
   calendar: Calendar,
@@ -116,7 +115,7 @@ function hastened(
     const when = chance('when')
     const share = chance('close')
     const isPast = when < 1 / 3
-    // Long enough ago for many to have redeemed.
+    // Long enough ago for many redemptions.
     const closeMs = isPast
       ? fromMs + (0.2 + 0.5 * share) * (nowMs - fromMs)
       : nowMs + (0.1 + 0.9 * share) * (toMs - nowMs)
@@ -148,7 +147,7 @@ function hastened(
   }
 }
 
-/** What there is to know of the world's markets, without their venue's routes. */
+/** All facts of the world's markets, without the venue's API. */
 function marketsOf({ world }: Simulator): FindWalletMarket {
   return (id) => {
     const market = world.market('a', id)
@@ -162,9 +161,9 @@ function marketsOf({ world }: Simulator): FindWalletMarket {
       labels: listing.outcomes,
       tokens: listing.tokens.map((token) => outcomeId(token)),
       payout: isResolved ? listing.payout : null,
-      // The venue gives the close as the moment of the result, in whole seconds.
+      // The venue reports the close as the time of the result, in whole seconds.
       resolvedAtMs: isResolved ? timeMs(listing.closeMs - (listing.closeMs % 1_000)) : null,
-      // Only fills of before May 2026 are judged by it, and the world is younger.
+      // Only needed for fills before May 2026, and the world is younger.
       takerFee: null,
       group: event.isMutuallyExclusive ? group : null,
     }
@@ -197,7 +196,7 @@ interface TruthPage {
   readonly rows: readonly TruthRow[]
 }
 
-/** A wallet's ledger as the world has it. */
+/** A wallet's ledger in the world. */
 interface WalletTruth extends Omit<TruthPage, 'rows' | 'next_index'> {
   /** In the order of the rules. */
   readonly events_in_order: readonly WalletEvent[]
@@ -213,7 +212,7 @@ const KINDS: Readonly<Record<string, WalletEventKind>> = {
   MIGRATION: 'migration',
 }
 
-/** What wallets may have done or had happen to them; a comparison without one of these shows little. */
+/** Kinds of wallet activity; a comparison without one of these proves little. */
 export const ACTIVITY_KINDS = [
   'taker fills',
   'maker fills',
@@ -261,14 +260,16 @@ export function activitiesOf({ events, holdings }: SimWalletLedger): Map<Activit
   return deeds
 }
 
-/** So many wallets: some of every deed first, then from the busiest to the idlest in even steps. */
+/**
+ * Selects this many wallets: some with each kind of activity first, then evenly from the busiest to the least active.
+ */
 export function chosen(all: readonly SimWalletLedger[], count: number): SimWalletLedger[] {
   const byEvents = all.toSorted((one, other) => other.events.length - one.events.length)
   const found = new Set<SimWalletLedger>()
   for (const deed of ACTIVITY_KINDS) {
     const doing = byEvents.filter((ledger) => activitiesOf(ledger).has(deed))
     const share = Math.max(1, Math.floor(count / 2 / ACTIVITY_KINDS.length))
-    // Not only the busiest, who do everything.
+    // Not only the busiest wallets, which have every kind of activity.
     for (let position = 0; position < share; position += 1) {
       const ledger = doing[Math.floor(((position + 0.5) * doing.length) / share)]
       if (ledger !== undefined) found.add(ledger)
@@ -293,7 +294,7 @@ export async function truthOfWallet(gamma: string, address: string): Promise<Wal
   }
 }
 
-/** Rows of one conversion become one event; then by second and transaction. */
+/** Rows of one conversion become one event; sorted by second and transaction. */
 function eventsOf(rows: readonly TruthRow[]): readonly WalletEvent[] {
   const events: WalletEvent[] = []
   for (const row of rows) {
@@ -334,7 +335,7 @@ function eventOf(row: TruthRow): WalletEvent {
 /** Named figures; money and sizes in micros. */
 export type Sheet = Map<string, string | number | boolean | null>
 
-/** Everything that our answers must say of a wallet, by the rules alone. */
+/** All expected REST figures of a wallet, by the rules alone. */
 export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const { events_in_order: events } = truth
   const naive = new NaiveWallet(events, find)
@@ -354,7 +355,7 @@ export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet
     losses: closed.filter((one) => one.realized < one.fees).length,
     first: naive.firstTradeMs === null ? null : naive.firstTradeMs / 1_000,
     last: naive.lastTradeMs === null ? null : naive.lastTradeMs / 1_000,
-    // By the world's own books, not by ours: what was received less what was paid, and what is held.
+    // From the world's own ledger: income less payments, and current holdings.
     ...{ cash: truth.cash_micros, closure: truth.cash_micros + cost - realized },
     balances: balancesText(truth.balances.map((one) => [one.token, one.amount_micros])),
   }
@@ -386,7 +387,7 @@ export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet
   return sheet
 }
 
-/** The rows of its fills as the stream can tell them: it does not name the maker. */
+/** The rows of its fills as the stream reports them, which does not name the maker. */
 export function expectedFills(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const sheet: Sheet = new Map()
   for (const event of truth.events_in_order) {
@@ -395,7 +396,7 @@ export function expectedFills(truth: WalletTruth, find: FindWalletMarket): Sheet
   return sheet
 }
 
-/** Equal rows are as many as there are. */
+/** Counts equal rows. */
 export function countRow(sheet: Sheet, text: string | null): void {
   if (text !== null) sheet.set(text, Number(sheet.get(text) ?? 0) + 1)
 }
@@ -425,7 +426,7 @@ export function balancesText(balances: readonly (readonly [string, number])[]): 
     .join()
 }
 
-/** In millionths, halves up; null where nothing is divided by. */
+/** In millionths, halves up; null if the divisor is zero. */
 function quotient(dividend: bigint, divisor: bigint): number | null {
   if (divisor === 0n) return null
   const twice = 2_000_000n * dividend + divisor

@@ -1,5 +1,4 @@
-// A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
-// tests of what looks for pairs, whatever the real judge thinks.
+// A simple pair scorer for tests of the pair search: the score is the share of common words in titles and answers.
 
 import type { PairScore, PairScorer } from '../../../engine/matching/compare/pair-scorer.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
@@ -20,7 +19,6 @@ function score(a: WordScores, b: WordScores): PairScore {
   return pairScore(value)
 }
 
-/** A judgement of a score. */
 export function pairScore(value: number, set: Partial<PairScore> = {}): PairScore {
   return {
     score: value,
@@ -38,7 +36,7 @@ function wordsOf(text: string): WordScores {
   return new Set(text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
 }
 
-/** A market as little as a test says of it. */
+/** A market with defaults for all other fields. */
 export function subject(set: Partial<MatchMarket> & Pick<MatchMarket, 'venue'>): MatchMarket {
   return {
     handles: set.venue === 'b' ? 'ticker' : 'slug',

@@ -1,5 +1,5 @@
-// A server on port 0 over a fake engine, and the requests that tests make of it. Every JSON answer
-// is checked for the rate headers here, so that no test can forget them.
+// A server on a free port over a fake engine, and requests to it. The rate headers of every JSON response are checked
+// here.
 
 import assert from 'node:assert/strict'
 import type { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -12,7 +12,7 @@ import type { Channel } from '../../../http/ws/channels/channel.ts'
 import { CHANNELS } from '../../../http/ws/channels/channels.ts'
 import { FakeEngine } from '../fakes/engine.ts'
 
-/** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
+/** A running API server. Node 20 lacks `await using`, so tests call `stop` in `after`. */
 export interface ApiServer {
   readonly engine: FakeEngine
   readonly server: Server
@@ -22,19 +22,19 @@ export interface ApiServer {
   stop(): Promise<void>
 }
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed body; null when there is none. */
+  /** Parsed body; null if there is none. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** As it is outside of trials. */
+/** The policy outside of trials. */
 export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 
-/** Starts a face with an account `ann` (pro, plenty of requests). */
+/** Starts an API server with an account `ann` (pro, with many requests left). */
 export async function openApiServer(
   set: {
     clock?: Clock
@@ -47,9 +47,9 @@ export async function openApiServer(
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
     connectionsMax?: number
-    /** Real accounts in place of invented ones. */
+    /** Real accounts in place of fake ones. */
     accounts?: Accounts
-    /** What the engine publishes before the face listens. */
+    /** Published by the engine before the server listens. */
     before?: (engine: FakeEngine) => void
   } = {},
 ): Promise<ApiServer> {
@@ -98,7 +98,7 @@ async function request(url: string, init: RequestInit): Promise<ReceivedResponse
   }
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson && text !== '' ? JSON.parse(text) : {}
-  // A cursor is random text, in which `NaN` may occur.
+  // A cursor is random text, which may contain `NaN`.
   assert.ok(!/(?<![\w-])(?:NaN|undefined)(?![\w-])/.test(text), text)
   return { status: response.status, headers: response.headers, text, body }
 }

@@ -1,5 +1,5 @@
-// The wrapper of every HTTP handler alone on a free port of loopback: without the routes, the stream and the engine of a
-// face (api-server.ts).
+// Only the wrapper of every HTTP handler, on a free loopback port, without routes, stream and engine (see
+// api-server.ts).
 
 import { openBareApp } from '../../../bench/bare-app.ts'
 import type { RequestHandler } from '../../../http/request/handle.ts'

@@ -1,6 +1,6 @@
-// The path of a book message without its sockets: the venue's real parser and mapper, then the real
-// market actor. What the feed would do about a message that cannot be used (the book is void, and
-// asked for again) is done here, synchronously; only the test answers.
+// The path of a book message without sockets: the venue's real parser and mapper, then the real market actor. The
+// feed's reaction to an unusable message (the book is invalidated and requested again) is done here synchronously; only
+// the test responds.
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -16,7 +16,7 @@ import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { FollowedMarket } from '../worlds/followed-market.ts'
 
-/** How many frames ended in which way. */
+/** Number of frames by outcome. */
 export type Fates = Map<string, number>
 
 export function countFate(fates: Fates, fate: string): void {
@@ -27,9 +27,9 @@ export function countFate(fates: Fates, fate: string): void {
 export class PolymarketPath {
   readonly market: FollowedMarket
   readonly fates: Fates = new Map()
-  /** Events of the last frame taken. */
+  /** Events of the last frame. */
   readonly events: VenueEvent[] = []
-  /** What was said of new markets' fees. */
+  /** Reported fees of new markets. */
   readonly fees = new Map<string, MarketFees>()
   readonly #tracks = new Tracks()
   readonly #track: MarketTrack
@@ -79,7 +79,7 @@ export class PolymarketPath {
     }
   }
 
-  /** A new subscription begins, as when the feed asks for a fresh book. */
+  /** Starts a new subscription, as when the feed requests a fresh book. */
   resubscribe(): void {
     this.#track.reset()
     this.market.resyncs.length = 0

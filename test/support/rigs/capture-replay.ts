@@ -1,7 +1,6 @@
-// One recorded Polymarket capture through the real path, measured: what the actor's book was just
-// before each recorded whole book, what it was after, and what it did while the recording crossed.
-// A naive book made from the recorded JSON goes along, so that a difference can be told apart into
-// ours and the recording's.
+// Replays a recorded Polymarket capture through the real path. Measures the actor's book before and after each recorded
+// full book, and its behaviour while the recording was crossed. A naive book built from the recorded JSON shows whether
+// a difference comes from the engine or the recording.
 
 import type { LevelChange } from '../../../engine/events.ts'
 import {
@@ -15,17 +14,17 @@ import { NaiveBook } from '../reference/naive/book.ts'
 import { type Capture, type CapturedFrame, mirrored } from '../worlds/recordings.ts'
 import { type Fates, PolymarketPath } from './book-paths.ts'
 
-/** A change announced this long after a book may already be in it. The recording's are 4 to 85 ms. */
+/** A change sent within this time after a book may already be in it. The recording's are 4 to 85 ms. */
 const AHEAD_MS_MAX = 100
 
-/** What stood before one recorded book, of those told first by either token. */
+/** State before a recorded book, for the first of the two tokens' copies. */
 export interface Meeting {
   readonly wasLive: boolean
-  /** Milliseconds since the message before it, and since the capture began. */
+  /** Milliseconds since the previous message, and since the capture began. */
   readonly silentMs: number
   readonly atMs: number
   readonly explanations: Readonly<Record<Explanation, number>>
-  /** The unexplained, in words. */
+  /** Unexplained differences, as text. */
   readonly examples: readonly string[]
 }
 
@@ -33,24 +32,24 @@ export interface CaptureReplay {
   readonly name: string
   readonly fates: Fates
   readonly meetings: readonly Meeting[]
-  /** Books of the first token after which the actor's book was another; must be none. */
+  /** Books of the first token after which the actor's book differed; must be 0. */
   readonly booksUnequal: number
   readonly booksCompared: number
-  /** Messages of the first token after which a live book was not the naive one; must be none. */
+  /** Messages of the first token after which a live book differed from the naive one; must be 0. */
   readonly stepsUnequal: number
   readonly stepsCompared: number
-  /** Changes of both tokens, one level each, after which a book made of them was crossed. */
+  /** Changes of both tokens, one level each, and those after which the book was crossed. */
   readonly changeCount: number
   readonly changesCrossed: number
   readonly crossings: readonly Crossing[]
   readonly path: PolymarketPath
 }
 
-/** A time in which the recording's own book was crossed, from a change to the book that ended it. */
+/** A period in which the recording's own book was crossed, from a change to the book that ended it. */
 interface Crossing {
   readonly messageCount: number
   readonly lastedMs: number
-  /** Resyncs that the actor asked for in it, and messages that it left out until a book came. */
+  /** Resyncs requested by the actor during it, and messages ignored until a book arrived. */
   readonly resyncCount: number
   readonly ignoredCount: number
 }
@@ -121,7 +120,7 @@ function judge(
   return { explanations, examples }
 }
 
-/** The first token's changes in the moment after a frame, in their order. */
+/** The first token's changes shortly after a frame, in order. */
 function changesSoon(frames: readonly CapturedFrame[], position: number): LevelChange[] {
   const frame = frames[position]
   if (frame === undefined) return []
@@ -149,7 +148,7 @@ export function isCrossed(book: NaiveBook): boolean {
   return bid !== undefined && ask !== undefined && bid.price >= ask.price
 }
 
-/** Changes level by level, of each token alone, and how many of them leave its book crossed. */
+/** Changes level by level, of each token separately, and how many of them leave its book crossed. */
 function crossedChanges(capture: Capture): { changeCount: number; changesCrossed: number } {
   let [changeCount, changesCrossed] = [0, 0]
   const books = { first: new NaiveBook(), second: new NaiveBook() }
@@ -177,10 +176,10 @@ class CrossingWatch {
   note(frame: CapturedFrame, naive: NaiveBook): void {
     if (!frame.isFirst) return
     const { resyncs } = this.#path.market
-    // The first token's own book that says what the second's has said changes nothing.
+    // The first token's own book has no effect if it equals the second's.
     const ignored = this.#path.market.ignored.filter((reason) => reason !== 'book_unchanged')
     if (isCrossed(naive)) {
-      // The crossing change itself has asked already, so the counts begin one before it.
+      // The crossing change itself has already requested a resync, so the counts start before it.
       this.#since ??= {
         atMs: frame.timeMs,
         resyncs: resyncs.length - 1,

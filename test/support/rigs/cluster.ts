@@ -1,5 +1,5 @@
-// A cluster as processes beside simulated venues: a nats-server of the path, engines with folders of their own, gateways with
-// ports of their own. Each can be killed, and is started again at once, as an operator's supervisor does.
+// A cluster of processes with simulated venues: a nats-server from PATH, engines with their own folders, gateways with
+// their own ports. Each can be killed and is restarted at once, as by a supervisor.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export class ClusterRig {
   readonly #gateways: TestProcess[] = []
   readonly #logLevel: string
   #ports: readonly number[] = []
-  /** With a book, known from a time when all was well. */
+  /** Markets with a book, chosen while the cluster was healthy. */
   #someMarkets = ''
   readonly #ended: TestProcess[] = []
 
@@ -38,12 +38,12 @@ export class ClusterRig {
     this.#logLevel = logLevel
   }
 
-  /** Resolves once every gateway listens; `engines`: one leads, the others stand by. */
+  /** Resolves when every gateway listens; `engines`: one leads, the others are standbys. */
   static async open(set: {
     readonly engines: number
     readonly gateways: number
     readonly world: Parameters<Rig['startVenues']>[0]
-    /** Of all processes; only errors unless given. */
+    /** Of all processes; default: only errors. */
     readonly logLevel?: 'info'
   }): Promise<ClusterRig> {
     const rig = new ClusterRig(process.env.CLUSTER_LOG ?? set.logLevel ?? 'error')
@@ -69,13 +69,13 @@ export class ClusterRig {
     return this.#ports.map((port) => `http://127.0.0.1:${port}`)
   }
 
-  /** Where the first gateway is, with the key of the first engine's local account. */
+  /** Address of the first gateway, with the key of the first engine's local account. */
   get places(): ServiceLocations {
     const key = readFileSync(join(this.venues.dataDir, 'local-key'), 'utf8').trim()
     return { gamma: this.venues.gamma, api: this.urls[0] ?? '', key }
   }
 
-  /** Resolves once every gateway that was started last listens. */
+  /** Resolves when all current gateways listen. */
   async listening(): Promise<void> {
     for (const gateway of this.#gateways) await gateway.line(/listens at/)
   }
@@ -104,12 +104,12 @@ export class ClusterRig {
     this.startEngine(index)
   }
 
-  /** Ends it, without starting it again. */
+  /** Stops it without a restart. */
   endEngine(index: number, signal: NodeJS.Signals): Promise<number | null> {
     return this.#end(this.#engines[index], signal)
   }
 
-  /** It does nothing until it is sent SIGCONT, and knows nothing of the time between. */
+  /** Stops the process until SIGCONT; it does not notice the interruption. */
   stopEngine(index: number): void {
     process.kill(this.engine(index).pid, 'SIGSTOP')
   }
@@ -125,7 +125,7 @@ export class ClusterRig {
     this.#startGateway(index)
   }
 
-  /** As in an upgrade: clients are told, and the next one begins when it serves. */
+  /** As in an upgrade: notifies clients. Resolves with the exit code when the new process listens. */
   async restartGateway(index: number): Promise<number | null> {
     const code = await this.#end(this.#gateways[index], 'SIGTERM')
     this.#startGateway(index)
@@ -139,7 +139,7 @@ export class ClusterRig {
     return process.end(signal)
   }
 
-  /** kill -9. */
+  /** Sends kill -9. */
   async killNats(): Promise<void> {
     const child = this.#nats?.child
     if (child === undefined) return
@@ -148,18 +148,18 @@ export class ClusterRig {
     await ended
   }
 
-  /** Where it was, over what it had stored. */
+  /** Restarts it on the same port and data. */
   async startNats(): Promise<void> {
     const port = this.#nats?.port ?? 0
     this.#nats = await startNats(join(this.#folder, 'nats'), port, systemClock)
   }
 
-  /** Deletes all that nats-server has stored; it must not run. */
+  /** Deletes all data of nats-server, which must not run. */
   loseNatsData(): void {
     rmSync(join(this.#folder, 'nats', 'jetstream'), { recursive: true, force: true })
   }
 
-  /** The books of {@link booksUrl} at each gateway; null for one that does not answer. */
+  /** The books of {@link booksUrl} at each gateway; null for one that does not respond. */
   async booksNow(): Promise<readonly (readonly Book[] | null)[]> {
     const { key } = this.places
     return Promise.all(
@@ -171,7 +171,7 @@ export class ClusterRig {
     )
   }
 
-  /** Resolves once every gateway has live books again. */
+  /** Resolves when every gateway has live books again. */
   async whole(): Promise<void> {
     for (;;) {
       const isReceived = await Promise.all(this.urls.map(hearsEngine))
@@ -197,14 +197,14 @@ export class ClusterRig {
     )
   }
 
-  /** Of those books, once {@link whole} has resolved. */
+  /** URL of those books, after {@link whole} has resolved. */
   booksUrl(url: string): string {
     return `${url}/v1/orderbooks?market_ids=${this.#someMarkets}`
   }
 
   /**
-   * Without nats-server for so long, at least until every gateway knows, from when on `onLook` is called again and again.
-   * Resolves, once all is whole again, with a line that says how long it took.
+   * Stops nats-server for this long, at least until every gateway has detected it, and then calls `onLook` repeatedly.
+   * Resolves, after full recovery, with a line of durations.
    */
   async withoutNats(
     seconds: number,
@@ -212,7 +212,7 @@ export class ClusterRig {
   ): Promise<string> {
     await this.killNats()
     const goneMs = performance.now()
-    // Books are stale while a gateway does not hear the engine, and after some seconds it has no quota left to say so.
+    // Books are stale while a gateway has lost the engine; after some seconds it has no quota left to report that.
     for (const url of this.urls) while (await hearsEngine(url)) await beforeAgain()
     const staleMs = performance.now() - goneMs
     while (performance.now() - goneMs < seconds * 1_000) {
@@ -229,12 +229,12 @@ export class ClusterRig {
     return `nats-server away for ${published[1]} s: every gateway called all stale after ${published[0]} s, and was whole ${published[2]} s after its return`
   }
 
-  /** Whether none of the processes that run now has ended by itself. */
+  /** Whether no current process has ended unexpectedly. */
   get isComplete(): boolean {
     return [...this.#engines, ...this.#gateways].every(({ hasEnded }) => !hasEnded())
   }
 
-  /** Lines that processes logged as errors, and those of them that ended by themselves. */
+  /** Error lines of all processes, including those that ended. */
   logged(): readonly string[] {
     return [...this.#ended, ...this.#engines, ...this.#gateways].flatMap((process) =>
       process

@@ -1,4 +1,5 @@
-// Process entry: the commands of package.json with their usage and options, one a line, as `--help` of each prints them.
+// Process entry: prints the commands of package.json with their usage and options, one per line, from each command's
+// `--help`.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -6,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 class Ended extends Error {}
 
-/** The lines of a help text that name something, without what they mean. */
+/** The lines of a help text that name something, without descriptions. */
 function namesIn(help: string): readonly string[] {
   const parts = help.split('\n\n')
   const linesOf = (title: string) =>

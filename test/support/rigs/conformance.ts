@@ -1,7 +1,6 @@
-// The conformance run of one route: every parameter at, below and above its bounds, of wrong types, by
-// its aliases, alone and together; bodies; credentials, methods, quotas and refusals; each answer is
-// judged against the specification document. Generic over the routes: what it asks is made from their
-// schemas, and from route-seeds.ts where a state is needed.
+// Conformance run of one route: every parameter at, below and above its bounds, of wrong types, by its aliases, alone
+// and combined; bodies; credentials, methods, quotas and rejections. Each response is validated against the OpenAPI
+// document. Requests are generated from the routes' schemas, and from route-seeds.ts if a state is needed.
 
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -19,7 +18,7 @@ type Pair = readonly [name: string, value: string]
 const COMBINATIONS = 40
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Makes all requests of one route; what is wrong stands in `client.problems`. */
+/** Sends all requests of one route; problems are added to `client.problems`. */
 export async function conform(client: RouteClient, server: DocumentedServer): Promise<void> {
   await succeed(client)
   await credentials(client)
@@ -34,7 +33,7 @@ export async function conform(client: RouteClient, server: DocumentedServer): Pr
   await states(client, server)
 }
 
-/** A good request, the following page, and an unknown parameter. */
+/** A valid request, the next page, and an unknown parameter. */
 async function succeed(client: RouteClient): Promise<void> {
   const { document, hasBody } = client.route
   const success = document.status ?? 200
@@ -74,7 +73,7 @@ async function credentials(client: RouteClient): Promise<void> {
   await client.expect(wanted(isOpen), { credential: 'wrong' }, 'a wrong credential')
   await client.expect(wanted(access !== 'token'), { credential: 'key' }, 'a key')
   await client.expect(wanted(true), { credential: 'token' }, 'a token')
-  // What signs up and in has attempts of its own, whatever it carries.
+  // Sign-up and login have their own attempt limits, whatever credential they carry.
   const hasQuota = isCounted && budget !== 'signIn'
   await client.expect(hasQuota ? 429 : success, { credential: 'poor' }, 'a used-up quota')
   if (access !== 'caller') return
@@ -154,7 +153,7 @@ async function bounds(
   }
 }
 
-/** The failures are those of the named parameters, all of them and in their order. */
+/** The failures must be those of the named parameters, complete and in order. */
 function checkPlaces(client: RouteClient, { body }: RawAnswer, names: readonly string[]): void {
   const problems: { detail: { loc: unknown[] }[] } = JSON.parse(body)
   const got = problems.detail.map(({ loc }) => loc.join('.'))
@@ -190,7 +189,7 @@ async function aliases(client: RouteClient, name: string, given: unknown): Promi
   }
 }
 
-/** Status and body, but for cursors: each list is pinned anew. */
+/** Status and body without cursors: each list gets a new pin. */
 function comparable({ status, body }: RawAnswer): string {
   return `${status} ${body.replace(/"cursor":"[^"]*"/, '"cursor":"…"')}`
 }
@@ -220,11 +219,11 @@ async function together(client: RouteClient): Promise<void> {
   }
 }
 
-/** Some parameters with good values: mostly their samples, so that ranges and look-ups find rows. */
+/** Some parameters with valid values: mostly their samples, so that ranges and lookups find rows. */
 function combination(client: RouteClient, random: Random): readonly Pair[] {
   return client.parameters.flatMap(({ name, schema, values }) => {
     const isRequired = client.required.some(([required]) => required === name)
-    // A cursor of another list refuses the rest unseen, so it joins seldom.
+    // A cursor of another list causes a rejection before the rest is checked, so it is rarely included.
     if (!isRequired && random.next() > (name === 'cursor' ? 0.05 : 0.45)) return []
     const names: readonly string[] = [name, ...(schema.aliases ?? [])]
     const value = random.next() < 0.7 ? values.valid[0] : random.pick(values.valid)
@@ -265,7 +264,7 @@ async function bodies(client: RouteClient): Promise<void> {
   }
 }
 
-/** Statuses that need a state: as the seeds say. */
+/** Statuses that need a state, according to the seeds. */
 async function states(client: RouteClient, server: DocumentedServer): Promise<void> {
   const { reach = {}, reachFrom = {}, unavailable } = seedOf(client.route)
   for (const [status, ask] of Object.entries(reach))
@@ -280,7 +279,7 @@ async function states(client: RouteClient, server: DocumentedServer): Promise<vo
   restore()
 }
 
-/** The status that the handler gives to a request from elsewhere, which no test can make for real. */
+/** The handler's status for a request from another address, which a test cannot really send. */
 async function statusFrom({ route }: RouteClient, address: string): Promise<number> {
   try {
     const facts = {

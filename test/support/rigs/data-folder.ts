@@ -1,4 +1,4 @@
-// Folders of a test file, the storage on them, and folders as an older program left them.
+// Temporary folders of a test file, the storage in them, and folders of older formats.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { checkSentinel, putFormatVersion } from '../../../storage/lmdb/sentinel.ts'
 import { ENVIRONMENT_NAMES, type TableLayout } from '../../../storage/tables.ts'
 
-/** A folder that is removed after the tests of the file that asks for it, at its root. */
+/** A folder that is removed after the tests of the file; call it at the file's top level. */
 export function testFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `twinbook-${name}-`))
   after(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,12 +25,12 @@ export function openData(dataDir: string, metrics = new Metrics()): Promise<Stor
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
 }
 
-/** What each database of a data folder says of itself beside its tables. */
+/** Side facts of each database in a data folder, outside its tables. */
 export function sideOf(dataDir: string) {
   return JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
 }
 
-/** Makes a closed folder one of an older format: without tables, with rows as they were, and saying so. */
+/** Converts a closed folder to an older format: removes tables, restores rows and sets the format number. */
 export async function makeOlder(
   dataDir: string,
   older: {

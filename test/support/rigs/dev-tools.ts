@@ -1,17 +1,16 @@
-// Command-line tools of the development packages, run without network: found in the project's own
-// `node_modules`, or in that of the generated client's folder. Absent, they are an error: what they
-// check would otherwise go unchecked.
+// Runs command-line tools of the development packages without network, from the project's `node_modules` or that of the
+// generated client. A missing tool is an error, since its check would be skipped silently.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The folder of the typed client, with the compiler that the generator of types needs. */
+/** Folder of the typed client, with the compiler that the type generator needs. */
 export const CLIENT_FOLDER = 'test/generated-client'
 
 const FOLDERS = ['node_modules/.bin', `${CLIENT_FOLDER}/node_modules/.bin`]
 
-/** No telemetry, no look for updates, and a proxy that is none for whatever tries all the same. */
+/** Disables telemetry and update checks; an invalid proxy blocks other requests. */
 const OFFLINE = {
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
@@ -22,11 +21,11 @@ const OFFLINE = {
 
 interface ToolResult {
   readonly exitCode: number
-  /** Both streams. */
+  /** Stdout and stderr. */
   readonly output: string
 }
 
-/** Runs a tool to its end, at most for ten minutes. */
+/** Runs a tool to its end, for ten minutes at most. */
 export function runTool(name: string, args: readonly string[], folder = '.'): Promise<ToolResult> {
   const locations = [
     ...FOLDERS,

@@ -1,6 +1,6 @@
-// A running face with its routes and its specification document: what the conformance run, the oracle,
-// the fuzz run and the generated client have in common. Its world has something to find on every
-// route; its clock stands still, so that two answers to one question are equal.
+// A running API server with its routes and OpenAPI document, shared by the conformance run, the oracle, the fuzz run
+// and the generated client. Every route has data. The clock does not move, so that two responses to one request are
+// equal.
 
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -15,25 +15,25 @@ import { ManualClock } from '../fakes/manual-clock.ts'
 import { level, NAMES, NOON } from '../worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../worlds/opportunities.ts'
 
-/** A face and what it says of itself. */
+/** An API server and its document. */
 export interface DocumentedServer {
   readonly engine: FakeEngine
   readonly port: number
   readonly origin: string
-  /** Those of the running server, made a second time. */
+  /** Routes equal to the running server's, created a second time. */
   readonly allRoutes: readonly Route[]
-  /** Those that the document has. */
+  /** Documented routes. */
   readonly routes: readonly Route[]
   readonly document: JsonObject
   stop(): Promise<void>
 }
 
-/** Has so many requests that no test can use them up. */
+/** Has more requests than any test uses. */
 export const ACCOUNT = 'richsecret51c7'
-/** Has none: all that counts is refused. */
+/** Has no requests left: every counted request is rejected. */
 export const POOR_ACCOUNT = 'poorsecret51c7'
 
-/** Starts it. Accounts' keys are `<name>-key`, their tokens `<name>-token`. */
+/** Starts the server. Accounts' keys are `<name>-key`, their tokens `<name>-token`. */
 export async function openDocumentedServer(): Promise<DocumentedServer> {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
@@ -72,7 +72,7 @@ export async function openDocumentedServer(): Promise<DocumentedServer> {
   }
 }
 
-/** Markets with books, trades, past prices and snapshots, an event, a game, a pair of twins. */
+/** Adds markets with books, trades, past prices and snapshots, an event, a game, and a pair of matched markets. */
 function populate(engine: FakeEngine, nowMs: TimeMs): void {
   const first: FakeMarket[] = []
   for (const venue of ['a', 'b'] as const) {

@@ -1,5 +1,4 @@
-// Rows of the venues, invented or recorded, through the readers of their venue: what became of each, and
-// what it was read as.
+// Passes venue rows, invented or recorded, through the connectors' parsers: the outcome and parsed value of each.
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
@@ -47,16 +46,16 @@ import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
-/** What a row, or a part of it, became; `value` is what was read, null where it was refused. */
+/** Outcome of a row or a part of it; `value` is null if it was rejected. */
 interface ReadResult {
   readonly fate: string
   readonly value: unknown
 }
 type Rows = readonly unknown[]
-/** Reads the rows of one file. A text among them is a frame that is no JSON. */
+/** Parses the rows of one file. A text row is a frame that is not JSON. */
 export type Reader = (rows: Rows) => readonly ReadResult[] | Promise<readonly ReadResult[]>
 
-/** How many of them became what. */
+/** Number of rows by outcome. */
 export function fatesOf(became: readonly ReadResult[]): Fates {
   const fates: Fates = new Map()
   for (const { fate } of became) countFate(fates, fate)
@@ -77,7 +76,7 @@ const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.s
 
 // Polymarket
 
-/** Frames of the market channel, and books over REST, which pass the same way; read as events. */
+/** Frames of the market channel, and books over REST, which use the same path; parsed as events. */
 export const polymarketFrames = each((row) => {
   const text = textOf(row)
   const named = [...text.matchAll(/"(\d{20,})"/g)].map((match) => match[1] ?? '')
@@ -93,11 +92,11 @@ export const polymarketFrames = each((row) => {
 })
 const isStated = ({ source }: FeeModel): boolean => source !== null
 
-/** A recorded session of the market channel: what came in. */
+/** Incoming frames of a recorded market channel session. */
 export const polymarketSession: Reader = (rows) =>
   polymarketFrames(rows.filter(isRecord).flatMap(({ dir, data }) => (dir === 'recv' ? [data] : [])))
 
-/** Frames that a collection keeps as examples. */
+/** Example frames of a collection. */
 export const polymarketExamples: Reader = (rows) =>
   polymarketFrames(
     rows.flatMap((row) => {
@@ -134,14 +133,16 @@ export const gammaEvents = each((row) => {
   })
 })
 
-/** Rows of the Data API's `/v2/trades`, or in the words of its first version, which are the activity stream's. */
+/**
+ * Rows of the Data API's `/v2/trades`, or with the field names of its first version, which the activity stream uses.
+ */
 export const dataTrades = each((row) => {
   const wire = isTrade(row) ? row : readDataTrade(row)
   const trade = typeof wire === 'string' ? wire : readTrade(wire)
   return typeof trade === 'string' ? refused(trade) : became('trade', trade)
 })
 
-/** Rows of the Data API's `/v2/activity`, of the wallet that the first of them names. */
+/** Rows of the Data API's `/v2/activity`, of the wallet in the first row. */
 const dataActivity = (rows: Rows): readonly ReadResult[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
@@ -154,14 +155,14 @@ const dataActivity = (rows: Rows): readonly ReadResult[] => {
   })
 }
 
-/** Rows that no reader of ours is for: neither a market nor a trade may be made of them. */
+/** Rows that no parser supports: none may become a market or a trade. */
 export const polymarketOther = each((row) =>
   isTrade(row) ? became('taken for a trade', row) : listed(readMarket(row, null)),
 )
 
 /**
- * Whole answers of the Data API v2 and the CLOB to one path: what their reader makes of them, and what the drift table
- * says of them. Of a path that nothing here asks for, the envelope is read, and its rows are no rows of ours.
+ * Complete responses of the Data API v2 and the CLOB to one path: the parsed result, and the drift table's findings.
+ * For an unused path only the envelope is parsed, and its rows count as unsupported.
  */
 export const answersTo =
   (path: string): Reader =>
@@ -171,7 +172,7 @@ export const answersTo =
     return all
   }
 
-/** Answers that name their path. */
+/** Responses that name their path. */
 const answersByPath: Reader = async (rows) => {
   const all: ReadResult[] = []
   for (const row of rows.filter(isRecord)) {
@@ -212,7 +213,7 @@ const ANSWER_READERS: Readonly<
   '/v2/trades': (requesting) => pageOf('/v2/trades', dataTrades, requesting),
   '/v2/activity': (requesting) => pageOf('/v2/activity', dataActivity, requesting),
   '/v2/positions': positionsOf,
-  // An unknown wallet is also asked for its newest activity.
+  // For an unknown wallet, the newest activity is requested too.
   '/v2/user-stats': async ({ answer, drift }) => {
     const client: Pick<HttpClient, 'getJson'> = {
       getJson: async (path) => (path === '/v2/user-stats' ? answer : NO_ROWS),
@@ -242,7 +243,7 @@ async function pageOf(
   return [...read(rows), ...became(next === null ? 'page' : 'page, and more', null)]
 }
 
-/** Of one status, as the first row says; further pages have no rows. */
+/** Positions of one status, given by the first row; further pages are empty. */
 async function positionsOf({
   answer,
   drift,
@@ -272,7 +273,7 @@ function listed(listing: ReturnType<typeof readMarket>): ReadResult[] {
 
 // Kalshi
 
-/** Answers of Kalshi's REST: every row of ours in them, however deep it is nested. */
+/** Responses of Kalshi's REST: every supported row in them, at any nesting depth. */
 export const kalshiRows = (rows: Rows): readonly ReadResult[] => {
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
@@ -295,7 +296,7 @@ function* fieldsIn(value: unknown): Generator<Fields> {
 const isEventRow = (row: Fields): boolean =>
   typeof row.event_ticker === 'string' && typeof row.mutually_exclusive === 'boolean'
 
-/** Nothing when the row has none of the shapes that we read. */
+/** Empty if the row has no supported shape. */
 function kalshiRow(row: Fields, event: EventListing | null): ReadResult[] {
   if (typeof row.trade_id === 'string') {
     const trade = parseTradeRow(row)
@@ -334,7 +335,7 @@ function bookOf(row: Fields): ReadResult[] {
   return refusal === null ? became('book', events[0]) : refused(refusal.reason)
 }
 
-/** Price ranges, however deep they stand. */
+/** Price ranges at any nesting depth. */
 export const kalshiGrids: Reader = (rows) =>
   [...fieldsIn(rows)].flatMap((row) => {
     if (row.price_ranges === undefined) return []
@@ -342,10 +343,10 @@ export const kalshiGrids: Reader = (rows) =>
     return grid === null ? refused('price_ranges') : became(`grid ${grid.finest}`, grid)
   })
 
-/** A part of one connection's frames: what it lacks before and within are its holes, replies are none. */
+/** A part of one connection's frames: missing earlier or inner frames are gaps; replies are skipped. */
 export const kalshiConnection: Reader = (rows) => streamed(rows)
 
-/** Frames of a socket, each alone, or a recording `{frames: [{received_ms, frame}]}`; read as events. */
+/** Single frames of a socket, or a recording `{frames: [{received_ms, frame}]}`; parsed as events. */
 export const kalshiFrames = each((row) => {
   if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
   return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
@@ -360,7 +361,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
     {
       emit: (event) => all.push({ fate: event.kind, value: event }),
       onReply: note('reply'),
-      // A frame alone has no number that it could follow.
+      // A single frame has no predecessor, so it cannot be a gap.
       onGap: frames.length > 1 ? note('gap') : () => {},
       onLost: () => {},
     },
@@ -379,7 +380,7 @@ function streamed(frames: readonly unknown[]): ReadResult[] {
   return all
 }
 
-/** The invented files of cases (`<venue>/<file>`), and what reads them. */
+/** The files of invented cases (`<venue>/<file>`) and their parsers. */
 export const CASE_READERS: Readonly<Record<string, Reader>> = {
   'polymarket/answers.jsonl': answersByPath,
   'polymarket/market-frames.jsonl': polymarketFrames,
@@ -396,7 +397,7 @@ export const CASE_READERS: Readonly<Record<string, Reader>> = {
   'kalshi/trades.jsonl': kalshiRows,
 }
 
-/** Holds each invented row of a venue against what is written beside it, value by value. */
+/** Compares each invented row of a venue with its expected values. */
 export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number> {
   let count = 0
   for (const [path, read] of Object.entries(CASE_READERS)) {
@@ -404,7 +405,7 @@ export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number
     const cases = casesOf(`${INVENTED}/${path}`)
     const first = cases[0]?.row
     for (const { name, row, becomes, reads } of cases) {
-      // The wallet whose activity it is stands in the first row.
+      // The first row names the wallet of the activity.
       const became = await read(path.includes('activity.') ? [first, row] : [row])
       const own = path.includes('activity.') ? became.slice(1) : became
       const published = `${path}: ${name}`
@@ -434,7 +435,7 @@ function judgeValues(
   for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, published)
 }
 
-/** Whether a value has all that is wanted: objects may hold more, lists may not. */
+/** Whether a value contains all that is wanted: objects may have more fields, lists may not have more items. */
 function assertHolds(value: unknown, wanted: unknown, published: string): void {
   if (Array.isArray(wanted)) {
     assert.ok(Array.isArray(value) && value.length === wanted.length, published)

@@ -1,6 +1,5 @@
-// The whole service beside the simulated venues, as real processes over real sockets, and the comparison of
-// what it serves with the simulator's own truth (GET /sim/state). Used by the tests under test/simulation/
-// and by benches.
+// The whole service and the simulated venues as real processes over real sockets, and the comparison of its data with
+// the simulator's state (GET /sim/state). Used by tests under test/simulation/ and by benches.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,7 @@ import type { Simulator } from '../../../engine/venues/simulator/simulator.ts'
 import type { StreamFollower } from '../clients/stream-follower.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
 
-/** Settings of the simulated venues, as their environment variables take them. */
+/** Environment variables of the simulated venues. */
 interface WorldOptions {
   readonly messagesPerSecond: number
   readonly marketsPerVenue: number
@@ -18,7 +17,7 @@ interface WorldOptions {
   readonly faults: string
 }
 
-/** Where a running engine is. */
+/** Address of a running engine. */
 export interface ServiceLocations {
   readonly gamma: string
   readonly api: string
@@ -31,7 +30,7 @@ interface Truth {
   readonly asks: Levels
 }
 
-/** Venues that keep running, and engines that come and go on one data folder. */
+/** Venues that keep running, and engines that start and stop on one data folder. */
 export class Rig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'twinbook-rig-'))
   readonly #processes: TestProcess[] = []
@@ -61,7 +60,7 @@ export class Rig {
     return venues
   }
 
-  /** An engine against these venues, told they are the live ones; resolves when it listens. */
+  /** Starts an engine that treats these venues as the live ones; resolves when it listens. */
   async startEngine(
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ engine: TestProcess; places: ServiceLocations }> {
@@ -71,7 +70,7 @@ export class Rig {
     return { engine, places: { gamma: this.gamma, api, key } }
   }
 
-  /** The same without waiting for it. */
+  /** As `startEngine`, without waiting. */
   spawnEngine(env: Readonly<Record<string, string>> = {}): TestProcess {
     const at = (step: number) => `127.0.0.1:${this.#port + step}`
     const engine = startProcess('engine/start.mjs', {
@@ -95,7 +94,7 @@ export class Rig {
     return engine
   }
 
-  /** An engine against a simulator of the test's own process; some of its urls may be others. */
+  /** Starts an engine with a simulator in the test's process; some of its URLs may be replaced. */
   startEngineBeside(
     { urls, kalshiPrivateKeyPem }: Simulator,
     others: Partial<Simulator['urls']> = {},
@@ -113,29 +112,29 @@ export class Rig {
     })
   }
 
-  /** Stops or restarts the world's flow, so that a comparison is exact. */
+  /** Pauses or resumes the world, so that a comparison is exact. */
   async flow(action: 'pause' | 'resume'): Promise<void> {
     await read(`${this.gamma}/sim/state?action=${action}`)
   }
 
-  /** Ends everything, whatever state it is in. */
+  /** Stops everything in any state. */
   async close(): Promise<void> {
     for (const started of this.#processes) await started.end('SIGKILL')
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 
-/** Between two looks at what a real process does, and before one that has no time is asked again. */
+/** Poll interval for real processes, and retry delay when a server is overloaded. */
 export const beforeAgain = (): Promise<void> => pause(100)
 
-/** Stands for a connection that broke. */
+/** Represents a broken connection. */
 const BROKEN = { status: 500, statusText: 'no answer' }
 
-/** JSON from a URL; the simulated venues' faults (HTML) are asked again, and who has no time (429, 503) until it has. */
+/** JSON from a URL. Retries the simulated venues' faults (HTML) and overloaded servers (429, 503). */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const headers = key === undefined ? {} : { headers: { 'X-API-Key': key } }
-    // A connection that was kept may be one to a process that has ended since.
+    // A keep-alive connection may belong to a process that has ended.
     const response = await fetch(url, headers).catch((error) => new Response(String(error), BROKEN))
     const text = await response.text()
     if (response.ok) return JSON.parse(text)
@@ -209,18 +208,18 @@ interface TruthTrade {
   readonly at_ms: number
 }
 
-/** A fill of venue a as its id spells it; `n` counts the equal ones before it in its transaction. */
+/** A venue a fill in the format of its id; `n` counts equal earlier ones in its transaction. */
 function nameOfFill(fill: TruthTrade, n: number): string {
   const { native_id, tx_hash, token, taker, side, size_micros, price_micros } = fill
   const id = [tx_hash, token, taker, side, size_micros, price_micros, n].join('-')
   return `venue_a_${native_id} ${id}`.toLowerCase()
 }
 
-/** What the names of all trades of one transaction begin with; of a trade of venue b its whole name. */
+/** Common prefix of the ids of a transaction's trades; for venue b the whole id. */
 const orderOf = (name: string): string =>
   name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
-/** When each true trade was, by unified market and native id as both venues' trades spell it. */
+/** Time of each trade of the venues, by unified market and native id in the service's format. */
 export async function truthOfTrades(
   locations: Pick<ServiceLocations, 'gamma'>,
 ): Promise<Map<string, number>> {
@@ -245,10 +244,10 @@ export async function truthOfTrades(
   return truth
 }
 
-/** The contracts of a fill of venue a, in millionths, as its name says. */
+/** Contracts of a venue a fill, in millionths, from its id. */
 const microsOf = (name: string): number => Number(name.split('-').at(-3))
 
-/** Trades before the subscription may be missing: nothing is promised of the time before the first start. */
+/** Trades before the subscription may be missing: nothing is guaranteed before the first start. */
 export async function compareTrades(
   locations: ServiceLocations,
   follower: StreamFollower | null,
@@ -291,12 +290,12 @@ export async function compareTrades(
       ...[...served].filter(([, count]) => count > 1).map(([name]) => name),
       ...streamedTwice,
     ],
-    /** Transactions that are served whole, and not as their fills: those of an outage have one row each. */
+    /** Transactions served as one trade instead of their fills: those of an outage have one row each. */
     tradesMerged: due.filter(isMerged),
   }
 }
 
-/** Transactions of venue a that are served otherwise than as their fills, with the same contracts in all. */
+/** Venue a transactions that are served otherwise than as their fills, with an equal sum of contracts. */
 function mergedOrders(
   truth: Iterable<string>,
   served: ReadonlyMap<string, number>,
@@ -333,7 +332,7 @@ export async function allMarketIds(locations: ServiceLocations): Promise<string[
   return ids
 }
 
-/** Compares every few seconds until everything is right or the time is up. */
+/** Compares every few seconds until everything is correct or the time is up. */
 export async function settle(
   locations: ServiceLocations,
   follower: StreamFollower | null,

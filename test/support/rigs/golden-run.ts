@@ -1,5 +1,5 @@
-// The recorded run: ten minutes of both venues from a recording, with webhooks, every channel of the stream in both encodings, and
-// requests of every route by every kind of caller. What it writes down depends on nothing but the recording and the code.
+// The golden run: ten minutes of both venues from a recording, with webhooks, every stream channel in both encodings,
+// and requests of every route by every kind of caller. Its records depend only on the recording and the code.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { at, type Recording, ReplayClock, ReplayedService } from './replayed-ser
 
 const PASSWORD = 'a long password'
 const EMAIL = 'ann@example.com'
-/** Of webhooks: the base64 of 32 bytes. */
+/** Webhook secret: the base64 of 32 bytes. */
 export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const CHANNELS = [
   'orderbook',
@@ -45,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A field of an answer, by a path of names and places; '' where there is none. */
+/** A field of a response by a path of names and indices; '' if there is none. */
 function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value
   for (const step of path) {
@@ -54,7 +54,7 @@ function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
-/** Takes what webhooks post; `/fail` is answered 500 at first. */
+/** Receives webhook posts; `/fail` first responds with 500. */
 class Receiver {
   readonly #server: Server
   readonly #posts: { readonly group: string; readonly text: string }[] = []
@@ -71,7 +71,7 @@ class Receiver {
         if (isFailing) this.#failed.add(id)
         const body = Buffer.concat(chunks).toString('utf8')
         const named = ['content-type', 'user-agent', 'webhook-timestamp']
-        // What names the webhook, whose id is random, has a random name itself.
+        // Bodies that contain the webhook's random id have a random name.
         if (!/"type":"(?:price\.changed|webhook\.test)"/.test(body)) {
           named.push('webhook-id', 'webhook-signature')
         }
@@ -97,7 +97,7 @@ class Receiver {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   }
 
-  /** Posts that are under way at once come in any order. */
+  /** Records concurrent posts, which arrive in any order. */
   flush(records: Records): void {
     const sorted = this.#posts.splice(0).sort((one, other) => (one.text < other.text ? -1 : 1))
     for (const { group, text } of sorted) records.add(group, text)
@@ -111,7 +111,7 @@ class Receiver {
   }
 }
 
-/** By the library of the standard, but for its look at the machine's clock: the attempt is of another time. */
+/** Verifies with the standard's library, but replaces its current time by the attempt's. */
 function isSigned(body: string, headers: IncomingHttpHeaders): boolean {
   const [id, seconds] = [String(headers['webhook-id']), Number(headers['webhook-timestamp'])]
   const wanted = new Webhook(WEBHOOK_SECRET).sign(id, new Date(seconds * 1_000), body)
@@ -156,7 +156,7 @@ export class GoldenRun {
     return GoldenRun.#over(service, recording, records)
   }
 
-  /** A run over a folder that another left, without any venue, ten minutes after the end of the recording. */
+  /** A run over a folder of an earlier run, without venues, ten minutes after the end of the recording. */
   static async reopen(set: {
     dataDir: string
     recording: Recording
@@ -170,7 +170,7 @@ export class GoldenRun {
     const known = { isKnown: true, epoch: 'reopened' }
     const service = await ReplayedService.open({ dataDir, clock, recording, ...known })
     const run = await GoldenRun.#over(service, recording, records)
-    // A start over what is known takes some of the clock's time: answers are of a moment behind it.
+    // Startup over known data takes some clock time: responses belong to a later moment.
     await service.playTo(at(recording, 300))
     run.#second = 300
     for (const role of ['read key', 'webhooks key'] as const) {
@@ -197,7 +197,7 @@ export class GoldenRun {
     return this.#keys.get(role) ?? ''
   }
 
-  /** Plays up to a second of the recording; everything that it causes is written down by then. */
+  /** Plays up to a second of the recording; resolves when all effects are recorded. */
   async playTo(second: number): Promise<void> {
     for (let now = this.#second + 1; now <= second; now += 1) await this.#step(now)
     this.#second = second
@@ -286,7 +286,7 @@ export class GoldenRun {
 
   // The stream
 
-  /** Opens a connection, which every later step waits for. */
+  /** Opens a connection, for which every later step waits. */
   async stream(name: string, query: string): Promise<RecordingStream> {
     const key = this.key('read key')
     const stream = await RecordingStream.open(this.service.origin, {
@@ -306,7 +306,7 @@ export class GoldenRun {
     while ((await this.service.gauge('stream_connections')) > open) await this.service.settle()
   }
 
-  /** Every channel over all markets, each from its own command. */
+  /** Subscribes to every channel over all markets, with one command each. */
   async subscribeAll(stream: RecordingStream, since: ((channel: string) => unknown) | null = null) {
     for (const [id, channel] of CHANNELS.entries()) {
       const command = { action: 'subscribe', id, channel, market_ids: ['*'] }
@@ -317,7 +317,7 @@ export class GoldenRun {
 
   // REST
 
-  /** Every route that is read: each role, each parameter with each value, pages, and unknown ids. */
+  /** Every GET route: each role, each parameter with each value, pages, and unknown ids. */
   async readAll(): Promise<void> {
     const response = await fetch(`${this.service.origin}/openapi.json`)
     const routes = readRoutes(await response.json())
@@ -328,7 +328,7 @@ export class GoldenRun {
     }
   }
 
-  /** Management requests are counted by the minute. */
+  /** Management requests have a limit per minute. */
   async #minutePasses(): Promise<void> {
     await this.playTo(this.#second + 61)
   }
@@ -372,7 +372,7 @@ export class GoldenRun {
     }
   }
 
-  /** Values of parameters and paths, from what the service lists now. */
+  /** Values of parameters and paths, from the service's current lists. */
   async #samples(): Promise<Samples> {
     const list = async (path: string, field: string): Promise<readonly unknown[]> => {
       const headers = { 'x-api-key': this.key('webhooks key') }
@@ -445,7 +445,7 @@ export class GoldenRun {
     return { a: a.map(({ id }) => id), b: b.map(({ id }) => id), slug: a[0]?.slug ?? '' }
   }
 
-  /** Every metric of the service with its type and the names of its labels. */
+  /** Every metric of the service with its type and label names. */
   async metricNames(): Promise<readonly string[]> {
     const metrics = await this.service.metrics.registry.getMetricsAsJSON()
     return metrics
@@ -456,7 +456,7 @@ export class GoldenRun {
       .sort()
   }
 
-  /** What changes accounts, keys and webhooks, in an order in which each can be done. */
+  /** Changes accounts, keys and webhooks in a valid order. */
   async writeAll(): Promise<void> {
     const webhook = textAt((await this.#list('/v1/webhooks')).value, 'webhooks', 0, 'id')
     const delivery = textAt(
@@ -498,7 +498,7 @@ export class GoldenRun {
   }
 }
 
-/** Method, path, bodies (the first is good), and whether only a token may. */
+/** Method, path, bodies (the first is valid), and whether only a token is allowed. */
 function writes(
   webhook: string,
   delivery: string,
@@ -562,7 +562,7 @@ function pathsOf(pattern: string, samples: Samples): readonly string[] {
   return [...(samples[first] ?? []), 'nothing-of-this-name'].map(filled)
 }
 
-/** A market's status as its venue states it. */
+/** A market's status as its venue reports it. */
 export function statusEvent(recording: Recording, second: number, venue: VenueKey, index: number) {
   const market = (recording.pages.get(venue) ?? []).flatMap((page) => page.markets)[index]
   assert.ok(market !== undefined, 'the recording has markets')

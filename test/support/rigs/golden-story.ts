@@ -1,4 +1,4 @@
-// What happens in the recorded run, in its order. Not for: how it is done and written down (golden-run.ts).
+// The steps of the golden run, in order; golden-run.ts performs and records them.
 
 import { type GoldenRun, statusEvent } from './golden-run.ts'
 import type { Recording } from './replayed-service.ts'
@@ -10,7 +10,7 @@ const ENCODINGS = [
   ['msgpack batch', '&encoding=msgpack&batch=on'],
 ] as const
 
-/** Plays the whole recording and asks everything. */
+/** Plays the whole recording and sends all requests. */
 export async function playGoldenStory(run: GoldenRun, recording: Recording): Promise<void> {
   await run.openAccount()
   await run.openWebhooks()
@@ -27,7 +27,7 @@ export async function playGoldenStory(run: GoldenRun, recording: Recording): Pro
   await run.writeAll()
 }
 
-/** Options, lists, snapshots, and each refusal of a command. */
+/** Options, lists, snapshots, and each rejection of a command. */
 async function commands(run: GoldenRun): Promise<void> {
   const ids = await run.marketIds()
   const [one = '', two = ''] = [ids.a[0], ids.b[0]]
@@ -80,7 +80,7 @@ async function commands(run: GoldenRun): Promise<void> {
   }
 }
 
-/** A stream of trades is lost for a while, books miss messages, and markets end. */
+/** A trade stream is lost for a while, books miss messages, and markets end. */
 async function lossesAndEnds(run: GoldenRun, recording: Recording): Promise<void> {
   const { service } = run
   service.feed('a', 'feedDown', 'trades')
@@ -102,7 +102,7 @@ async function lossesAndEnds(run: GoldenRun, recording: Recording): Promise<void
   }
 }
 
-/** A client goes and comes back, by every channel's offset; and with positions that nobody has. */
+/** A client disconnects and resumes by every channel's offset, and with unknown positions. */
 async function resumes(run: GoldenRun): Promise<void> {
   for (const [name, query] of ENCODINGS.slice(0, 2)) {
     const first = await run.stream(`before ${name}`, query)

@@ -1,5 +1,5 @@
-// Deliveries timed from the planned moment, with and without bad readers beside the good ones: the
-// server and the good readers are processes of their own. What those do: planned-stream.ts.
+// Delivery times from the planned moment, with and without slow readers beside the normal ones. Server and normal
+// readers are separate processes (planned-stream.ts).
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 /** Markets of the fake engine. */
 export const MARKETS = 60
 
-/** What is published, from `startMs` of the shared clock on. */
+/** The publications, from `startMs` of the shared clock on. */
 export interface Plan {
   readonly startMs: number
   readonly perSecond: number
@@ -23,7 +23,7 @@ export type PlannedQuestion =
       readonly readers: number
       readonly marketIds: readonly string[]
     }
-  /** What was late so far; from now on lateness counts from `startMs`. */
+  /** Returns the late deliveries so far; from now on lateness counts from `startMs`. */
   | { readonly kind: 'late'; readonly startMs: number }
 
 /** Late deliveries of a run. */
@@ -34,14 +34,14 @@ export interface Late {
   readonly p999Ms: number
 }
 
-/** Milliseconds that all processes of the machine share, finer than one. */
+/** Milliseconds of a clock that all processes of the machine share, with fractions. */
 export function sharedMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
 const FILE = fileURLToPath(new URL('./planned-stream.ts', import.meta.url))
 
-/** One end, asked one question at a time. */
+/** One of the two processes; takes one request at a time. */
 export class PlannedEnd {
   readonly #child: ChildProcess = fork(FILE, [], {
     execArgv: ['--import', import.meta.resolve('tsx')],

@@ -1,6 +1,6 @@
-// Process entry: the face over a fake engine that publishes book updates by a plan, each bearing its
-// planned time as the size of its first level, or good readers that note how late each came. One
-// file for both ends, so that they agree. Asked over the process's channel (planned-run.ts).
+// Process entry for both ends of planned-run.ts: the API server over a fake engine that publishes planned book updates,
+// or normal readers that record each delay. The size of an update's first level is its planned time. Controlled over
+// the process's channel.
 
 import { WebSocket } from 'ws'
 import { type Clock, systemClock } from '../../../engine/clock.ts'
@@ -68,7 +68,7 @@ async function openServer(): Promise<unknown> {
   return { port: server.port, marketIds: markets.map(({ ref }) => ref.id) }
 }
 
-/** Publishes what is due in each turn, with the time at which it was due. */
+/** Publishes due updates in each event-loop tick, with their planned times. */
 function run(plan: Plan, publish: (plannedMs: number) => void): Promise<void> {
   const everyMs = 1_000 / plan.perSecond
   const count = plan.perSecond * plan.seconds

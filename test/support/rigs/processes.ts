@@ -1,5 +1,5 @@
-// Real processes for tests of the whole: a TypeScript entry with an environment of its own, its
-// output kept, waited for by a line that it prints, and ended by a signal.
+// Real processes for tests of the whole service: a TypeScript entry with its own environment, recorded output, waiting
+// for an output line, and termination by a signal.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -12,21 +12,24 @@ export interface TestProcess {
   readonly stdout: () => string
   readonly stderr: () => string
   readonly hasEnded: () => boolean
-  /** The first match on stdout; rejects when the process ends first. However long it takes: the runner ends what hangs. */
+  /** The first match on stdout; rejects if the process ends first. It has no timeout: the test runner ends a hang. */
   line(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal and resolves with the exit code (null after SIGKILL). */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 const started = new Set<ChildProcess>()
-// A test that fails leaves no process behind, which would keep its own from ending. Benches are no tests.
+// A failed test leaves no process behind, which would keep the test process alive. Not for benches.
 if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
   after(() => {
     for (const child of started) child.kill('SIGKILL')
   })
 }
 
-/** Starts `node ...flags ENTRY ...args`, through tsx unless it is JavaScript, in the repository's root; it does not outlive the tests of its file. */
+/**
+ * Starts `node ...flags ENTRY ...args` in the repository's root, through tsx unless it is JavaScript. It is stopped
+ * after the tests of its file.
+ */
 export function startProcess(
   entry: string,
   env: Readonly<Record<string, string>>,
@@ -91,14 +94,13 @@ const PORT_BLOCKS = 500
 const BLOCK_PORTS = 40
 
 /**
- * The first of `count` neighbouring ports that are free now; the simulated venues need fixed steps. Test processes that
- * run at the same time have blocks of their own, so that none takes a port between this look and its use, or while the
- * process that had it is started again.
+ * The first of `count` consecutive free ports; the simulated venues use fixed offsets. Concurrent test processes have
+ * separate blocks, so that no other process takes a port between this check and its use, or during a restart.
  */
 export async function freePorts(count: number): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
-    // Below those that the kernel hands out itself: after a test with thousands of connections
-    // hardly two neighbours among these are free for a minute.
+    // Below the kernel's ephemeral ports: after a test with thousands of connections hardly two consecutive ones of
+    // those are free for a minute.
     const block = (process.pid + Math.floor(tries / 20)) % PORT_BLOCKS
     const first = PORTS_FROM + block * BLOCK_PORTS + randomInt(BLOCK_PORTS - count + 1)
     const ports = Array.from({ length: count }, (_, step) => freePort(first + step))

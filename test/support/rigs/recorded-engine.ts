@@ -1,6 +1,6 @@
-// An engine with silent venues whose events a test emits, with the feeder and the checkpoints of the engine of a cluster; a test
-// says which turns of the loop end when, and which batches are lost. The engine's own views and face are the judge of every
-// gateway over that log.
+// An engine with silent venues whose events a test emits, with the feeder and checkpoints of a cluster's engine. The
+// test controls event-loop ticks and lost batches. The engine's own views and API server are the reference for every
+// gateway of that log.
 
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
@@ -43,7 +43,7 @@ interface Written {
   sequence: number
   batch: number
   items: Uint8Array[]
-  /** Batches that the log did not take. */
+  /** Batches that the log did not accept. */
   lost: number
 }
 
@@ -54,7 +54,7 @@ export class RecordedEngine {
   readonly term: number
   /** Every update, in the order of publishing. */
   readonly told: Update[] = []
-  /** Batches by their ids, which gateways may ask for that the log did not give them. */
+  /** Batches by id, which gateways may request if the log did not deliver them. */
   readonly kept = new Map<string, Uint8Array>()
   #log: ClusterLog | null = null
   #emit: (event: VenueEvent) => void = () => undefined
@@ -65,7 +65,7 @@ export class RecordedEngine {
   #loopback: Loopback | null = null
   #publishing: Promise<void> = Promise.resolve()
 
-  /** `events`: without them each market has one of its own. */
+  /** `events`: default: each market has its own. */
   constructor(set: {
     clock: Clock
     markets: readonly MarketListing[]
@@ -121,7 +121,7 @@ export class RecordedEngine {
     }
   }
 
-  /** From now on everything is written into a log, behind what it has already. */
+  /** From now on everything is written into a log, after its existing contents. */
   async start(log: ClusterLog): Promise<void> {
     await this.engine.start()
     this.#log = log
@@ -161,7 +161,10 @@ export class RecordedEngine {
     this.#emit(event)
   }
 
-  /** Writes what was published since the last time, as one turn of the loop. `loses`: these shards' batches never arrive. */
+  /**
+   * Writes what was published since the last call, as one event-loop tick. `loses`: batches of these shards never
+   * arrive.
+   */
   async flush(loses: readonly ShardName[] = []): Promise<void> {
     const log = this.#log
     if (log === null) return
@@ -182,7 +185,7 @@ export class RecordedEngine {
       const id = idOfBatch(epoch, shard, written.batch)
       this.kept.set(id, bytes)
       if (loses.includes(shard)) continue
-      // As a writer does: what was not heard of is sent again until the log has it.
+      // Like a real writer, repeats unacknowledged batches until the log has them.
       const publish = async (): Promise<void> => {
         for (let tries = 0; tries < 20; tries += 1) {
           try {
@@ -190,7 +193,7 @@ export class RecordedEngine {
             return
           } catch (error) {
             if (!(error instanceof LogError)) break
-            // Behind what another engine wrote, since it is this one that leads.
+            // Continues after another engine's batches, since this one leads.
             if (error.reason === 'fenced') written.sequence = await log.head(shard)
           }
         }
@@ -201,7 +204,7 @@ export class RecordedEngine {
     await this.#publishing
   }
 
-  /** Says how the venues stand, by which gateways know that the engine lives. */
+  /** Sends the venues' status, by which gateways know that the engine is alive. */
   feeds(): void {
     this.#feeder?.beat()
   }
@@ -218,7 +221,7 @@ export class RecordedEngine {
   }
 }
 
-/** An item as the log carries it. */
+/** An item encoded as in the log. */
 export function bytesOf(item: LogItem): Uint8Array {
   const writer = new MsgpackWriter()
   writer.begin()

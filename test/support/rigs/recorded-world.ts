@@ -1,5 +1,4 @@
-// An engine that writes into a log of this process, events of its venues on a seed, and time that goes on while something is
-// waited for.
+// An engine that writes into an in-process log, seeded venue events, and a clock that advances while a test waits.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { seededRandom } from '../../../engine/random.ts'
@@ -11,7 +10,7 @@ import { RecordedEngine } from './recorded-engine.ts'
 
 export type RecordedWorld = Awaited<ReturnType<typeof openRecordedWorld>>
 
-/** One for all tests of a file, where it can be: its threads take a second to start. */
+/** Shared by all tests of a file if possible: its threads take a second to start. */
 export async function openRecordedWorld(seed: string) {
   const clock = new ManualClock(NOON)
   const server = new FaultyLogServer(clock, seed)
@@ -32,14 +31,14 @@ export async function openRecordedWorld(seed: string) {
     return promise
   }
   await settle(engine.start(server.connect()))
-  /** So many turns of up to four events, of the first engine unless another one is given. */
+  /** Runs this many ticks of up to four events each; default: of the first engine. */
   const play = async (ticks: number, by: RecordedEngine = engine) => {
     for (let tick = 0; tick < ticks; tick += 1) {
       for (let left = 1 + random.below(4); left > 0; left -= 1) by.emit(events.next(clock.nowMs()))
       await settle(by.flush())
     }
   }
-  /** Lets time go on until it is so; false: it was not within a minute. */
+  /** Advances time until a condition holds; false if it does not within a minute. */
   const until = async (isSo: () => boolean): Promise<boolean> => {
     for (let check = 0; check < 6_000; check += 1) {
       if (isSo()) return true

@@ -1,5 +1,5 @@
-// The whole engine in this process over a recording of both venues, on a clock that the test moves: every frame comes at its
-// recorded time, and between two steps everything that it caused is done. Driven over HTTP and WebSocket alone.
+// The whole engine in this process over a recording of both venues, on a manual clock: every frame arrives at its
+// recorded time, and all its effects are complete before the next step. Used only over HTTP and WebSocket.
 
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,7 +31,7 @@ export const SECRET = 'of the recorded answers, 32 bytes or more'
 
 type Frame = Extract<RecordedLine, { kind: 'frame' }>
 
-/** A recording of both venues: its listings by venue, and its frames in the order of their arrival. */
+/** A recording of both venues: listings by venue, and frames in the order of arrival. */
 export interface Recording {
   readonly startedAtMs: number
   readonly pages: ReadonlyMap<VenueKey, readonly CatalogPage[]>
@@ -44,7 +44,7 @@ export const NO_RECORDING: Recording = {
   frames: [],
 }
 
-/** Reads a recording (engine/venues/recording/recording.ts), packed or not. Throws for a line that cannot be read. */
+/** Reads a recording (engine/venues/recording/recording.ts), compressed or not. Throws if a line is invalid. */
 export function readRecording(file: string): Recording {
   const bytes = readFileSync(file)
   const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
@@ -63,7 +63,7 @@ export function readRecording(file: string): Recording {
   return { startedAtMs, pages, frames }
 }
 
-/** Moves only when told to, but for what is due at once: that is done in the next turn, while the test waits for something. */
+/** A manual clock, except that timers that are due at once run in the next event-loop tick. */
 export class ReplayClock extends ManualClock {
   override after(delayMs: number, action: () => void): StopTimer {
     if (delayMs > 0) return super.after(delayMs, action)
@@ -76,7 +76,7 @@ export class ReplayClock extends ManualClock {
   }
 }
 
-/** What the venues answer beside the recording. */
+/** Venue responses that the recording lacks. */
 export interface VenueAnswers {
   /** Of venue a; null: it names no wallets. */
   readonly wallets: VenueWallets | null
@@ -88,9 +88,9 @@ interface ServiceOptions {
   readonly clock: ReplayClock
   readonly recording: Recording
   readonly answers?: VenueAnswers
-  /** The data folder has markets already. */
+  /** The data folder already has markets. */
   readonly isKnown?: boolean
-  /** Never that of an earlier run of the folder. */
+  /** Must differ from that of an earlier run on the folder. */
   readonly epoch?: string
 }
 
@@ -132,14 +132,14 @@ export class ReplayedService {
     )
   }
 
-  /** Opens the data folder and starts; no time passes by the clock. */
+  /** Opens the data folder and starts; clock time does not advance. */
   static async open(options: ServiceOptions): Promise<ReplayedService> {
     const { dataDir, clock } = options
     const metrics = new Metrics()
     const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
     const service = new ReplayedService(options, storage, metrics)
     const started = service.engine.start()
-    // Over what is known a start waits for the venues, by the clock; else no time may pass.
+    // With known markets, startup waits for the venues, which takes clock time; otherwise none may pass.
     await (options.isKnown === true ? service.#passing(started) : started)
     await service.settle()
     return service
@@ -149,7 +149,7 @@ export class ReplayedService {
     return `http://127.0.0.1:${this.engine.port}`
   }
 
-  /** Resolves when rows are committed and no delivery of a webhook is under way; no time passes by the clock. */
+  /** Resolves when rows are committed and no webhook delivery is in progress; clock time does not advance. */
   async settle(): Promise<void> {
     for (let calm = 0; calm < 3; ) {
       await this.#storage.committed()
@@ -158,7 +158,7 @@ export class ReplayedService {
     }
   }
 
-  /** The present value of a metric without labels. */
+  /** The current value of a metric without labels. */
   async gauge(name: string): Promise<number> {
     const metric = await this.metrics.registry.getSingleMetric(name)?.get()
     return metric?.values[0]?.value ?? 0
@@ -178,12 +178,12 @@ export class ReplayedService {
     await this.settle()
   }
 
-  /** An event that no frame has, such as a lost connection. */
+  /** Emits an event that no frame has, such as a lost connection. */
   emit(event: VenueEvent): void {
     this.#emits.get(event.venue)?.(event)
   }
 
-  /** Both streams of a venue are up, or one of them is down or has a hole. */
+  /** Both streams of a venue are up, or one of them is down or has a gap. */
   feed(
     venue: VenueKey,
     kind: 'feedUp' | 'feedDown' | 'feedGap',
@@ -201,7 +201,7 @@ export class ReplayedService {
     await this.#passing(this.engine.stop())
   }
 
-  /** Time passes while a promise is awaited, but not while the disk works. */
+  /** Advances time while a promise is pending, but not while the disk works. */
   async #passing(promise: Promise<void>): Promise<void> {
     let isDone = false
     const end = () => {
@@ -228,7 +228,7 @@ export class ReplayedService {
         ...quiet.feed,
         watch: (markets) => player.watch(markets),
         unwatch: (ids) => player.unwatch(ids),
-        // What was missed meanwhile is lost.
+        // Trades missed meanwhile are lost.
         fetchTrades: async ({ toMs }) => ({
           completeFromMs: toMs,
           suspectReason: null,
@@ -251,7 +251,7 @@ export class ReplayedService {
   }
 }
 
-/** The matcher without its thread, so that what it finds comes before the next step. */
+/** The matcher without its thread, so that its matches are available before the next step. */
 function matchingInPlace(): MatchPort {
   const finder = openPairFinder()
   return { run: async (task) => finder.run(task), close: async () => undefined }

@@ -1,4 +1,4 @@
-// What a crowd of clients was handed, judged by the simulator's own list of trades once its world stands still.
+// Compares the clients' data with the simulator's own list of trades while its world is paused.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SimulatedUsers, SimulatedUsersReport } from '../clients/simulated-users.ts'
@@ -7,7 +7,7 @@ import { type ServiceLocations, truthOfTrades } from './full-service.ts'
 
 const settleSeconds = Number(process.env.KILL_SETTLE_SECONDS ?? 180)
 
-/** Asks until every client has everything, or the time is up. */
+/** Polls until every client has everything, or the time is up. */
 export async function settled(
   crowd: SimulatedUsers,
   locations: ServiceLocations,
@@ -33,7 +33,7 @@ export async function settled(
   }
 }
 
-/** Says what a crowd was handed. */
+/** Text of the clients' results. */
 export function reportText(
   { trades, books, ...report }: SimulatedUsersReport,
   truth: readonly TrueTrade[],

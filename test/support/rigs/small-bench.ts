@@ -1,10 +1,10 @@
-// A bench in small mode, whose numbers mean nothing: that it ends, and what it left behind.
+// Runs a bench in small mode, whose figures are meaningless, and checks its end and final state.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Bench, EndState } from '../../../bench/harness.ts'
 
-/** Runs it, judges that it measured something, and returns its checked state. */
+/** Runs the bench, checks that it measured something, and returns its verified state. */
 export async function smallState(bench: Bench, t: TestContext): Promise<EndState> {
   const { rows, state } = await bench.run({
     isSmall: true,

@@ -1,5 +1,5 @@
-// Wallets of a known world as an engine serves them, held against what follows from the world's ledgers: every position,
-// profit, win, loss and row over REST.
+// Compares wallets of a known world, as an engine serves them over REST, with the world's ledgers: every position,
+// profit, win, loss and row.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -19,37 +19,40 @@ import {
 } from '../reference/wallet-truth.ts'
 import { read, type ServiceLocations } from './full-service.ts'
 
-/** So long in the world's time without a further wallet being right: none will be. */
+/** Give up after this much world time without another correct wallet. */
 const IDLE_MS = 300_000
-/** Live fills come within a second or two: this is no time for a reading. */
+/** Live fills arrive within a second or two, too soon for a sync. */
 const LIVE_TRIES = 12
-/** More would only wait at the venue's quota. */
+/** More would only wait for the venue's quota. */
 const ASKED_AT_ONCE = 6
 
-/** A world, where the engine beside it is now, and what to do with lines about it. */
+/** A world, its engine's current address, and a logger. */
 export interface CheckedService {
   readonly world: TruthWorld
   readonly places: ServiceLocations
   readonly say: (line: string) => void
 }
 
-/** A service that a run can end and start again, and what a run follows. */
+/** A service that a run can stop and restart, and the run's size. */
 interface CheckedRun {
   readonly service: CheckedService
-  /** Starts the engine, anew where it ran before. */
+  /** Starts or restarts the engine. */
   start(): Promise<void>
-  /** Ends the engine; what happens in the world until the next start reaches no engine. */
+  /** Stops the engine; it misses the world's events until the next start. */
   end(): Promise<void>
-  /** So many wallets are followed live, and so many more are asked for late. */
+  /** Number of wallets followed live, and of wallets requested late. */
   readonly early: number
   readonly late: number
-  /** How long the world moves in the first half, in its own time. */
+  /** How long the world runs in the first half, in its own time. */
   readonly flowMs: number
-  /** What the wallets must have done. */
+  /** Activity that the wallets must include. */
   readonly deeds: readonly ActivityKind[]
 }
 
-/** Follows wallets, ends the engine in the middle, asks for others late: all are as their ledgers give, and stay so. */
+/**
+ * Follows wallets, restarts the engine in the middle, and requests others late: all must equal their ledgers and stay
+ * equal.
+ */
 export async function checkWallets(t: TestContext, run: CheckedRun): Promise<void> {
   const { service, flowMs } = run
   const { world } = service
@@ -97,13 +100,13 @@ export async function checkWallets(t: TestContext, run: CheckedRun): Promise<voi
         const lost = before.filter((id) => !after.has(id))
         assert.deepEqual(lost, [])
       }
-      // Behind the readings the venue is asked for names and for its own count.
+      // After the syncs, names and the venue's own count are requested.
       assert.deepEqual(firstDifference(await wallets.compare(all)), [])
     },
   )
 }
 
-/** Asks a service about wallets of its world. */
+/** Requests and compares wallets of a world. */
 export class WalletChecks {
   readonly #service: CheckedService
 
@@ -111,7 +114,7 @@ export class WalletChecks {
     this.#service = service
   }
 
-  /** Asks for each wallet once, and again while there is no answer. */
+  /** Requests each wallet, with retries until there is a response. */
   async open(ledgers: readonly SimWalletLedger[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
       while ((await ask(this.#service.places, addressOf(ledger))) === null)
@@ -119,7 +122,7 @@ export class WalletChecks {
     })
   }
 
-  /** The ids of all fills, once they are the ledger's and nothing else; null: they never were. */
+  /** The ids of all fills, once they equal the ledger's; null: they never did. */
   async fillIds(ledger: SimWalletLedger): Promise<readonly string[] | null> {
     const { simulator, find } = this.#service.world
     const due = expectedFills(
@@ -137,7 +140,10 @@ export class WalletChecks {
     return null
   }
 
-  /** Compares each until it is right or the time is up; differences by wallet. Complete only, unless said. */
+  /**
+   * Compares each wallet until it is correct or the time is up; differences by wallet. Requires complete wallets by
+   * default.
+   */
   async compare(
     ledgers: readonly SimWalletLedger[],
     how = { isCompleteOnly: true },
@@ -155,7 +161,7 @@ export class WalletChecks {
       await inParallel(left, async (ledger) => {
         const { address } = ledger.wallet
         const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
-        // The venue names a wallet's owner only in answers about the owner's address.
+        // The venue names a wallet's owner only in responses about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
         const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf, how)
         const differing = typeof served === 'string' ? [served] : differences(served, due)
@@ -178,7 +184,7 @@ export class WalletChecks {
     return wrong
   }
 
-  /** Says what the wallets did, by kind of deed, and returns how often. */
+  /** Logs the wallets' kinds of activity and returns their counts. */
   sayWhatWas(ledgers: readonly SimWalletLedger[]): Map<ActivityKind, number> {
     const sums = new Map<ActivityKind, number>()
     let events = 0
@@ -196,7 +202,7 @@ export class WalletChecks {
   }
 }
 
-/** Every other one is asked for by its owner's address, and every third in capitals. */
+/** Every second one is requested by its owner's address, and every third in capitals. */
 function addressOf({ wallet, eoa }: SimWalletLedger): string {
   const address = isAskedByOwner({ wallet }) ? eoa : wallet.address
   return Number.parseInt(address.slice(-1), 16) % 3 === 0
@@ -207,7 +213,7 @@ function addressOf({ wallet, eoa }: SimWalletLedger): string {
 const isAskedByOwner = ({ wallet }: Pick<SimWalletLedger, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
-/** Acts on each, some at once. */
+/** Processes items with limited concurrency. */
 async function inParallel<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
@@ -219,7 +225,7 @@ async function inParallel<Item>(
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work))
 }
 
-/** Of every wallet something, so that one cause does not hide another. */
+/** Some differences of every wallet, so that one cause does not hide another. */
 export const firstDifference = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   [...wrong]
     .slice(0, 12)

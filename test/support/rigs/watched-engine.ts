@@ -1,5 +1,5 @@
-// The engine in this process, on simulated venues in another, with a witness beside its publisher:
-// what was truly told, to be held against what reached the users.
+// The engine in this process with simulated venues in another one, and an observer of its publisher, for comparison
+// with what clients receive.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,10 +17,10 @@ import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import type { TrueTrade } from '../reference/client-ledger.ts'
 import type { Rig } from './full-service.ts'
 
-/** What its login tokens are signed with. */
+/** Signs its login tokens. */
 export const jwtSecret = 'x'.repeat(32)
 
-/** Everything that the publisher handed out. */
+/** Records everything that was published. */
 class EngineObserver implements Watcher {
   readonly name = 'witness'
   readonly trades: TrueTrade[] = []
@@ -51,14 +51,17 @@ export interface WatchedEngine {
   readonly metrics: Metrics
 }
 
-/** The data folder, the venues' addresses and the clock of an engine in this process. */
+/** Data folder, venue addresses and clock of an engine in this process. */
 interface WatchedAddress {
   readonly dataDir: string
   readonly addresses: VenueAddresses
   readonly clock: Clock
 }
 
-/** Starts an engine in this process; its local account has no limits. `prepare` fills the storage before the owners read it. */
+/**
+ * Starts an engine in this process; its local account has no limits. `prepare` fills the storage before the actors
+ * read it.
+ */
 export async function openWatchedEngine(
   { dataDir, addresses, clock }: WatchedAddress,
   prepare: (storage: Storage) => Promise<void> = async () => undefined,
@@ -86,7 +89,7 @@ export async function openWatchedEngine(
   return { engine, witness, apiKey, metrics }
 }
 
-/** Starts one on a rig's venues, on the machine's time. */
+/** Starts an engine with a rig's venues, in real time. */
 export function startWatchedEngine(
   rig: Rig,
   prepare?: (storage: Storage) => Promise<void>,

@@ -1,4 +1,4 @@
-// Makes test data, with defaults, so that what a test sets is what matters.
+// Builders of test data with defaults, so that a test sets only what matters.
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketParts } from '../../../actors/market/parts.ts'
@@ -164,7 +164,7 @@ export function trade(name: string, id: string, set: Partial<TradeEvent> = {}): 
   }
 }
 
-/** A publisher that also keeps everything it told, in order. */
+/** A publisher that records its updates in order. */
 export function recordingPublisher(): { publisher: Publisher; updates: Update[] } {
   const publisher = new Publisher({ epoch: 'test', log: silentLog, metrics: new Metrics() })
   const updates: Update[] = []
@@ -172,7 +172,7 @@ export function recordingPublisher(): { publisher: Publisher; updates: Update[] 
   return { publisher, updates }
 }
 
-/** What a MarketActor needs, recording what it asked for. */
+/** Dependencies of a MarketActor, which record its requests. */
 export function marketParts(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
 ): {
@@ -202,7 +202,7 @@ export function marketParts(
   return { parts, resyncs, ignored, losses, checks }
 }
 
-/** Market `m`, stored as its listing says, and a way to open its actor, anew as well. */
+/** A stored market `m`, and a function that opens its actor, also again. */
 export function storedMarket(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
   changes: Parameters<typeof listing>[1] = {},

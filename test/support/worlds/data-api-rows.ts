@@ -1,5 +1,4 @@
-// The fields of a row of Polymarket's Data API, sorted, as its recorded answers have them: both `/trades` and
-// `/activity` begin with these.
+// Sorted field names of a row of Polymarket's Data API, as recorded: both `/trades` and `/activity` begin with these.
 
 import type { WireTrade } from '../../../engine/venues/polymarket/messages.ts'
 
@@ -25,7 +24,7 @@ export const TRADE_ROW_KEYS: readonly string[] = [
   'transactionHash',
 ]
 
-/** A row of `/v2/trades` from the stream's of the same trade. */
+/** A row of `/v2/trades` from the stream's row of the same trade. */
 export function dataRow(row: WireTrade): Readonly<Record<string, unknown>> {
   return {
     proxy_wallet: row.proxyWallet,

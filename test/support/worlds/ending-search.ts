@@ -1,4 +1,4 @@
-// Thread entry for tests: the search, but one text ends the thread as a crash would.
+// Thread entry for tests: the search, but one text ends the thread, like a crash.
 
 import { transferred } from '../../../engine/pool.ts'
 import type { SearchTask } from '../../../engine/search/search-task.ts'

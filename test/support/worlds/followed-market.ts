@@ -1,5 +1,5 @@
-// A real MarketActor with memory storage, and one subscriber who knows only what was published: the
-// `bookReplaced` snapshots and the updates. Both are compared after every event of a replay.
+// A real MarketActor with memory storage, and one subscriber that knows only the published `bookReplaced` snapshots and
+// updates. Both are compared after every event of a replay.
 
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
@@ -18,9 +18,9 @@ export class FollowedMarket {
   readonly name: string
   readonly actor: MarketActor
   readonly subscriber = new NaiveBook()
-  /** Reasons for which the actor asked for a fresh book. */
+  /** Reasons for which the actor requested a fresh book. */
   readonly resyncs: string[]
-  /** Reasons for which messages ended without effect. */
+  /** Reasons for which messages had no effect. */
   readonly ignored: string[]
   updateCount = 0
   replacedCount = 0
@@ -48,18 +48,18 @@ export class FollowedMarket {
     this.actor = new MarketActor(ref, marketSummary(market), watching.parts)
   }
 
-  /** Gives the actor a message, then holds everything that must always be true against it. */
+  /** Sends a message to the actor, then checks all invariants. */
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)
-    // Doubt changes no level; one damaged frame casts it on every book of a connection.
+    // A stale mark changes no level; one damaged frame marks every book of a connection.
     if (message.kind === 'void') assert.ok(!this.actor.isBookLive, context)
     else this.#check()
   }
 
   #follow(update: Update): void {
     if (update.kind === 'bookReplaced') {
-      // As the stream's hub does: the snapshot is the view at this very moment, and uses up no seq.
+      // Like the stream's hub: the snapshot is the current view and uses no seq.
       const view = this.actor.book()
       assert.equal(update.seq, this.#seq, this.#context)
       assert.equal(view.seq, this.#seq, this.#context)
@@ -92,7 +92,7 @@ export class FollowedMarket {
     assert.ok(isFollowed, `the subscriber's book is another: ${this.#context}`)
   }
 
-  /** Whether the actor's book holds exactly these levels, in any order. */
+  /** Whether the actor's book has exactly these levels, in any order. */
   equals(book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] }): boolean {
     const wanted = new NaiveBook()
     wanted.replace(book.bids, book.asks)
@@ -105,7 +105,7 @@ export class FollowedMarket {
   }
 }
 
-/** OrderBook.assertSound, seen from outside: best first, no price twice, no empty level. */
+/** OrderBook.assertSound on the public levels: best first, no duplicate price, no empty level. */
 function assertSide(levels: readonly Level[], sign: 1 | -1, context: string): void {
   let before = Number.POSITIVE_INFINITY
   for (const { price, size } of levels) {
@@ -125,7 +125,7 @@ function isSame(ours: readonly Level[], theirs: readonly Level[]): boolean {
   })
 }
 
-/** The checksum of a book, from its definition and not from the engine's code. */
+/** The checksum of a book, from its definition, independent of the engine's code. */
 function checksumOf(book: NaiveBook): number {
   const levels = [
     ...book.levels('bid').slice(0, CHECKSUM_LEVELS),

@@ -1,6 +1,5 @@
-// Requests as a hostile or broken client sends them: a good request of some route, made worse in one to
-// four ways. The same seed and number give the same request. Some are no HTTP any more, which the
-// request says of itself (`isBroken`): those the library may refuse in its own words.
+// Requests of a hostile or broken client: a valid request of some route with one to four mutations. A seed and number
+// always give the same request. Some are not valid HTTP (`isBroken`): the library may reject those in its own format.
 
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { Route } from '../../../http/request/route.ts'
@@ -11,21 +10,21 @@ import { SAMPLES, seedOf } from './route-seeds.ts'
 
 export interface FuzzRequest {
   readonly method: string
-  /** As sent. */
+  /** The target as sent. */
   readonly target: string
   readonly bytes: Buffer
-  /** Not HTTP, or larger than it may be: any refusal will do, a closed connection too. */
+  /** Not HTTP, or too large: any rejection or a closed connection is valid. */
   readonly isBroken: boolean
 }
 
-/** Stands in values all over the request and must not come back in a header. */
+/** Part of values all over the request; must not appear in a response header. */
 export const MARK = 'Zq7MARK'
-/** Stands where passwords do and must not come back at all. */
+/** Used as passwords; must not appear in any response. */
 export const PASSWORD = 'pw-7c1e-never-said-again'
 
 type Pair = readonly [name: string, value: string]
 
-/** A request while it is made worse; names and values are as they are sent. */
+/** A request during mutation; names and values are as sent. */
 interface Draft {
   method: string
   path: string
@@ -35,7 +34,7 @@ interface Draft {
   isBroken: boolean
 }
 
-/** What the requests are made of. */
+/** Generates the requests. */
 export class FuzzRequests {
   readonly #seed: string
   readonly #routes: readonly {
@@ -68,7 +67,7 @@ export class FuzzRequests {
       .join('&')
     const target = text === '' ? draft.path : `${draft.path}?${text}`
     const { method, headers, body } = draft
-    // Beyond these the library refuses by itself.
+    // The library itself rejects requests beyond these limits.
     const isLarge = target.length + JSON.stringify(headers).length > 30_000
     const isBroken = draft.isBroken || isLarge || !/^[\x21-\x7e]+$/.test(target)
     return { method, target, bytes: requestBytes({ method, target, headers, body }), isBroken }
@@ -107,7 +106,7 @@ function goodRequest(
   }
 }
 
-/** Texts that have broken parsers before; as they are sent in a URL. */
+/** Texts that have broken parsers before, encoded for a URL. */
 const NASTY: readonly string[] = [
   '%zz',
   '%',
@@ -251,7 +250,7 @@ function longQuery(draft: Draft, random: Random): void {
   ]
 }
 
-/** Bytes that a URL may not have. */
+/** Bytes that are not allowed in a URL. */
 function rawQuery(draft: Draft, random: Random): void {
   const text = random.pick([
     '\u0001',
@@ -293,7 +292,7 @@ function otherCredential(draft: Draft, random: Random): void {
 function otherHeader(draft: Draft, random: Random): void {
   const header = random.pick(HEADERS)
   draft.headers.push(header)
-  // Two hosts, or an upgrade that is none: the library's to refuse.
+  // Two hosts or an invalid upgrade: the library rejects them.
   if (header[0] === 'Host' || header[0] === 'Upgrade') draft.isBroken = true
 }
 
@@ -320,12 +319,12 @@ function otherBody(draft: Draft, random: Random): void {
     () => '',
   ]
   draft.body = Buffer.from(random.pick(bodies)())
-  // Refused before it is read whole: the refusal may be lost with the connection.
+  // Rejected before it is read completely: the response may be lost with the connection.
   if (draft.body.length > 16_384) draft.isBroken = true
 }
 
 function brokenHttp(draft: Draft, random: Random): void {
-  // Seldom: the connection is gone afterwards.
+  // Rarely, since the connection is closed afterwards.
   if (random.next() < 0.6) return otherHeader(draft, random)
   draft.isBroken = true
   const breaks: readonly (() => void)[] = [

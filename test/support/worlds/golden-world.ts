@@ -1,4 +1,4 @@
-// What the recorded run has beside its recording: wallets, past prices, webhooks, and the requests that are made of every route.
+// Data of the golden run beside its recording: wallets, past prices, webhooks, and the requests to every route.
 
 import { FetchError } from '../../../engine/fetch.ts'
 import { nativeMarketId, type WalletAddress } from '../../../engine/ids.ts'
@@ -12,7 +12,7 @@ export const WALLETS: readonly WalletAddress[] = [1, 2, 3].map(addressOf)
 
 const KINDS = ['buy', 'buy', 'sell', 'split', 'merge', 'buy', 'redeem', 'income'] as const
 
-/** What a wallet did in the ten hours before the recording began, an event every half hour. */
+/** A wallet's activity in the ten hours before the recording, an event every half hour. */
 function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] {
   const markets = (recording.pages.get('a') ?? []).flatMap((page) => page.markets)
   const startSeconds = Math.floor(recording.startedAtMs / 1_000)
@@ -39,7 +39,7 @@ function eventsOf(recording: Recording, wallet: number): readonly WalletEvent[] 
   })
 }
 
-/** The answers of the venues that the recording has not. */
+/** Venue responses that the recording lacks. */
 export function venueAnswers(recording: Recording): VenueAnswers {
   const wallets: VenueWallets = {
     async profile(address) {
@@ -78,7 +78,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A GET route of the document that answers with JSON. */
+/** A GET route of the document with JSON responses. */
 export interface ReadRoute {
   readonly pattern: string
   readonly parameters: readonly {
@@ -88,7 +88,7 @@ export interface ReadRoute {
   }[]
 }
 
-/** The routes that are read, in the order of the document. */
+/** GET routes in the order of the document. */
 export function readRoutes(document: unknown): readonly ReadRoute[] {
   const paths = isFields(document) && isFields(document.paths) ? document.paths : {}
   return Object.entries(paths).flatMap(([pattern, methods]) => {
@@ -104,7 +104,7 @@ export function readRoutes(document: unknown): readonly ReadRoute[] {
   })
 }
 
-/** Texts to give a parameter: those of its schema, the samples of its name, and one or two that are refused. */
+/** Values of a parameter: those of its schema, the samples of its name, and one or two invalid ones. */
 export function valuesFor(
   { name, schema }: ReadRoute['parameters'][number],
   samples: Readonly<Record<string, readonly string[]>>,

@@ -1,8 +1,8 @@
-// URLs that people use to make a server call itself or its neighbours: every spelling of loopback and
-// of other addresses inside, names that resolve there, and URLs that are read in two ways. Tests give
-// the port of a canary, so that a URL that gets through is noticed.
+// URLs for server-side request forgery: every spelling of loopback and other internal addresses, names that resolve to
+// them, and URLs that parsers interpret differently. Tests supply a canary's port, so that a request that gets through
+// is detected.
 
-/** Spellings of 127.0.0.1 that `new URL` reads as that address. */
+/** Spellings of 127.0.0.1 that `new URL` normalizes to that address. */
 export const LOOPBACK_V4: readonly string[] = [
   '127.0.0.1',
   '127.1',
@@ -33,7 +33,7 @@ export const LOOPBACK_V4: readonly string[] = [
   '127.0.0.\u00ad1',
 ]
 
-/** Other addresses inside, and IPv6 that stands for them. */
+/** Other internal addresses, and IPv6 addresses that embed them. */
 export const INSIDE: readonly string[] = [
   '127.0.0.2',
   '127.255.255.254',
@@ -110,7 +110,7 @@ export const INSIDE: readonly string[] = [
   'intranet',
 ]
 
-/** What a resolver says of names that look harmless; each list holds an address inside. */
+/** Resolver results for harmless-looking names; each list has an internal address. */
 export const NAMES_INSIDE: ReadonlyMap<string, readonly string[]> = new Map([
   ['127.0.0.1.nip.example', ['127.0.0.1']],
   ['127-0-0-1.sslip.example', ['127.0.0.1']],
@@ -138,11 +138,11 @@ export const NAMES_INSIDE: ReadonlyMap<string, readonly string[]> = new Map([
   ['octal.example', ['0177.0.0.1']],
   ['number.example', ['2130706433']],
   ['empty-text.example', ['']],
-  // The name at the end of a chain of aliases is what is connected to; a resolver says only that.
+  // The connection goes to the last name of an alias chain; a resolver returns only its address.
   ['alias-of-localhost.example', ['127.0.0.1', '127.0.0.1']],
 ])
 
-/** URLs that one reader takes for example.com and another for loopback, and odd forms of them. */
+/** URLs that one parser reads as example.com and another as loopback, and odd variants. */
 export function ambiguousUrls(port: number): readonly string[] {
   return [
     `http://127.0.0.1:${port}\\@example.com/`,

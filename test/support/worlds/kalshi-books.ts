@@ -1,5 +1,5 @@
-// Kalshi’s books from the rules of its protocol alone: two maps of bids per market, for Yes and for
-// No, to which each delta is added. The judge of our path; it knows nothing of our parsers.
+// Kalshi’s books by the protocol's rules alone: two maps of bids per market, for Yes and No, to which each delta is
+// added. Reference implementation; independent of our parsers.
 
 import type { Level } from '../../../engine/events.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -56,7 +56,7 @@ export class KalshiBooks {
     return Math.max(...yes.keys()) + Math.max(...no.keys()) >= 1_000_000
   }
 
-  /** The venue's answer to `get_snapshot`. */
+  /** The venue's response to `get_snapshot`. */
   snapshotFrame(ticker: string, { sid, seq }: { sid: number; seq: number }): string {
     const { yes, no } = this.#books.get(ticker) ?? { yes: new Map(), no: new Map() }
     const rows = (side: Map<number, number>) =>

@@ -1,5 +1,5 @@
-// A world of venue b moved by hand, with plain defaults: what a test sets is what matters to it.
-// Not for the moving world (world.ts) or for clients (kalshi-client.ts).
+// A manually controlled world of venue b with simple defaults, so that a test sets only what matters. world.ts is the
+// moving world.
 
 import type { BookSide, LevelChange, TradeSide } from '../../../engine/events.ts'
 import {
@@ -47,13 +47,13 @@ class StubMarket implements SimMarket {
     this.updatedMs = listing.openMs
   }
 
-  /** Wanders a little, so that candles differ. */
+  /** Varies a little, so that candles differ. */
   fairPrice(atMs: TimeMs): PriceMicros {
     return cents(50 + Math.round(20 * Math.sin(atMs / 7_200_000)))
   }
 }
 
-/** A world that does only what a test says. */
+/** A world that changes only on a test's calls. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'b')
@@ -98,7 +98,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return event
   }
 
-  /** Adds a market to an event, silently. */
+  /** Adds a market to an event, without notifying listeners. */
   addMarket(event: SimEvent, suffix: string, fields: Partial<SimListing> = {}): StubMarket {
     const market = new StubMarket(
       {
@@ -112,13 +112,13 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return market
   }
 
-  /** Sets levels of a book: [side, cents, contracts], and tells of it. */
+  /** Sets levels of a book ([side, cents, contracts]) and notifies listeners. */
   setLevels(market: StubMarket, levels: readonly (readonly [BookSide, number, number])[]): void {
     const { changes, previousSizes } = apply(market, levels)
     this.tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
   }
 
-  /** Prints a trade and takes what it took from the book. */
+  /** Publishes a trade and removes its size from the book. */
   print(
     market: StubMarket,
     fields: {
@@ -152,7 +152,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return trade
   }
 
-  /** Moves a market on and tells of it. */
+  /** Changes a market's status and notifies listeners. */
   move(
     market: StubMarket,
     kind: 'created' | 'opened' | 'closed' | 'determined' | 'resolved',

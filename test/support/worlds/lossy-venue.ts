@@ -1,12 +1,12 @@
-// A venue's Data API and Gamma with a bad memory: what it is asked of a wallet goes on to the real one, or is answered as
-// if everything before a moment, or everything at all, had never been. All else goes on as it is.
+// A proxy to a venue's Data API and Gamma that hides history: wallet requests are forwarded, or answered as if nothing
+// before a moment, or nothing at all, had happened. Other requests are forwarded.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type Memory = 'whole' | 'forgets' | 'empty'
 
-/** Paths of the Data API that tell of one wallet as lists. */
+/** Paths of the Data API that list one wallet's data. */
 const LISTS: ReadonlySet<string> = new Set(['/v2/activity', '/v2/trades', '/v2/positions'])
 const NOTHING = {
   data: [],
@@ -15,13 +15,13 @@ const NOTHING = {
 
 export class LossyVenue {
   memory: Memory = 'whole'
-  /** With `forgets`: Unix seconds of the first thing that it knows. */
+  /** With `forgets`: Unix seconds of the first event that it reports. */
   knowsFromS = 0
-  /** Questions about wallets that it answered from what it does not know. */
+  /** Number of wallet requests with hidden data. */
   forgottenCount = 0
   readonly #servers: Server[] = []
 
-  /** Resolves to where the two are now. */
+  /** Resolves with the addresses of both. */
   async start(real: { readonly data: string; readonly gamma: string }) {
     return { data: await this.#listen(real.data), gamma: await this.#listen(real.gamma) }
   }
@@ -51,7 +51,7 @@ export class LossyVenue {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
 
-  /** Null: it is not about a wallet, or may be asked of the real one (with another beginning). */
+  /** Null: the request is not about a wallet, or may be forwarded (with another start). */
   #remembered(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null

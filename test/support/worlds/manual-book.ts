@@ -1,5 +1,5 @@
-// What the two hand-moved worlds have in common: a book in two maps, lists of events, markets and trades of one
-// venue, and listeners. Not for what a market is like (stub-world.ts, kalshi-world.ts).
+// Shared by the two manual worlds (stub-world.ts, kalshi-world.ts): a book in two maps, lists of one venue's events,
+// markets and trades, and listeners.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../engine/units.ts'
@@ -13,7 +13,7 @@ import type {
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 
-/** A book in two maps, sorted when looked at. */
+/** A book in two maps, sorted when read. */
 export class ManualBook implements SimBook {
   readonly #sides = {
     bid: new Map<PriceMicros, SizeMicros>(),
@@ -52,7 +52,7 @@ export class ManualBook implements SimBook {
   }
 }
 
-/** A world of one venue in which nothing moves by itself. */
+/** A world of one venue in which nothing changes by itself. */
 export abstract class HandMovedWorld<Market extends SimMarket> {
   readonly seed = 1
   readonly startedMs: TimeMs

@@ -1,5 +1,5 @@
-// What the stream's tests do with their markets and clients: markets of both venues, random changes of every kind, and
-// waiting until a client has everything that was sent to it.
+// Helpers of stream tests: markets of both venues, random changes of every kind, and waiting until a client has
+// received everything.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nativeEventId } from '../../../engine/ids.ts'
@@ -10,7 +10,7 @@ import type { FakeEngine, FakeMarket } from '../fakes/engine.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { level } from './builders.ts'
 
-/** Markets `m0`, `m1`, … of either venue by turns, in events `e0`, `e1`, … by turns. */
+/** Markets `m0`, `m1`, … of alternating venues, in events `e0`, `e1`, … in rotation. */
 export function addMarkets(engine: FakeEngine, count: number, eventCount: number): FakeMarket[] {
   return Array.from({ length: count }, (_, index) => {
     const event = nativeEventId(`e${index % eventCount}`)
@@ -19,7 +19,7 @@ export function addMarkets(engine: FakeEngine, count: number, eventCount: number
   })
 }
 
-/** The client's messages once its commands and all that was due to it have come. */
+/** The client's messages after its commands and everything due to it have arrived. */
 export async function settled(
   clock: ManualClock,
   client: StreamClient,
@@ -29,8 +29,10 @@ export async function settled(
   return client.messages
 }
 
-/** Turns of the loop until the client has another message, fifty at most: time that is moved between two calls does not
- * run ahead of the kernel of a busy machine, which would make a reader seem slower than it is. */
+/**
+ * Runs event-loop ticks until the client has another message, fifty at most. Thus clock time does not run ahead of a
+ * busy machine's kernel, which would make a reader seem slower.
+ */
 export async function received(client: StreamClient): Promise<void> {
   const { length } = client.messages
   for (let ticks = 0; ticks < 50 && client.messages.length === length; ticks += 1) await nextTurn()

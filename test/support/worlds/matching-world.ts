@@ -1,5 +1,5 @@
-// The simulated world as subjects of matching, with what the world itself knows: which pairs were planted and how
-// each trap differs. Rendered in the venues' own words, read by the same readers as dumps.
+// The simulated world as input of matching, with its known results: the planted pairs and how each trap differs.
+// Rendered in the venues' formats and read by the same parsers as dumps.
 
 import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
 import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
@@ -24,13 +24,13 @@ export interface MatchingWorld {
   /** Venue a's id → its listing at venue b, and how that differs. */
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
   /**
-   * Either venue's id → which recurring question it asks. A trap with another date lets venue b ask what venue a
-   * asks a cycle later: such a pair is one question though not planted, and other questions are none.
+   * Either venue's id → its recurring question. A trap with another date lets venue b list what venue a lists a cycle
+   * later: such a pair is the same question though not planted; other questions are not the same.
    */
   readonly recurring: ReadonlyMap<string, string>
 }
 
-/** A world of so many markets a venue. */
+/** A world with this many markets a venue. */
 export function matchingWorld(set: { seed: number; marketsPerVenue: number }): MatchingWorld {
   const nowMs = timeMs(Date.UTC(2026, 10, 20, 17))
   const clock = new ManualClock(nowMs)
@@ -67,7 +67,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
   return { ...sides, planted, recurring }
 }
 
-/** "updown/BTC/20:12345:up" is asked anew each cycle. */
+/** "updown/BTC/20:12345:up" recurs each cycle. */
 const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
 
 function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {

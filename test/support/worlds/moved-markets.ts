@@ -1,4 +1,4 @@
-// Real market actors, alone with a storage in memory and a clock that is moved by hand, and random messages for them.
+// Real market actors with in-memory storage and a manual clock, and random messages for them.
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketMessage } from '../../../actors/market/parts.ts'
@@ -53,7 +53,7 @@ export function openMarkets(seed: number) {
 
 let tradeCount = 0
 
-/** Some message for a market, any kind. */
+/** A random message of any kind for a market. */
 export function someMessage(random: Random, market: MarketActor, nowMs: number): MarketMessage {
   const name = String(market.ref.nativeId)
   const { venue } = market.ref

@@ -1,12 +1,11 @@
-// Records of trades as programs of formats 1 to 7 wrote them: a MessagePack list by the library, under schema 1 without a
-// place among the venue's, 2 with one, 3 for a block trade.
+// Trade records of formats 1 to 7: a MessagePack list; schema 1 has no venue ordinal, 2 has one, 3 is a block trade.
 
 import type { StoredTrade } from '../../../storage/contract/storage.ts'
 import { encodeRecord } from '../../../storage/records/records.ts'
 import { TABLES } from '../../../storage/tables.ts'
 import type { VenuePosition } from '../../../storage/venue-trades.ts'
 
-/** The fields of such a record, in their order. */
+/** The fields of such a record, in order. */
 export function olderFields(row: StoredTrade, position: VenuePosition | null): unknown[] {
   const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = row
   const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]

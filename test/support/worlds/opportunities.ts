@@ -1,4 +1,4 @@
-// Opportunities for tests: the worked example of both venues' fees, and what is kept of it when it ends.
+// Opportunities for tests: the worked example of both venues' fees, and its closed form.
 
 import type { ArbitrageRefresh } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
@@ -48,7 +48,7 @@ export function opportunity(
   }
 }
 
-/** What is told of it at its opening; `closed`: it had come to what it earns. */
+/** The update published when it opens; `closed`: it had reached its profit. */
 export function publishedOpportunity(
   one: Opportunity,
   set: Partial<ArbitrageRefresh> = {},
@@ -64,7 +64,7 @@ export function publishedOpportunity(
   }
 }
 
-/** It ended `afterMs` behind noon. */
+/** It ended `afterMs` after noon. */
 export function pastOpportunity(
   afterMs: number,
   set: Partial<PastOpportunity> = {},

@@ -1,22 +1,21 @@
-// Texts for a query or path parameter, made from its schema: each bound with its neighbours, every
-// choice, wrong types, and for each whether validation must take it. For the conformance run and for
-// fuzzing.
+// Values of a query or path parameter, generated from its schema: each bound with its neighbours, every choice, wrong
+// types, and whether validation must accept each. For the conformance run and for fuzzing.
 
 import type { TSchema } from '@sinclair/typebox'
 
-/** Texts as they are before percent-encoding. */
+/** Texts before percent-encoding. */
 export interface ParameterValues {
   /** At least one; the first is the sample, if one was given. */
   readonly valid: readonly string[]
   readonly invalid: readonly string[]
 }
 
-/** Throws when the schema needs a sample (a pattern) and none was given. */
+/** Throws if the schema needs a sample (a pattern) and none was given. */
 export function valuesOf(name: string, schema: TSchema, sample?: string): ParameterValues {
   const made = valuesOfType(name, schema, sample)
   const valid = sample === undefined ? made.valid : [sample, ...made.valid]
   if (valid.length === 0) throw new Error(`no valid value is known for ${name}: give a sample`)
-  // An empty text means that the parameter is not given.
+  // An empty text means that the parameter is omitted.
   const isGiven = (text: string) => text !== ''
   return { valid: [...new Set(valid)].filter(isGiven), invalid: made.invalid.filter(isGiven) }
 }
@@ -102,12 +101,12 @@ function texts(schema: TSchema, sample: string | undefined): ParameterValues {
   return { valid, invalid }
 }
 
-/** Of `sample`, the first item stands for all. */
+/** The first item of `sample` represents all. */
 function lists(name: string, schema: TSchema, sample: string | undefined): ParameterValues {
   const item = sample?.split(',')[0]
   const items: TSchema = schema.items
   const { valid: good, invalid: bad } = valuesOf(`an item of ${name}`, items, item)
-  // An item ends at a comma, and an empty one is none: such texts say nothing about the item.
+  // Items are trimmed, not empty and without commas: other texts do not test the item.
   const isItem = (text: string) => text.trim() === text && text !== '' && !text.includes(',')
   const valid = good.filter(isItem)
   const invalid = bad.filter(isItem)

@@ -1,4 +1,4 @@
-// The tables of past days and of coverage as two Maps, obviously right: for tests of their users.
+// Tables of past days and of coverage as two Maps, for tests of their users.
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
@@ -7,7 +7,7 @@ import type { CoverageTable, PastDay, PastPriceTable } from '../../../storage/co
 interface PastTables {
   readonly pastPrices: PastPriceTable
   readonly coverage: CoverageTable
-  /** Every interval of a venue, in the order in which they began. */
+  /** Every interval of a venue, in the order of their starts. */
   intervals(venue: VenueKey): readonly (readonly [number, number])[]
 }
 

@@ -1,5 +1,5 @@
-// A catalogue that a seed fills and stirs: listings, moves between events, trades, statuses, and
-// markets that are forgotten; with an index in Maps in place of the searching thread.
+// A catalogue with seeded random changes: listings, moves between events, trades, statuses, and removed markets. An
+// index in Maps replaces the search thread.
 
 import { Catalog } from '../../../actors/catalog/catalog.ts'
 import type { SearchIndex } from '../../../actors/catalog/lists.ts'
@@ -58,7 +58,7 @@ export const ANY_EVENT: EventFilter = {
   volume24hMin: null,
 }
 
-/** Finds what has the text in its question; newest market first, to tell it from other orders. */
+/** Finds markets by a substring of their question; newest first, to distinguish it from other orders. */
 export class FakeIndex implements SearchIndex {
   readonly texts = new Map<MarketNumber, string>()
   finds = 0
@@ -78,7 +78,6 @@ export class FakeIndex implements SearchIndex {
   }
 }
 
-/** A catalogue with nothing in it. */
 export function emptyCatalog(storage = openMemoryStorage(), names = NAMES) {
   const clock = new ManualClock()
   const { publisher, updates } = recordingPublisher()
@@ -96,7 +95,7 @@ export class RandomCatalog {
   readonly catalog = this.opened.catalog
   readonly index = this.opened.index
   readonly clock = this.opened.clock
-  /** What the venues last said of each event. */
+  /** The last listing of each event. */
   readonly events = new Map<string, EventListing>()
   readonly #random: Random
   #names = 0
@@ -117,7 +116,7 @@ export class RandomCatalog {
     return this.#random.below(oneIn) === 0
   }
 
-  /** Lists a market of a few events, new or known, with any properties. */
+  /** Lists a new or known market of a few events, with random properties. */
   #list(name = `m${this.#names++}`): void {
     const venue = Number(name.slice(1)) % 2 === 0 ? ('a' as const) : ('b' as const)
     const eventName = `E${this.#random.below(12)}`
@@ -161,7 +160,7 @@ export class RandomCatalog {
     return event
   }
 
-  /** One thing happens. */
+  /** Makes one random change. */
   stir(): void {
     const markets = [...this.catalog.markets(null)]
     const some = markets.length === 0 ? null : this.#one(markets)

@@ -1,7 +1,6 @@
-// The venues' data as tests read it: invented in this repository (test/fixtures), and recorded, where a
-// folder of recordings is at hand. A test of both is one function, called once for each; recordings
-// that are absent are a skip that says so. What a frame says is read here by plain JSON and Number,
-// independently of our parsers, so that it can judge them.
+// Venue data for tests: invented (test/fixtures), and recorded if a folder of recordings exists. A test of both is one
+// function that runs once for each; without recordings it is skipped with a message. Frames are read with plain JSON
+// and Number, independent of our parsers, so that they can be compared.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -18,15 +17,15 @@ export const RECORDED = process.env.SHARED_DATA ?? '../shared/data'
 export const INVENTED = join(import.meta.dirname, '../../fixtures')
 
 export type Origin = 'invented' | 'recorded'
-/** Two files, or folders, of one form. */
+/** Two files or folders of the same form. */
 export type Sources = Readonly<Record<Origin, string>>
 
-/** Polymarket's market channel in the form of 2025: one message a token, fills only in books. */
+/** Polymarket's market channel in the form of 2025: one message per token, fills only in books. */
 export const POLYMARKET_STREAM: Sources = {
   invented: `${INVENTED}/polymarket/book-stream-2025.jsonl`,
   recorded: `${RECORDED}/polymarket-book-stream-2025.jsonl.gz`,
 }
-/** The books of one Kalshi connection: a snapshot a market, then differences. */
+/** The books of one Kalshi connection: a snapshot per market, then deltas. */
 export const KALSHI_STREAM: Sources = {
   invented: `${INVENTED}/kalshi/orderbook-stream.jsonl`,
   recorded: `${RECORDED}/fixtures/kalshi/ws_orderbook_stream.json`,
@@ -34,7 +33,7 @@ export const KALSHI_STREAM: Sources = {
 
 type CaseCheck = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
 
-/** The same test twice: of what is invented, always; of what is recorded, where that is at hand. */
+/** Runs the same test twice: with invented data always, with recorded data if available. */
 export function testOnBoth(name: string, sources: Sources, validator: CaseCheck): void {
   test(`${name}: invented`, (t) => validator(t, sources.invented, 'invented'))
   test(`${name}: recorded`, (t) => {
@@ -43,7 +42,7 @@ export function testOnBoth(name: string, sources: Sources, validator: CaseCheck)
   })
 }
 
-/** Says loudly that data is absent and skips the test; false when it is there. */
+/** Reports absent data and skips the test; false if it is there. */
 function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
@@ -51,13 +50,13 @@ function isAbsent(t: TestContext, path: string): boolean {
   return true
 }
 
-/** The text of a file, unpacked where it is packed. */
+/** The text of a file, decompressed if necessary. */
 function textOfFile(path: string): string {
   const bytes = readFileSync(path)
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
 }
 
-/** The rows of a file: its lines, its array, or the one value that it holds. */
+/** The rows of a file: its lines, its array, or its single value. */
 export function rowsOfFile(path: string): readonly unknown[] {
   const text = textOfFile(path)
   if (/\.jsonl(\.gz)?$/.test(path)) {
@@ -70,18 +69,18 @@ export function rowsOfFile(path: string): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** An invented row, what must become of it, and what it must be read as (in part, at least). */
+/** An invented row, its expected outcome, and its expected parsed value (at least in part). */
 interface Case {
   readonly name: string
   readonly row: unknown
   readonly becomes: readonly string[]
-  /** One value a part of the row; empty where nothing is read. */
+  /** One value per part of the row; empty if nothing is parsed. */
   readonly reads: readonly unknown[]
 }
 
 /**
- * The cases of an invented file. `text`: a frame that is no JSON. `but`: the first row with these fields
- * instead, and `without` those named.
+ * The cases of an invented file. `text`: a frame that is not JSON. `but`: the first row with these fields replaced,
+ * and without those in `without`.
  */
 export function casesOf(path: string): readonly Case[] {
   const written = rowsOfFile(path).filter(isRecord)
@@ -111,7 +110,7 @@ export interface CapturedFrame {
   readonly changes: readonly LevelChange[]
 }
 
-/** One captured stream: both tokens of one market, in the order of their arrival. */
+/** One captured stream: both tokens of one market, in the order of arrival. */
 export interface Capture {
   readonly name: string
   readonly tokens: readonly [first: string, second: string]
@@ -184,7 +183,7 @@ export function mirrored<T extends Level>(level: T): T {
 
 export const otherSide = (side: BookSide): BookSide => (side === 'bid' ? 'ask' : 'bid')
 
-/** A frame of the invented stream in today's shape, what becomes of its messages, the book after it. */
+/** An invented frame in the current format, the outcomes of its messages, and the book after it. */
 interface PolymarketStep {
   readonly name: string
   readonly text: string
@@ -198,13 +197,13 @@ interface StepRow {
   readonly case: string
   readonly received_ms: number
   readonly frame?: unknown
-  /** Instead of a frame: words that are no JSON. */
+  /** In place of a frame: text that is not JSON. */
   readonly text?: string
   readonly becomes: readonly string[]
   readonly book: WrittenBook
 }
 
-/** The steps of a stream in today's shape; its first frame names the market and its tokens in order. */
+/** The steps of a stream in the current format; its first frame names the market and its tokens in order. */
 export function polymarketSteps(path: string): {
   readonly market: string
   readonly tokens: readonly [first: string, second: string]
@@ -235,7 +234,7 @@ interface KalshiFrame {
   readonly receivedAtMs: TimeMs
   readonly text: string
   readonly frame: KalshiBody
-  /** The market's book after it; null where none is written beside it. */
+  /** The market's book after it; null if none is given. */
   readonly book: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null
 }
 
@@ -253,7 +252,7 @@ export interface KalshiBody {
   }
 }
 
-/** A stream of KALSHI_STREAM's form: the markets that it names, and its frames in their order. */
+/** A stream of KALSHI_STREAM's form: the markets that it names, and its frames in order. */
 export function kalshiRecording(path: string): {
   readonly tickers: readonly string[]
   readonly frames: readonly KalshiFrame[]
@@ -286,13 +285,13 @@ function kalshiRows(path: string): readonly KalshiRow[] {
     .map((line): KalshiRow => JSON.parse(line))
 }
 
-/** A book as it is written beside an invented frame: `[price, size]`, quoted for the first outcome. */
+/** A book as given beside an invented frame: `[price, size]`, quoted for the first outcome. */
 interface WrittenBook {
   readonly bids: readonly (readonly [price: string, size: string])[]
   readonly asks: readonly (readonly [price: string, size: string])[]
 }
 
-/** The levels of a written book. */
+/** The levels of a given book. */
 function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
   const levels = (side: WrittenBook['bids']) =>
     side.map(([price, size]) => levelOf({ price, size }))

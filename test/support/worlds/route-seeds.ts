@@ -1,7 +1,6 @@
-// What a route cannot say of itself: values that mean something in the world of described-face.ts, and
-// how to reach the statuses that need a certain state. A new route needs a row here only when the
-// samples by name do not do, or when it documents a status that no general request reaches: the
-// conformance run fails and says which.
+// Values for routes that their schemas cannot express: ids in the data of documented-server.ts, and requests that reach
+// statuses with a certain state. A new route needs a row only if the samples by name do not suffice, or if it documents
+// a status that no general request reaches. The conformance run then fails and names it.
 
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
@@ -17,14 +16,14 @@ import { ACCOUNT } from '../rigs/documented-server.ts'
 /** Whose credential a request carries. */
 export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
 
-/** A request of a route; what is left out is as a good one has it. */
+/** A request of a route; omitted parts are those of a valid request. */
 export interface RequestSpec {
   readonly method?: string
   /** Values of path parameters, not encoded. */
   readonly path?: Readonly<Record<string, string>>
-  /** All of the query, not encoded. */
+  /** The complete query, not encoded. */
   readonly query?: readonly (readonly [name: string, value: string])[]
-  /** Instead of `query`, as it is sent. */
+  /** Replaces `query`, as sent. */
   readonly rawQuery?: string
   readonly credential?: Credential
   readonly headers?: readonly (readonly [name: string, value: string])[]
@@ -32,17 +31,17 @@ export interface RequestSpec {
 }
 
 interface Seed {
-  /** Valid path parameters; made anew for each request. */
+  /** Valid path parameters; created for each request. */
   readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
-  /** Valid values of query parameters, where the samples by name do not do. */
+  /** Valid values of query parameters for which the samples by name do not suffice. */
   readonly query?: Readonly<Record<string, string>>
-  /** A valid body; made anew for each request. */
+  /** A valid body; created for each request. */
   readonly body?: () => Readonly<Record<string, unknown>>
   /** Requests that reach a status. */
   readonly reach?: Readonly<Record<number, RequestSpec>>
   /** Statuses that only a request from another address reaches; the handler is called directly. */
   readonly reachFrom?: Readonly<Record<number, string>>
-  /** Owner and method that refuse with UNAVAILABLE, and the request that then is answered 503. */
+  /** Object and method that fail with UNAVAILABLE, and the request that then gets 503. */
   readonly unavailable?: {
     readonly owner: (engine: FakeEngine) => object
     readonly method: string
@@ -85,7 +84,7 @@ const HANDSHAKE = [
   ['Sec-WebSocket-Version', '13'],
   ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
 ] as const
-/** Of a page of the dashboard on the machine itself. */
+/** Header of a dashboard page on the same machine. */
 const OF_PAGE = [['X-Dashboard', '1']] as const
 const SEARCH: RequestSpec = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
@@ -105,7 +104,7 @@ const noWebhook = { 404: { path: { webhook_id: 'wh_none' } } }
 
 let signUps = 0
 
-/** A webhook of the account whose requests these are, with a delivery. */
+/** A webhook of the requests' account, with a delivery. */
 async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
   const account = ownAccount(engine)
   const existing = engine.webhooks.list(account)[0]
@@ -151,10 +150,10 @@ async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, 
   return { address: requested.proxy }
 }
 
-/** A page that is not kept yet: its owner must be asked. */
+/** A page that is not cached, so that its actor must be called. */
 const UNASKED: RequestSpec = { query: [['start_time', '1234567']] }
 
-/** Of a route of one wallet. */
+/** For a route of one wallet. */
 const wallet: Seed = {
   path: knownWallet,
   unavailable: { owner: (engine) => engine.wallets, method: 'open' },
@@ -306,12 +305,12 @@ function turned(start: string, end: string): RequestSpec {
   }
 }
 
-/** The row of a route. */
+/** The seed of a route. */
 export function seedOf({ method, pattern }: Route): Seed {
   return SEEDS[`${method} ${pattern}`] ?? {}
 }
 
-/** Makes an owner's method refuse until the returned function is called. */
+/** Makes a method fail until the returned function is called. */
 export function withRefusal(owner: object, method: string): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, method)
   const value = () => {

@@ -1,5 +1,5 @@
-// Invented listings for tests of the world's motion, with plain defaults: what a test sets is what
-// matters to it. Not for tests of the calendar's words, which use the real one.
+// Invented listings for tests of the world's motion, with simple defaults, so that a test sets only what matters. Tests
+// of the calendar's texts use the real one.
 
 import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
@@ -73,7 +73,7 @@ export function planOf(
   }
 }
 
-/** `count` markets, in turn at venue a and venue b, of uneven activity. */
+/** `count` markets, alternately at venue a and venue b, of different activity. */
 export function planMany(count: number): PlannedMarket[] {
   const markets: PlannedMarket[] = []
   for (let index = 0; index < count; index += 1) {

@@ -1,5 +1,5 @@
-// One record of each kind that the storage keeps, every field distinct, with how it is put and read. For data that an earlier
-// program wrote: what is read must equal what was put then.
+// One record of each stored kind, with distinct values in every field, and how it is put and read. Data written by an
+// earlier version must read equal to what was put.
 
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { peakOf } from '../../../engine/opportunity.ts'
@@ -127,13 +127,13 @@ const ATTEMPT = {
   answer: { headers: [['server', 'one']] as const, body: Buffer.from('no'), isCut: true },
 }
 
-/** Some of the records, from which those of older schemas follow. */
+/** Records from which those of older schemas are derived. */
 export const STORED = {
   ...{ account: ACCOUNT, key: KEY, webhook: WEBHOOK, market: MARKET, event: EVENT, loss: LOSS },
   ...{ wallet: WALLET, walletMarket: WALLET_MARKET, whale: WHALE, whaleMarket: WHALE_MARKET },
 } as const
 
-/** Every kind, in an order in which they can be put. */
+/** Every kind, in a valid order of puts. */
 export const STORED_KINDS: readonly StoredKind[] = [
   {
     name: 'account',

@@ -1,4 +1,4 @@
-// Builders of what storage keeps of wallets, with defaults, so that what a test sets is what matters.
+// Builders of stored wallet records with defaults, so that a test sets only what matters.
 
 import { type WalletAddress, walletAddress } from '../../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'

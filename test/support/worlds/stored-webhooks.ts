@@ -1,5 +1,4 @@
-// Builders of webhooks and deliveries as storage keeps them, and an outbox as plain as it can be, which
-// judges the two that storage has.
+// Builders of stored webhooks and deliveries, and a simple outbox as the reference for both implementations in storage.
 
 import { accountId, webhookId } from '../../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -76,7 +75,7 @@ export function newDelivery(eventId: string, changes: Partial<NewDelivery> = {})
   }
 }
 
-/** A delivery as texts and numbers alone, so that two can be compared. */
+/** A delivery as texts and numbers only, for comparison. */
 export function plain(delivery: Delivery | StoredDelivery | null): unknown {
   if (delivery === null) return null
   const { number, eventId, eventType, createdAtMs, status, dueAtMs, attempts, last } = delivery
@@ -84,7 +83,7 @@ export function plain(delivery: Delivery | StoredDelivery | null): unknown {
   return { number, eventId, eventType, createdAtMs, status, dueAtMs, attempts, last, ...body }
 }
 
-/** One webhook's deliveries in an array that nothing is ever removed from, but marked. */
+/** One webhook's deliveries in an array; removed ones are only marked. */
 export class NaiveBox {
   readonly rows: { delivery: StoredDelivery; isGone: boolean }[] = []
 
@@ -132,7 +131,7 @@ export class NaiveBox {
     return counts
   }
 
-  /** Whether more than `rowsMax` were to be removed. */
+  /** Whether more than `rowsMax` had to be removed. */
   prune(limits: { finishedMax: number; beforeMs: number; rowsMax: number }): boolean {
     let removed = 0
     for (;;) {

@@ -1,4 +1,4 @@
-// Builders of what storage keeps, with defaults, so that what a test sets is what matters.
+// Builders of stored records with defaults, so that a test sets only what matters.
 
 import {
   accountId,
@@ -23,7 +23,7 @@ import type {
   TradedMarket,
 } from '../../../storage/contract/storage.ts'
 
-/** A moment on which tests agree: 20 November 2026, noon UTC. */
+/** The common time of tests: 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
 /** Fees with every field. */
@@ -126,7 +126,7 @@ export function eventSummary(listing: EventListing): EventSummary {
   return summary
 }
 
-/** What `trades.put` is told about a market. */
+/** The market argument of `trades.put`. */
 export function traded(number: MarketNumber, venue: VenueKey = 'a'): TradedMarket {
   return { number, venue }
 }
@@ -155,7 +155,7 @@ export function trade(
   }
 }
 
-/** A bar of one trade; what is set need not fit together. */
+/** A bar of one trade; the given values need not be consistent. */
 export function bar(size: BarSize, startMs: number, changes: Partial<Bar> = {}): Bar {
   const first = { ...trade('bar', { timeMs: timeMs(startMs) }), ordinal: 0 }
   return { ...barOf(size, first), ...changes }

@@ -1,5 +1,5 @@
-// Random messages of the stream of every kind, with the extremes that break encoders: numbers around
-// 2^31, 2^32 and 2^53, empty and long lists, texts with quotes, controls and other scripts.
+// Random stream messages of every kind, with extremes that break encoders: numbers around 2^31, 2^32 and 2^53, empty
+// and long lists, texts with quotes, control characters and other scripts.
 
 import type { Level, MarketPrice, Trade } from '../../../engine/events.ts'
 import { type Bar, barOf, CANDLE_MS, joined } from '../../../engine/market/candle.ts'

@@ -1,5 +1,4 @@
-// A small hand-made World whose every change a test orders itself: for tests of the simulated
-// venues' servers. Not for tests of how a world moves (world.ts has its own).
+// A small World controlled by tests of the simulated venues' servers. Tests of a world's motion use world.ts.
 
 import { createHash } from 'node:crypto'
 import type { BookSide } from '../../../engine/events.ts'
@@ -27,7 +26,7 @@ import type {
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { HandMovedWorld, ManualBook } from './manual-book.ts'
 
-/** Dollars and contracts in, micros out: `price(0.41)`. */
+/** Converts dollars or contracts to micros: `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
 export const size = (contracts: number): SizeMicros => sizeMicros(Math.round(contracts * 1e6))
 
@@ -37,7 +36,7 @@ export interface StubMarket extends SimMarket {
   updatedMs: TimeMs
 }
 
-/** The world; nothing in it moves by itself. */
+/** The world; nothing in it changes by itself. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'a')
@@ -71,7 +70,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     return event
   }
 
-  /** Changes levels of a market's book and tells it as one change. */
+  /** Changes levels of a market's book and notifies listeners of one change. */
   setLevels(market: StubMarket, ...levels: readonly [BookSide, number, number][]): void {
     const changes = levels.map(([side, at, amount]) => ({
       side,
@@ -159,7 +158,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   }
 }
 
-/** The stub's market at a position. */
+/** The stub's market at an index. */
 export function marketAt(world: StubWorld, index: number): StubMarket {
   const market = world.markets('a')[index]
   if (market === undefined) throw new RangeError(`no market ${index}`)

@@ -1,11 +1,11 @@
-// A sentence encoder as small as one can be, written by the test itself: `model.onnx` looks each token up in a table of
-// vectors (one Gather), `tokenizer.json` splits at spaces. Drawn after onnx.proto3, of which it writes the few fields used.
+// A minimal sentence encoder written by the test: `model.onnx` maps each token to a vector (one Gather),
+// `tokenizer.json` splits at spaces. Encodes only the needed fields of onnx.proto3.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The words that the encoder knows, each with its vector; every other word is `[UNK]`. */
+/** Known words with their vectors; every other word is `[UNK]`. */
 export type TinyVocabulary = Readonly<Record<string, readonly number[]>>
 
 export interface TinyModel {
@@ -14,7 +14,7 @@ export interface TinyModel {
   readonly output?: string
 }
 
-/** Writes the folder and hands it to the test; it is gone afterwards. */
+/** Writes the folder, passes it to the test and removes it afterwards. */
 export async function withTinyEncoder(
   terms: TinyVocabulary,
   use: (folder: string, vectors: TinyVocabulary) => Promise<void> | void,
@@ -32,7 +32,7 @@ export async function withTinyEncoder(
   }
 }
 
-/** A WordPiece tokenizer in the usual form of such files: BERT's, lower case. */
+/** A lower-case BERT WordPiece tokenizer in the usual file format. */
 export function tinyTokenizer(terms: readonly string[]): string {
   const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } })
   return JSON.stringify({
@@ -120,7 +120,7 @@ function value(name: string, type: number, shape: readonly (number | string)[]):
   ])
 }
 
-/** A message of protocol buffers: numbers as varints, all else by length. */
+/** A protocol buffers message: numbers as varints, other fields length-delimited. */
 function message(fields: readonly Field[]): Uint8Array {
   return Buffer.concat(
     fields.map(([field, content]) => {

@@ -1,4 +1,4 @@
-// Random events of venues for some markets, on a seed: books, changes, trades, last prices, ends.
+// Seeded random venue events for some markets: books, changes, trades, last prices, ends.
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
@@ -6,7 +6,7 @@ import type { Random } from '../../../engine/random.ts'
 import { priceMicros, type TimeMs } from '../../../engine/units.ts'
 import { ask, bid, change, level, listing, snapshot, trade } from './builders.ts'
 
-/** So many open markets of each venue, `a0`, `b0`, … */
+/** This many open markets of each venue, `a0`, `b0`, … */
 export function manyMarkets(countEach: number): readonly MarketListing[] {
   return (['a', 'b'] as const).flatMap((venue) =>
     Array.from({ length: countEach }, (_, index) => listing(`${venue}${index}`, { venue })),
@@ -23,7 +23,7 @@ export class VenueEvents {
     this.#markets = markets
   }
 
-  /** The next event, of whichever market, at this time. */
+  /** The next event of a random market, at this time. */
   next(nowMs: TimeMs): VenueEvent {
     const { venue, nativeId } = this.#random.pick(this.#markets)
     const at = { venue, venueTimeMs: nowMs, receivedAtMs: nowMs }

@@ -1,6 +1,6 @@
-// Random histories of a wallet, by seed: markets alone and in groups, fills, splits, merges, redemptions, migrations,
-// conversions, income; sizes from a micro to millions of contracts; payouts of 1, 0 and parts; events after a
-// resolution. `isComplete`: nothing is ever given away that was not held, and all of every market is known.
+// Seeded random wallet histories: single and grouped markets, fills, splits, merges, redemptions, migrations,
+// conversions, income; sizes from a micro to millions of contracts; payouts of 1, 0 and fractions; events after a
+// resolution. `isComplete`: the wallet never gives away what it did not hold, and all market facts are known.
 
 import {
   type NativeMarketId,
@@ -21,7 +21,7 @@ export interface WalletHistory {
   readonly isComplete: boolean
 }
 
-/** Just before fees of all categories began, and before they were taken in dollars. */
+/** Just before all categories had fees, and before fees were taken in dollars. */
 const STARTS_MS = [Date.UTC(2026, 2, 29, 21), Date.UTC(2026, 3, 27, 20)] as const
 const COMBOS = [outcomeId('9'), outcomeId('99')]
 
@@ -53,7 +53,7 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
   return { events: writer.events, markets, isComplete }
 }
 
-/** One market alone, with the one that its tokens migrate to or without, or two to five of which one group is made. */
+/** One single market, with or without a market to which its tokens migrate, or two to five markets of one group. */
 function groupOf(
   random: Random,
   {
@@ -94,7 +94,7 @@ function curveOf(rateMicros: number, exponent: number) {
   return { rateMicros, exponent, multiplierMicros: MICROS }
 }
 
-/** Those of protocol v2 are the market's id with the outcome in its last byte. */
+/** Tokens of protocol v2 are the market's id with the outcome in its last byte. */
 function tokensOf(id: NativeMarketId): OutcomeId[] {
   const first = id.startsWith('0x01') ? BigInt(id) : BigInt(id) * 256n
   return [0n, 1n].map((side) => outcomeId(`${first + side}`))
@@ -105,7 +105,7 @@ class Writer {
   readonly #random: Random
   readonly #markets: readonly WalletMarket[]
   readonly #isComplete: boolean
-  /** True balances by token. */
+  /** Actual balances by token. */
   readonly #held = new Map<OutcomeId, number>()
 
   constructor(
@@ -164,7 +164,7 @@ class Writer {
       ...{ kind, token, market: market.nativeId, size: sizeMicros(size), usd: usdMicros(usd) },
       price: priceMicros(price),
       fee: usdMicros(this.#random.below(3) === 0 ? this.#random.below(900_000) : 0),
-      // What arrived of a taker's fill is less than its size: true balances would have to know the rule.
+      // A taker's fill delivers less than its size, so actual balances would need the fee rule.
       role: this.#isComplete ? 'maker' : this.#random.pick([null, 'maker', 'taker', 'taker']),
     })
   }
@@ -217,7 +217,7 @@ class Writer {
     })
   }
 
-  /** One outcome, all of it or a part; the row names its token, or says the dollars twice. */
+  /** All or a part of one outcome; the row names its token, or states double the dollars. */
   #redeemOne(
     { payout, nativeId, tokens }: WalletMarket,
     { token, isNamed }: { token: OutcomeId; isNamed: boolean },
@@ -225,12 +225,12 @@ class Writer {
   ): void {
     const held = this.#balance(token)
     const pays = token === tokens[0] ? (payout ?? 0) : MICROS - (payout ?? 0)
-    // Where both outcomes pay, a part could be of either.
+    // If both outcomes pay, a part could be of either.
     const isPart = isNamed || pays === MICROS || !this.#isComplete
     const size = isPart ? this.#part(held) : held
     if (size === 0) return
     const usd = Number((BigInt(size) * BigInt(pays)) / 1_000_000n)
-    // Of what pays nothing all goes.
+    // Of an outcome that pays nothing, everything is redeemed.
     this.#move(token, usd > 0 ? -size : -held)
     this.#push(atMs, {
       kind: 'redeem',
@@ -241,7 +241,7 @@ class Writer {
     })
   }
 
-  /** From a market alone to the one that its id leads to. */
+  /** From a single market to the one to which its id leads. */
   #migrate(market: WalletMarket, atMs: number): void {
     const to = this.#markets.find(({ nativeId }) => nativeId === migratedMarket(market.nativeId))
     const side = this.#random.below(2)
@@ -309,7 +309,7 @@ class Writer {
     return 1 + Math.floor(10 ** (this.#random.next() * 12.5))
   }
 
-  /** Some of what is held, often all; where histories may be incomplete at times more. */
+  /** A part of the holding, often all of it; for incomplete histories sometimes more. */
   #part(held: number): number {
     if (!this.#isComplete && this.#random.below(5) === 0) return held + this.#size()
     const share = this.#random.below(3) === 0 ? 1 : this.#random.next()

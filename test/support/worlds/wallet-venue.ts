@@ -1,5 +1,5 @@
-// Wallets of an invented venue, and their owner over them: a test writes what wallets did and moves the clock, the
-// venue tells it as late as `lateMs` says, and fails on request. Everything is in memory.
+// Wallets of an invented venue and the wallets actor over them. A test sets the wallets' events and moves the clock;
+// the venue reports events `lateMs` later and fails on request. Everything is in memory.
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
@@ -40,38 +40,38 @@ import { NAMES, recordingPublisher } from './builders.ts'
 import { addressOf } from './stored-wallets.ts'
 
 export const SECOND_MS = 1_000
-/** As the venue says: what is older than a minute is told for good. */
+/** As the venue states: what it reports of times more than a minute ago is final. */
 const SETTLED_MS = 60_000
 
 class InventedWallets implements VenueWallets {
   readonly #clock: ManualClock
   readonly profiles = new Map<WalletAddress, WalletProfile>()
-  /** What each wallet did, in order. */
+  /** Events of each wallet, in order. */
   readonly events = new Map<WalletAddress, WalletEvent[]>()
-  /** The venue's own count; null: it does not say. */
+  /** The venue's own position count; null: not provided. */
   held: readonly VenuePosition[] | null = null
   readonly followed = new Set<WalletAddress>()
-  /** Rows younger than this are not told yet. */
+  /** Rows younger than this are not reported yet. */
   lateMs = 0
   isDown = false
-  /** Fails after so many events of a reading. */
+  /** Fails after this many events of a sync. */
   failsAfter = Number.POSITIVE_INFINITY
   withholds = false
-  /** The last minute of each reading is not sure. */
+  /** The last minute of each sync is not final. */
   isUnsure = false
-  /** Readings and profiles wait for it. */
+  /** Syncs and profile requests wait for it. */
   gate: Promise<void> = Promise.resolve()
-  /** Readings of single wallets, and profiles, wait for these as well. */
+  /** Syncs and profile requests of single wallets also wait for these. */
   readonly gates = new Map<WalletAddress, Promise<void>>()
   profileGate: Promise<void> = Promise.resolve()
-  /** When the venue's own count is asked for. */
+  /** Called when the venue's own count is requested. */
   onPositions: () => void = () => undefined
   pageEvents = 100
   readonly readFrom: number[] = []
   profileCount = 0
-  /** By each market in them. */
+  /** By each of their markets. */
   readonly groups = new Map<NativeMarketId, readonly NativeMarketId[]>()
-  /** Markets whose group was asked for, in order. */
+  /** Markets whose group was requested, in order. */
   readonly groupAsked: NativeMarketId[] = []
   tellsGroups = true
 
@@ -125,7 +125,7 @@ class InventedWallets implements VenueWallets {
     }
   }
 
-  /** What the venue tells of a wallet now. */
+  /** Events of a wallet that the venue reports now. */
   told(address: WalletAddress): readonly WalletEvent[] {
     const untilMs = this.#clock.nowMs() - this.lateMs
     return (this.events.get(address) ?? []).filter((event) => event.timeMs <= untilMs)
@@ -152,7 +152,7 @@ class InventedWallets implements VenueWallets {
   }
 }
 
-/** Pieces of whole seconds with so many events or a few more. */
+/** Pages of whole seconds with this many events or a few more. */
 function* pagesOf(events: readonly WalletEvent[], count: number): Iterable<WalletEvent[]> {
   let page: WalletEvent[] = []
   for (const event of events) {
@@ -165,16 +165,16 @@ function* pagesOf(events: readonly WalletEvent[], count: number): Iterable<Walle
   if (page.length > 0) yield page
 }
 
-/** The owner of wallets over an invented venue. */
+/** The wallets actor over an invented venue. */
 export class WalletWorld {
   readonly clock: ManualClock
   readonly storage: Storage
   readonly venue: InventedWallets
   readonly markets = new Map<NativeMarketId, FakeMarket>()
-  /** Told when it is asked for markets that the catalogue does not know. */
+  /** Requested markets that the catalogue does not know. */
   readonly fetched: NativeMarketId[] = []
   readonly fetchable = new Map<NativeMarketId, MarketListing>()
-  /** Where the venue's trades come from. */
+  /** The source of the venue's trades. */
   tradesSource: TradesSource = 'activity'
   readonly #set: Partial<WalletsParts>
   wallets: Wallets
@@ -216,7 +216,7 @@ export class WalletWorld {
     return wallets
   }
 
-  /** A new process over what this one left on disk. */
+  /** Starts a new process on the stored data. */
   async restart(): Promise<void> {
     await this.wallets.stop()
     this.wallets = this.#open()
@@ -231,7 +231,7 @@ export class WalletWorld {
     return market
   }
 
-  /** A wallet that the venue knows, with what it did. */
+  /** A wallet that the venue knows, with its events. */
   wallet(number: number, events: readonly WalletEvent[] = []): WalletAddress {
     const proxy = addressOf(number)
     const name = `wallet ${number}`
@@ -245,14 +245,14 @@ export class WalletWorld {
     return this.wallets.open(address, signal)
   }
 
-  /** A wallet as it is once all that a request sets off, readings and comparisons, has ended. */
+  /** A wallet after all work of a request, such as syncs and comparisons, has ended. */
   async openSettled(address: WalletAddress): Promise<WalletView> {
     await this.open(address)
     await settled(60)
     return assertComplete(await this.open(address))
   }
 
-  /** The stream tells a fill. */
+  /** The stream reports a fill. */
   stream(wallet: WalletAddress, fill: WalletEvent): void {
     const atMs = this.clock.nowMs()
     const times = { venueTimeMs: fill.timeMs, receivedAtMs: atMs }
@@ -260,7 +260,7 @@ export class WalletWorld {
   }
 }
 
-/** A fill in market `m`, of its first outcome unless told otherwise. */
+/** A fill in market `m`, of its first outcome by default. */
 export function fillAt(
   atMs: number,
   set: Partial<WalletEvent> & { readonly name?: string; readonly outcome?: 'yes' | 'no' } = {},
@@ -283,7 +283,7 @@ export function hourlyFills(world: WalletWorld, count: number): WalletEvent[] {
   return Array.from({ length: count }, (_, index) => fillAt(nowMs - (count - index) * HOUR_MS))
 }
 
-/** The view of a wallet that there is. */
+/** Asserts that the wallet exists; returns its view. */
 export function assertComplete(view: WalletView | null): WalletView {
   if (view === null) throw new TypeError('no such wallet')
   return view
@@ -300,7 +300,7 @@ export function gate(): { readonly closed: Promise<void>; readonly open: () => v
   return { closed, open }
 }
 
-/** Lets everything happen that needs no time; some turns of the loop. */
+/** Runs some event-loop ticks, so that everything that needs no clock time completes. */
 export async function settled(ticks = 20): Promise<void> {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }

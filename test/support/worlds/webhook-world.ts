@@ -1,5 +1,5 @@
-// Webhooks of some accounts, on tables that can crash, with a manual clock and a caller that reaches
-// no receiver. Time passes from one due delivery to the next, so that outcomes are noted at their moment.
+// Webhooks of some accounts, on tables that can crash, with a manual clock and a caller without a network. Time
+// advances from one due delivery to the next, so that outcomes are recorded at their own times.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
@@ -38,7 +38,7 @@ export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** Bodies that name what they are of, and count how often they were written. */
+/** Bodies that name their source and count how often they were encoded. */
 export class CountingBodies implements WebhookBodies {
   readonly types: WebhookBodies['types'] = EVENTS
   count = 0
@@ -68,16 +68,16 @@ export class WebhookWorld {
   bodies = new CountingBodies()
   metrics = new Metrics()
   webhooks: Webhooks
-  /** Whether what is written is committed at once; otherwise `commit` does it. */
+  /** Whether writes are committed at once; otherwise `commit` does it. */
   isCommitting = true
-  /** Whether the disk is full: what is written is not committed, and said so. */
+  /** The disk is full: commits fail. */
   isDiskFull = false
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
-  /** Accounts that are disabled or gone. */
+  /** Accounts that are disabled or deleted. */
   readonly silentAccounts = new Set<AccountId>()
-  /** Tiers of accounts; without one an account has the tier enterprise. */
+  /** Tiers of accounts; default: enterprise. */
   readonly tiers = new Map<AccountId, Tier>()
-  /** Shares other than those of the tiers. */
+  /** Shares that differ from those of the tiers. */
   readonly shares = new Map<AccountId, WebhookShare>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
@@ -142,10 +142,10 @@ export class WebhookWorld {
     for (const { resolve } of this.#waiting.splice(0)) resolve()
   }
 
-  /** The process dies, and a new one begins on what is left: with or without the last writes. */
+  /** Kills the process and starts a new one on the remaining data, with or without the last writes. */
   async crash(isLossy = !this.isCommitting): Promise<void> {
     if (!isLossy) this.outbox.commit()
-    // Aborts stand for sockets that end with their process.
+    // Aborts represent sockets that close with their process.
     const outbox = this.outbox.crash()
     this.webhooks.stop()
     this.#waiting.splice(0)
@@ -155,7 +155,7 @@ export class WebhookWorld {
     await settle()
   }
 
-  /** Time passes, from due delivery to due delivery. */
+  /** Advances time from one due delivery to the next. */
   async pass(ms: number): Promise<void> {
     const endMs = this.clock.monotonicMs() + ms
     await settle()
@@ -180,7 +180,7 @@ export class WebhookWorld {
         }
       }
     }
-    // Posts that take their time end in between.
+    // Slow posts end in between.
     return this.caller.openCount > 0 ? Math.min(dueMs - nowMs, 1_000) : dueMs - nowMs
   }
 
@@ -192,7 +192,7 @@ export class WebhookWorld {
     return (await this.webhooks.create(account, request(set))).webhook
   }
 
-  /** A trade is told, as the publisher does. */
+  /** Publishes a trade, as the publisher does. */
   trade(set: Partial<TradeUpdate['trade']> & { ageMs?: number; market?: string } = {}): string {
     this.#tradeCount += 1
     const { ageMs = 0, market = 'm', ...trade } = set
@@ -211,7 +211,7 @@ export class WebhookWorld {
     throw new Error(`no webhook ${id}`)
   }
 
-  /** Every delivery of a webhook that is still there, oldest first. */
+  /** Every existing delivery of a webhook, oldest first. */
   deliveries(id: string): readonly Delivery[] {
     const query = { status: null, before: null, limit: 1_000_000 }
     return this.outbox.list({ webhook: this.numberOf(id), ...query }).toReversed()
@@ -224,7 +224,7 @@ export class WebhookWorld {
   }
 }
 
-/** A world with one webhook of Alice's, whose receiver answers so. */
+/** A world with one webhook of Alice's, whose receiver responds like this. */
 export async function oneWebhook(
   answer?: FakeCaller['answer'],
   set: ConstructorParameters<typeof WebhookWorld>[0] = {},
@@ -235,12 +235,12 @@ export async function oneWebhook(
   return { world, view }
 }
 
-/** What was promised and is ready is done. */
+/** Completes all ready promises. */
 export async function settle(): Promise<void> {
   for (let tick = 0; tick < 2; tick += 1) await nextTurn()
 }
 
-/** A buy of 20 dollars unless told otherwise. */
+/** A buy of 20 dollars by default. */
 export function tradeUpdate({
   market,
   atMs,

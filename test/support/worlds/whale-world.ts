@@ -1,5 +1,5 @@
-// Fills that reach the owner of whales as they do in the engine: stored, stamped, told. The world can
-// be started again on what its storage kept, and a naive twin says what rows the stored fills make.
+// Fills that reach the whales actor as in the engine: stored, stamped and published. The world can restart on its
+// storage, and a reference implementation computes the expected rows from the stored fills.
 
 import assert from 'node:assert/strict'
 import { System } from '../../../actors/system.ts'
@@ -26,7 +26,7 @@ import type { ManualClock } from '../fakes/manual-clock.ts'
 import { listing, marketRef, NOON } from './builders.ts'
 import { marketSummary } from './stored.ts'
 
-/** A fill as a venue gives it; what is not said is a buy of Yes at 0.5 now, by itself. */
+/** A fill as a venue reports it; default: a single buy of Yes at 0.5 now. */
 export interface WorldFill {
   readonly id: string
   readonly usd: number
@@ -47,7 +47,7 @@ export class WhaleWorld {
   readonly whales: Whales
   readonly metrics = new Metrics()
   readonly told: WhaleUpdate[] = []
-  /** Rows that were not published to the stream, as they were stored. */
+  /** Stored rows that were not published to the stream. */
   readonly untold: StoredWhale[] = []
   readonly run: number
   readonly forgotten = new Set<number>()
@@ -79,17 +79,17 @@ export class WhaleWorld {
     this.whales.start()
   }
 
-  /** Stores a fill and tells it; a known one is left out. */
+  /** Stores and publishes a fill; ignores a known one. */
   deliver(fill: WorldFill): void {
     this.#take(fill, true)
   }
 
-  /** Stores a fill as a part of a history. */
+  /** Stores a fill as history. */
   load(fill: WorldFill): void {
     this.#take(fill, false)
   }
 
-  /** The row of a stored fill's transaction came: the fill has its wallet from now on. */
+  /** The row of a stored fill's transaction arrived: the fill has its wallet from now on. */
   complete(id: string, taker: string): void {
     const { ref } = viewOf(1)
     const fill = this.storage.trades.get(ref.number, id)
@@ -158,7 +158,7 @@ function tradeOf(
   }
 }
 
-/** What rows the stored fills make: all of them in one heap, no memory, no time. */
+/** The expected rows of the stored fills, computed from all of them at once. */
 export function naiveRows(storage: Storage, markets: readonly number[]) {
   const [fromMs, toMs] = [timeMs(0), timeMs(NOON * 2)]
   const rows: unknown[] = []
@@ -172,7 +172,7 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
       groups.set(key, [...(groups.get(key) ?? []), trade])
     }
     for (const fills of groups.values()) {
-      // Exact to 10^-12 of a dollar, cut once.
+      // Exact to 10^-12 of a dollar, truncated once.
       const paid = fills.reduce((sum, { price, size, outcomeIndex }) => {
         return sum + BigInt(outcomeIndex === 0 ? price : 1_000_000 - price) * BigInt(size)
       }, 0n)
@@ -194,7 +194,7 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
   return rows.sort(byText)
 }
 
-/** The rows of the table in the twin's words. */
+/** The table's rows in the format of the reference implementation. */
 export function foundRows(storage: Storage) {
   return rowsOf(storage)
     .map(({ market, whale }) => {

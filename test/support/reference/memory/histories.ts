@@ -1,5 +1,5 @@
-// Bars, snapshots, past prices and coverage in sorted arrays: the naive twins of bars.ts, snapshots.ts,
-// past-prices.ts and coverage.ts, part of memory.ts.
+// Bars, snapshots, past prices and coverage in sorted arrays: reference implementations of storage/bars.ts,
+// snapshots.ts, past-prices.ts and coverage.ts.
 
 import type { VenueKey } from '../../../../engine/ids.ts'
 import { bookSnapshotLevels } from '../../../../engine/limits.ts'
@@ -17,7 +17,7 @@ import type {
   SnapshotTable,
 } from '../../../../storage/contract/storage.ts'
 
-/** Rows by market and a number (a time, a day), one each. */
+/** One row per market and number (a time or a day). */
 class Rows<Row> {
   readonly #byMarket = new Map<MarketNumber, { place: number; row: Row }[]>()
   count = 0
@@ -51,7 +51,7 @@ class Rows<Row> {
     return rows.slice(0, Math.max(query.limit, 0)).map(({ row }) => row)
   }
 
-  /** The oldest place of a market, or of all. */
+  /** The lowest position of a market, or of all. */
   oldest(market?: MarketNumber): number {
     if (market !== undefined)
       return this.#byMarket.get(market)?.[0]?.place ?? Number.POSITIVE_INFINITY
@@ -60,7 +60,7 @@ class Rows<Row> {
     return oldest
   }
 
-  /** Removes at most `rowsMax` rows before a place; how many. */
+  /** Removes at most `rowsMax` rows before a position; returns their count. */
   removeBefore(position: number, rowsMax: number): number {
     let removed = 0
     for (const list of this.#byMarket.values()) {
@@ -209,7 +209,7 @@ export class MemoryCoverage implements CoverageTable {
     return last !== null && last.toMs >= atMs ? last : null
   }
 
-  /** Removes at most `rowsMax` intervals that ended before a time; how many. */
+  /** Removes at most `rowsMax` intervals that ended before a time; returns their count. */
   prune(beforeMs: number, rowsMax: number): number {
     let removed = 0
     for (const intervals of this.#intervals.values()) {
@@ -223,7 +223,7 @@ export class MemoryCoverage implements CoverageTable {
   }
 }
 
-/** Index of the first row at or after a place. */
+/** Index of the first row at or after a position. */
 function lowerBound(list: readonly { readonly place: number }[], position: number): number {
   let low = 0
   let high = list.length

@@ -1,4 +1,4 @@
-// The tables of matches and of people's words in memory, the naive twins of ../../reference/memory/matches.ts. Nothing survives the process.
+// Reference implementation of storage/matches.ts, in memory.
 
 import type { MarketNumber } from '../../../../engine/market/market.ts'
 import type {

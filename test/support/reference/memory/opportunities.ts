@@ -1,4 +1,4 @@
-// Past opportunities as an array: the naive twin of storage/opportunities.ts.
+// Reference implementation of storage/opportunities.ts: an array.
 
 import type { MarketNumber, MarketRef } from '../../../../engine/market/market.ts'
 import type { OpenOpportunity, PastOpportunity } from '../../../../engine/opportunity.ts'

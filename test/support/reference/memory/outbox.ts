@@ -1,5 +1,4 @@
-// The outbox in memory: plain objects, looked through from the beginning at every question, as the
-// naive twin of ../../reference/memory/outbox.ts.
+// Reference implementation of storage/outbox.ts: plain objects, searched from the beginning on each query.
 
 import type { MarketNumber } from '../../../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../../../engine/units.ts'
@@ -15,7 +14,7 @@ interface Box {
   /** In order of number. */
   deliveries: StoredDelivery[]
   lastNumber: number
-  /** Finished ones that are gone, by how they ended. */
+  /** Removed finished deliveries, by final status. */
   readonly gone: { delivered: number; exhausted: number; dropped: number }
   throttledCount: number
   failingSinceMs: TimeMs | null

@@ -1,4 +1,4 @@
-// The table of trades in sorted arrays: the naive twin of ../../reference/memory/trades.ts, part of memory.ts.
+// Reference implementation of storage/trades.ts: sorted arrays.
 
 import { assert } from '../../../../engine/errors.ts'
 import type { VenueKey } from '../../../../engine/ids.ts'
@@ -17,7 +17,7 @@ import type {
 } from '../../../../storage/contract/storage.ts'
 import { storedTrade } from '../../../../storage/records/trade.ts'
 
-/** A trade's row among its venue's; the trade itself is looked up, since its maker may change. */
+/** A trade's row in its venue's index. The trade is looked up, since its maker may change. */
 interface VenueRow {
   readonly market: MarketNumber
   readonly nativeId: string
@@ -29,7 +29,7 @@ export class MemoryTrades implements TradeTable {
   /** Each market's trades by time, then ordinal. */
   readonly #byMarket = new Map<MarketNumber, StoredTrade[]>()
   readonly #byId = new Map<string, StoredTrade>()
-  /** Each venue's rows by time, then ordinal among the venue's. */
+  /** Each venue's rows by time, then venue ordinal. */
   readonly #byVenue = new Map<VenueKey, VenueRow[]>()
 
   has(market: MarketNumber, nativeId: string): boolean {
@@ -134,7 +134,7 @@ export class MemoryTrades implements TradeTable {
     return this.#byId.size
   }
 
-  /** Whether any trade names this run. */
+  /** Whether any trade belongs to this run. */
   hasRun(run: number): boolean {
     return this.rangeByOffset({ run, offset: -1, limit: 1 }).length > 0
   }
@@ -148,7 +148,7 @@ export class MemoryTrades implements TradeTable {
     return oldest
   }
 
-  /** Removes at most `rowsMax` trades of that hour and before; how many. */
+  /** Removes at most `rowsMax` trades of that hour and before; returns their count. */
   removeHour(hour: number, rowsMax: number): number {
     let removed = 0
     for (const [market, list] of this.#byMarket) {
@@ -169,7 +169,7 @@ export class MemoryTrades implements TradeTable {
   }
 }
 
-/** A row's place among others of its list. */
+/** A row's position in its list. */
 type Place = Pick<StoredTrade, 'timeMs' | 'ordinal'>
 
 function listOf<Key, Row>(lists: Map<Key, Row[]>, key: Key): Row[] {
@@ -180,7 +180,7 @@ function listOf<Key, Row>(lists: Map<Key, Row[]>, key: Key): Row[] {
   return list
 }
 
-/** Where the next row of a millisecond goes, and its ordinal there. */
+/** Index and ordinal of the next row of a millisecond. */
 function nextPlace(list: readonly Place[], time: number): { index: number; ordinal: number } {
   const index = lowerBound(list, time + 1)
   const before = list[index - 1]

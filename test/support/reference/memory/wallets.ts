@@ -1,4 +1,4 @@
-// The tables of wallets in memory, the naive twin of ../../reference/memory/wallets.ts. Nothing survives the process.
+// Reference implementation of storage/wallets.ts, in memory.
 
 import type { NativeMarketId, WalletAddress } from '../../../../engine/ids.ts'
 import type {
@@ -78,7 +78,7 @@ export class MemoryWallets implements WalletTable {
   }
 }
 
-/** The reader of the bytes may hand them to a thread, which takes them away. */
+/** A copy, since the caller may transfer the bytes to a thread. */
 function copyOf(bytes: Uint8Array | undefined): Uint8Array<ArrayBuffer> | null {
   return bytes === undefined ? null : new Uint8Array(bytes)
 }

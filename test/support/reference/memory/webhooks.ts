@@ -1,4 +1,4 @@
-// The table of webhooks in memory, the naive twin of ../../reference/memory/webhooks.ts. Nothing survives the process.
+// Reference implementation of storage/webhooks.ts, in memory.
 
 import {
   type Webhook,
@@ -8,7 +8,7 @@ import {
 import type { WebhookTable } from '../../../../storage/contract/webhooks.ts'
 
 export class MemoryWebhooks implements WebhookTable {
-  /** In order of number, since numbers ascend and none comes back. */
+  /** In order of number, since numbers ascend and are never reused. */
   readonly #webhooks = new Map<WebhookNumber, Webhook>()
   #last = 0
 

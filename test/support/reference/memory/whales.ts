@@ -1,4 +1,4 @@
-// The table of whale rows in one array: the naive twin of ../../reference/memory/whales.ts, part of memory.ts.
+// Reference implementation of storage/whales.ts: one array.
 
 import { assert } from '../../../../engine/errors.ts'
 import type { MarketNumber } from '../../../../engine/market/market.ts'

@@ -1,4 +1,4 @@
-// The obviously right order book: two Maps, sorted when read. The judge of engine/market/order-book.ts.
+// Reference implementation of engine/market/order-book.ts: two Maps, sorted when read.
 
 import type { BookSide, Level, LevelChange } from '../../../../engine/events.ts'
 import type { PriceMicros, SizeMicros } from '../../../../engine/units.ts'

@@ -1,5 +1,5 @@
-// Candles worked out from sorted trades in one plain loop, with big integers for the mean: the
-// obviously right twin of engine/market/candle.ts, actors/market/trades.ts and http/pages/candles.ts.
+// Reference implementation of engine/market/candle.ts, actors/market/trades.ts and http/pages/candles.ts: computes
+// candles from sorted trades in one plain loop, with big integers for the mean.
 
 import { complement, type PriceMicros } from '../../../../engine/units.ts'
 
@@ -55,7 +55,7 @@ export function naiveCandles(
   })
 }
 
-/** With a flat candle wherever none is, from the first one to the one that opens at `lastMs`. */
+/** Adds flat candles where there is none, from the first candle to the one that opens at `lastMs`. */
 export function naiveFilled(
   candles: readonly NaiveCandle[],
   lengthMs: number,

@@ -1,5 +1,5 @@
-// The naive twin of the dispatcher: what each delivery must be, from what was told, asked, posted and
-// answered. It sends nothing; it says whether a post was allowed, and what rows must look like.
+// Reference implementation of the dispatcher's state: the expected deliveries, from published events, owners' requests,
+// posts and responses. It sends nothing. It checks whether a post was allowed and what the rows must be.
 
 import assert from 'node:assert/strict'
 import type { PostOutcome } from '../../../../engine/webhooks/post.ts'
@@ -11,22 +11,22 @@ const DAY = 86_400_000
 interface NaiveState {
   status: DeliveryStatus
   attempts: number
-  /** Due between these, jitter being jitter; null when finished. */
+  /** Due within this interval, because of jitter; null when finished. */
   due: readonly [number, number] | null
 }
 
 interface NaiveDelivery extends NaiveState {
   readonly createdAtMs: number
   wasPosted: boolean
-  /** Made, or begun anew by its owner. */
+  /** Created, or restarted by its owner. */
   begunAtMs: number
-  /** Every state it ever had, for crashes that lose the last ones. */
+  /** All its states, for crashes that lose the last ones. */
   readonly history: NaiveState[]
 }
 
 export class NaiveWebhook {
   readonly deliveries = new Map<number, NaiveDelivery>()
-  /** Finished a week ago: their rows may be gone. */
+  /** Finished a week ago: their rows may have been deleted. */
   readonly gone = new Map<number, NaiveDelivery>()
   readonly underWay = new Set<number>()
   readonly asked = new Set<number>()
@@ -40,7 +40,7 @@ export class NaiveWebhook {
     this.#pendingMax = pendingMax
   }
 
-  /** An event was told. */
+  /** An event was published. */
   create(nowMs: number): number {
     const number = Math.max(0, ...this.deliveries.keys(), ...this.gone.keys()) + 1
     const state: NaiveState = { status: 'pending', attempts: 0, due: [nowMs, nowMs] }
@@ -61,7 +61,7 @@ export class NaiveWebhook {
     return number
   }
 
-  /** The owner asked for an attempt. */
+  /** The owner requested an attempt. */
   ask(number: number, nowMs: number): void {
     const delivery = this.#known(number)
     if (this.underWay.has(number)) return
@@ -121,7 +121,7 @@ export class NaiveWebhook {
     this.reason = null
   }
 
-  /** How many deliveries there ever were, by what became of them. */
+  /** Number of all deliveries so far, by status. */
   counts() {
     const counts = { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
     for (const { status } of [...this.deliveries.values(), ...this.gone.values()]) {
@@ -131,13 +131,13 @@ export class NaiveWebhook {
     return counts
   }
 
-  /** The rows are these; what only the table can know (jitter, the drop of old ones) is taken over. */
+  /** Compares the rows. Values that only the table knows (jitter, dropping of old ones) are copied from it. */
   compare(rows: readonly Delivery[], nowMs: number): void {
     const numbers = new Set(rows.map(({ number }) => number))
     for (const [number, delivery] of this.deliveries) {
       if (numbers.has(number)) continue
       const isOld = nowMs - delivery.createdAtMs >= 7 * DAY
-      // Dropped for its age, and removed for its age before the next look.
+      // Dropped and deleted because of its age before this check.
       if (delivery.status === 'pending' && nowMs - delivery.begunAtMs >= 3 * DAY) {
         this.#become(delivery, { status: 'dropped', attempts: delivery.attempts, due: null })
       }
@@ -150,7 +150,7 @@ export class NaiveWebhook {
       const delivery = this.#known(row.number)
       if (row.status === 'dropped' && delivery.status !== 'dropped') {
         assert.ok(nowMs - delivery.begunAtMs >= 3 * DAY, 'only what is old is dropped')
-        // It may have been on its way then: what came of it is not counted.
+        // It may have been in transit then: the outcome is not counted.
         const { attempts } = row
         const wasPending = delivery.history.some(
           (one) => one.status === 'pending' && one.attempts === attempts,
@@ -163,7 +163,7 @@ export class NaiveWebhook {
     }
   }
 
-  /** After a crash: every row is as it once was, and what was posted is there. */
+  /** After a crash: every row must equal one of its earlier states, and posted deliveries must exist. */
   comeBack(rows: readonly Delivery[], failingSinceMs: number | null): void {
     const byNumber = new Map(rows.map((row) => [row.number, row]))
     for (const [number, delivery] of this.gone) {

@@ -1,4 +1,4 @@
-// Lists of markets and events the slow and obvious way: the judge of actors/catalog/lists.ts.
+// Reference implementation of actors/catalog/lists.ts.
 
 import type {
   EventFilter,
@@ -13,7 +13,7 @@ const isEqual = (one: string | null, other: string) => one?.toLowerCase() === ot
 const hasTag = (tags: readonly string[], wanted: readonly string[]) =>
   wanted.length === 0 || wanted.some((tag) => tags.some((other) => isEqual(other, tag)))
 
-/** Whether a market passes, as actors/views.ts words it. */
+/** Whether a market passes, as documented in actors/views.ts. */
 function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFilter) {
   const phase = summary.isUnopened
     ? 'unopened'
@@ -49,7 +49,7 @@ function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFil
 
 type MarketFacts = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
-/** What a market is right now; a view's figures are getters. */
+/** A market's current facts; a view's figures are getters. */
 const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFacts => ({
   ref,
   summary,
@@ -57,7 +57,7 @@ const factsOf = ({ ref, summary, volume24h, volumeTotal }: MarketView): MarketFa
   volumeTotal,
 })
 
-/** Numbers of markets in their order; unknown keys last, equal ones by number. */
+/** Numbers of markets in order; unknown keys last, equal ones by number. */
 export function naiveList(
   markets: Iterable<MarketView>,
   { filter, sortBy, order }: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },

@@ -1,6 +1,6 @@
-// A wallet's figures worked out from its whole history in plain loops, big integers and Maps, from the written
-// rules alone: the obviously right twin of engine/wallets/pnl-state.ts. It knows everything from the start, so it
-// writes losers off where the rule says and takes nothing back.
+// Reference implementation of engine/wallets/pnl-state.ts: computes a wallet's figures from its complete history in
+// plain loops with big integers and Maps, from the written rules alone. All facts are known from the start, so it
+// writes losers off directly and reverts nothing.
 
 import { nativeMarketId } from '../../../../engine/ids.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../../../engine/wallet.ts'
@@ -58,10 +58,10 @@ export class NaiveWallet {
   lastTradeMs: number | null = null
   readonly #find: FindWalletMarket
   readonly #byMarket = new Map<string, readonly NaivePosition[]>()
-  /** Time of the last event but redemptions, by market. */
+  /** Time of the last event except redemptions, by market. */
   readonly #lastMs = new Map<string, number>()
 
-  /** `events` in order; `find` says all that will ever be known. */
+  /** `events` in order; `find` returns the final facts of a market. */
   constructor(events: readonly WalletEvent[], find: FindWalletMarket) {
     this.#find = find
     for (const event of events) this.#take(event)
@@ -70,7 +70,7 @@ export class NaiveWallet {
     }
   }
 
-  /** By market: what was realised, what fees were paid, and whether anything of it is open. */
+  /** By market: realized profit, fees paid, and whether a position is open. */
   markets(): Map<string, { realized: bigint; fees: bigint; isOpen: boolean }> {
     const markets = new Map<string, { realized: bigint; fees: bigint; isOpen: boolean }>()
     for (const { market, realized, fees, amount } of this.positions.values()) {
@@ -83,7 +83,7 @@ export class NaiveWallet {
     return markets
   }
 
-  /** Seconds in which anything was left after adding up, ascending: what happened in each. */
+  /** Seconds with a non-zero sum, ascending, and the events of each. */
   seconds(): NaiveWalletEvent[] {
     const sums = new Map<number, NaiveWalletEvent>()
     for (const one of this.happenings) {
@@ -200,7 +200,7 @@ export class NaiveWallet {
     const winner = open.find(({ amount }) => amount === usd)
     if (winner === undefined && usd > 0n) for (const one of open) one.isCostKnown = false
     if (usd === 0n && open.length > 1) {
-      // One of them lost, and the row does not say which.
+      // One of them lost, but the row does not say which.
       for (const one of open) one.isCostKnown = false
       return
     }
@@ -313,7 +313,7 @@ export class NaiveWallet {
     return [...(this.#byMarket.get(market) ?? [])]
   }
 
-  /** Takes contracts away; returns what those that were known had cost. */
+  /** Removes contracts; returns the cost of those whose cost was known. */
   #give(position: NaivePosition, size: bigint): bigint {
     const existing = size < position.amount ? size : position.amount
     if (existing < size) position.isCostKnown = false
@@ -375,7 +375,7 @@ export class NaiveWallet {
   }
 }
 
-/** What a redemption turns in of a market's positions, which are in the order of its outcomes. */
+/** Contracts of each position that a redemption turns in, in the order of the market's outcomes. */
 function turnedIn(
   { token, size, usd }: WalletEvent,
   positions: readonly NaivePosition[],
@@ -398,7 +398,7 @@ function turnedIn(
   if (alive.reduce((sum, one) => sum + worthOf(one), 0n) <= BigInt(usd)) {
     return all(alive.length > 0 ? alive : held)
   }
-  // The fewest contracts that pay so much: of one outcome where one has them, else of one after the other.
+  // The fewest contracts that pay this amount: of one outcome if it has enough, else of several in order.
   const isGuess = alive.length > 1
   const needed = (one: NaivePosition, dollars: bigint) =>
     (dollars * DOLLAR + payoutOf(one) - 1n) / payoutOf(one)
@@ -417,9 +417,9 @@ function turnedIn(
 }
 
 /**
- * Contracts that the venue kept back of a buyer's fill, and whether that is sure. Until 28 April 2026 a taker's fee,
- * size × rate × (p × (1 − p))^exponent dollars, was taken in contracts at the fill's price; from 30 March 2026 in all markets
- * with fees, from 5 January in those of another exponent, for which sources differ.
+ * Contracts that the venue withheld from a buyer's fill, and whether that is certain. Until 28 April 2026 a taker's
+ * fee was taken in contracts at the fill's price: size × rate × (p × (1 − p))^exponent dollars. This applied from 30
+ * March 2026 to all markets with fees, and from 5 January to those of another exponent, for which sources differ.
  */
 function keptBack(
   { kind, timeMs, role, fee, size, price }: WalletEvent,
@@ -432,7 +432,7 @@ function keptBack(
   const isOfThen = day >= '2026-03-30' || curve.exponent !== 1
   if (curve.rateMicros * curve.multiplierMicros === 0 || !isOfThen) return [0n, true]
   if (role === null) return [0n, false]
-  // The fraction of a dollar: top / bottom.
+  // The dollars as a fraction: top / bottom.
   let top = BigInt(size) * BigInt(curve.rateMicros) * BigInt(curve.multiplierMicros)
   let bottom = DOLLAR * DOLLAR
   for (let power = 0; power < curve.exponent; power += 1) {
