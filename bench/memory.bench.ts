@@ -133,7 +133,7 @@ const anonymous = (poll: MemorySample) => poll.resident - poll.files
 const sampleText = ({ afterS, resident, files, heap, full }: MemorySample) =>
   `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms`
 
-/** Every tenth sample. */
+/** Some ten samples, evenly spread. */
 function overTime(checks: readonly MemorySample[]): string {
   const step = Math.max(1, Math.floor(checks.length / 10))
   const some = checks.filter((_, index) => index % step === 0)

@@ -3,8 +3,8 @@
 // skips the check; the naive array cannot do it. The array (test/support/reference/naive/book.ts, also the reference)
 // is sorted on each read, the Map is searched, and the tree returns its first and last key. Each has its own loop, so
 // that the compiler sees one kind of book in each.
-// Loads: the simulated world's changes to its books (about ten levels a side), and books of 1,000 levels a side changed
-// near the top, where the cost of sorting shows.
+// Loads: the simulated world's changes to its books (about ten levels a side), and changes near the top of books of
+// 1,000 levels a side. The latter show the cost of sorting.
 // Excluded: parsing, mapping, checksums, publishing, snapshots.
 
 import type { LevelChange } from '../engine/events.ts'

@@ -1,9 +1,9 @@
-// Memory of a market without events, and cost of startup, a list, a search and routing of an event, with 1,000, 10,000
-// and 100,000 markets, or the requested number. For each number a separate process runs the whole engine on a data
-// folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, which excludes file
-// pages, after a collection; a market's share is the slope between two numbers. Markets without events are closed ones,
-// which are listed, searched and routed like others. The matcher also indexes an open market's text in its own thread;
-// that is measured separately, at the smaller numbers.
+// Memory of a market without events, and cost of startup, a list, a search and routing of an event. Runs with 1,000,
+// 10,000 and 100,000 markets, or the requested number. For each number a separate process runs the whole engine on a
+// data folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, which excludes
+// file pages, after a collection; a market's share is the slope between two numbers. Markets without events are closed
+// ones, which are listed, searched and routed like others. The matcher also indexes an open market's text in its own
+// thread; that is measured separately, at the smaller numbers.
 // Excluded: connectors' subscription state, books and trades of busy markets, the client's work (latencies include it).
 // Precision: requests go in sequence, so processor time per request is the server's alone. Memory is measured on Linux
 // only.

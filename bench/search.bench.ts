@@ -1,7 +1,7 @@
-// Time of a search over all markets through its thread, while 1,000 venue messages a second are parsed and mapped on
-// the event loop and markets are added. Markets and frames are the simulator's. A search counts from its planned time
-// until its result is back on the loop. Also the loop time for handing all markets over. Finally results are compared
-// with a naive scan of every text.
+// Time of a search over all markets through its thread. Meanwhile the event loop parses and maps 1,000 venue messages a
+// second, and markets are added. Markets and frames are the simulator's. A search counts from its planned time until
+// its result is back on the loop. Also the loop time for handing all markets over. Finally results are compared with a
+// naive scan of every text.
 // Excluded: HTTP, filters and sorting by volume, actors, the simulator's process.
 
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Time from the detection of a whale (150 ms after its first fill arrived) to the first byte of its POST at a receiver,
-// and the engine's cost per delivery. Real processes as `npm start` runs them; the receivers are bare sockets in this
+// Time from the detection of a whale (150 ms after its first fill arrived) to the first byte of its POST at a receiver.
+// Also the engine's cost per delivery. Real processes as `npm start` runs them; the receivers are bare sockets in this
 // process, each with its own origin. The start is the stream's `received_ms` of the first fill plus 150 ms, on the same
 // machine's clock. If the fill that makes it a whale arrives more than a second later, the start is the stream's
 // message, and the case is counted. A delivery's cost is the engine's processor time beyond that of the same load

@@ -1,5 +1,5 @@
-// Creates a data folder as a first start leaves it: all markets and events of a simulated world, parsed by the
-// connectors from the venues' responses, with their texts and native rows, but without trades, books or checkpoints.
+// Creates a data folder as a first start leaves it: all markets and events of a simulated world with their texts and
+// native rows, but without trades, books or checkpoints. The connectors parse them from the venues' responses.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'

@@ -3,7 +3,9 @@
 // Keys have one length within a table. A row of an older format, stored alone, is a block of one row.
 //
 //   255 | row | row | …      each in the order of keys:
-//   shared << 4 | zeros (u8) | value's bytes (varint) | key without the prefix shared with the block's key and the trailing zeros | value
+//   shared << 4 | zeros (u8) | value's bytes (varint) | rest of the key | value
+//
+// The rest of the key omits the prefix shared with the block's key, and trailing zeros.
 //
 // Most rows come in order of time and are appended in place after the last row of their group. The block counts as one
 // uncommitted row, however many rows are appended. Bytes passed to a commit never change, since appends only write
