@@ -1,5 +1,5 @@
-// `npm run bench -- [NAME ...] [--json] [--seconds N] [--url URL --api-key KEY]`: runs benches in sequence, or loads a
-// running deployment, and prints results, conditions and targets. Results go to stdout, progress and errors to stderr.
+// `npm run bench -- [NAME ...] [--json] [--seconds N] [--url URL --api-key KEY]`: runs benches in sequence, or load-tests
+// a running deployment, and prints results, conditions and targets. Results go to stdout, progress and errors to stderr.
 // Only a complete run writes bench/report/results.md. Exit codes: 0 done, 1 a bench failed or the deployment cannot be
 // loaded, 2 invalid arguments.
 

@@ -134,7 +134,7 @@ export class ClusterAccounts implements AccountTable {
   }
 
   /**
-   * Writes records that only the local table has into the bucket; returns their count. `existing`: names that the
+   * Copies into the bucket the records that only the local table has; returns their count. `existing`: names that the
    * bucket is known to have, which are not looked up.
    */
   async share(existing: ReadonlySet<string> = new Set()): Promise<number> {

@@ -1,5 +1,6 @@
 // Webhooks of a cluster, stored in this process's table and in a log bucket that standbys mirror. Each engine assigns
-// its own numbers, so the cluster identifies webhooks by id. A change resolves when both have stored it.
+// its own numbers, so the cluster identifies webhooks by id. A change resolves once the table and the
+// bucket have stored it.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'

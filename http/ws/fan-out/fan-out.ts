@@ -92,7 +92,7 @@ export class FanOut {
   readonly #users: Record<Form, number> = { j: 0, b: 0 }
   /** Variants with a subscriber since the last `restrict`. */
   readonly #active = new Set<ChannelVariant>()
-  /** Wildcard subscriptions that are being filled; usually none. */
+  /** Wildcard subscriptions whose initial messages are still being sent; usually none. */
   readonly #wildcards = new Set<WildcardSubscription>()
   readonly #variants: Readonly<Record<Form, ReadonlyMap<ChannelVariant, VariantTopics>>>
   /** The channels of active variants. */
