@@ -10,7 +10,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const FLOOD: Requester = ['flood', '10.0.0.1']
 const OTHER: Requester = ['other', '10.0.0.2']
 
-test('leaves a slot to others while one requester asks for ten times its share', async () => {
+test('leaves a slot for other requesters while one requester asks for ten times its share', async () => {
   const slots = new Slots({ runningMax: 4, waitingMax: 64, runningOfOneMax: 2 })
   const { signal } = new AbortController()
   const began: string[] = []
@@ -26,7 +26,7 @@ test('leaves a slot to others while one requester asks for ten times its share',
   assert.deepEqual(began, ['flood 1', 'flood 2', 'other 1'])
 })
 
-test('refuses the newest work of the requester with most of it when too much waits', async () => {
+test('refuses the newest work of the requester with the most work when the queue is full', async () => {
   const slots = new Slots({ runningMax: 1, waitingMax: 2 })
   const { signal } = new AbortController()
   let end = (): void => undefined
@@ -48,7 +48,7 @@ test('refuses the newest work of the requester with most of it when too much wai
   assert.deepEqual(done, ['flood 1', 'other 1', 'flood 2'])
 })
 
-test('takes a slot from long work only for a requester with fewer slots', async () => {
+test('takes a slot from long work only for a requester that has fewer slots', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 2, waitingMax: 8 },

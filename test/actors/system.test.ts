@@ -65,13 +65,13 @@ function openSystem(mustHold = () => false) {
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('handles a message within send on an idle system', () => {
+test('handles a message inside send when the system is idle', () => {
   const actor = new Recorder()
   openSystem().system.spawn(actor).send(7)
   assert.deepEqual(actor.seen, [7])
 })
 
-test('handles a message sent during a tick after it, in order', () => {
+test('handles a message sent during a tick after that tick, in order', () => {
   const actor = new Recorder()
   const actorRef = openSystem().system.spawn(actor)
   let depth = 0
@@ -88,7 +88,7 @@ test('handles a message sent during a tick after it, in order', () => {
   )
 })
 
-test('restarts the actor on a throw and handles its next message', () => {
+test('restarts the actor when it throws and handles the next message', () => {
   const actor = new Recorder()
   const actorRef = openSystem().system.spawn(actor)
   actor.onReceive = (message) => {
@@ -100,7 +100,7 @@ test('restarts the actor on a throw and handles its next message', () => {
   assert.deepEqual(actor.seen, [2])
 })
 
-test('fills mailboxes while held, reports overflow to the actor, and resumes', () => {
+test('fills mailboxes while held, reports overflow to the actor, and resumes on release', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -113,7 +113,7 @@ test('fills mailboxes while held, reports overflow to the actor, and resumes', (
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('alternates a busy actor with others', async () => {
+test('alternates a busy actor with other actors', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -133,7 +133,7 @@ test('alternates a busy actor with others', async () => {
   while (hot.seen.length < 1_000) await nextTick()
 })
 
-test('gives backlog handling more time than reading', async () => {
+test('gives more time to handling queued messages than to reading new ones', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -152,7 +152,7 @@ test('gives backlog handling more time than reading', async () => {
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('reports the wait of a message to its tick, and a late one to its actor, also without ticks', () => {
+test('reports how long messages wait, and notifies an actor with a late message, even when no tick runs', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]
@@ -176,7 +176,7 @@ test('reports the wait of a message to its tick, and a late one to its actor, al
   assert.equal(late.waits.at(-1), 0)
 })
 
-test('stops reading when queued messages reach the bound and resumes at half', () => {
+test('stops reading when queued messages reach the limit and resumes at half the limit', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -197,7 +197,7 @@ test('stops reading when queued messages reach the bound and resumes at half', (
   assert.equal(system.isFull, false)
 })
 
-test('drops droppable messages from a full mailbox to make space and reports it', () => {
+test('drops droppable messages from a full mailbox to make space and reports the drop', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -211,7 +211,7 @@ test('drops droppable messages from a full mailbox to make space and reports it'
   assert.deepEqual(actor.seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
 })
 
-test('weighs no message that a full mailbox dropped', () => {
+test('does not count the weight of messages that a full mailbox dropped', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -229,7 +229,7 @@ test('weighs no message that a full mailbox dropped', () => {
   clock.advance(5)
 })
 
-test('handles droppable messages first without starving or delaying retained ones', () => {
+test('handles droppable messages first without starving or delaying retained messages', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -249,7 +249,7 @@ test('handles droppable messages first without starving or delaying retained one
   assert.equal(actorRef.isIdle, true)
 })
 
-test('reports the age of its oldest message and keeps the others on removal', () => {
+test('reports the age of the oldest message in a mailbox and removes only selected messages', () => {
   const mailbox = new Mailbox<number>(4_000)
   assert.equal(mailbox.oldestAtMs, null)
   for (let message = 0; message < 3_000; message += 1) mailbox.push(message, message * 2)
@@ -261,7 +261,7 @@ test('reports the age of its oldest message and keeps the others on removal', ()
   assert.deepEqual([mailbox.count, mailbox.oldestAtMs], [0, null])
 })
 
-test('keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
+test('keeps messages in order, refuses messages beyond capacity, and is empty after the last shift', () => {
   const mailbox = new Mailbox<number>(3)
   assert.deepEqual(
     [1, 2, 3, 4].map((message) => mailbox.push(message, 0)),

@@ -33,7 +33,7 @@ function runOf(
   return log
 }
 
-test('records where the last run ended on disk while all of its data is retained', () => {
+test('records where the last run’s stored trades end while its data is retained', () => {
   const storage = openMemoryStorage()
   const first = runOf(storage, 'first', { count: 5, written: 5 })
   assert.deepEqual(first.runs(), [first.present])
@@ -52,7 +52,7 @@ test('records where the last run ended on disk while all of its data is retained
   assert.equal(second.present.number, 2)
 })
 
-test('reads trades by run and offset, including those of this tick', () => {
+test('reads trades by run and offset, including trades of the current tick', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 70, written: 70 })
   const found = log.range({ run: log.present.number, offset: 3, limit: 64 })
@@ -71,7 +71,7 @@ test('reads trades by run and offset, including those of this tick', () => {
   )
 })
 
-test('reads the trades of selected markets with all offsets', () => {
+test('reads only the selected markets’ trades, but the offsets of all trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 3, written: 3 })
   const run = log.present.number

@@ -86,7 +86,7 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
 }
 
 describe('third venue', () => {
-  test('passes through catalogue, search, book, trades, stream and webhooks with only a table row', async () => {
+  test('appears in catalogue, search, books, trades, stream and webhooks once it has a row in the venue table', async () => {
     const { engine, key, ask, say: logLine, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)

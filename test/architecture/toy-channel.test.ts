@@ -43,7 +43,7 @@ function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void 
 }
 
 for (const form of ['json', 'msgpack'] as const) {
-  test(`subscribes, sends, lists and unsubscribes a channel that only the table declares (${form})`, async () => {
+  test(`subscribes to, publishes, lists and unsubscribes from a channel declared only in the table (${form})`, async () => {
     const market = apiServer.engine.add(form)
     const client = await StreamClient.open(apiServer.port, `api_key=ann-key&encoding=${form}`)
     trade(market, 'buy', 10)
@@ -75,7 +75,7 @@ for (const form of ['json', 'msgpack'] as const) {
   })
 }
 
-test('refuses its options like those of every channel, and is unknown without its table row', async () => {
+test('rejects invalid options like any other channel, and reports UNKNOWN_CHANNEL without its table row', async () => {
   const client = await StreamClient.open(apiServer.port)
   const target = { market_ids: ['*'] }
   const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }
@@ -93,7 +93,7 @@ test('refuses its options like those of every channel, and is unknown without it
   await plain.stop()
 })
 
-test('appears in the served document with its messages, options and example', async () => {
+test('lists the channel’s messages, options and example in the served AsyncAPI document', async () => {
   assert.deepEqual(await (await fetch(`${apiServer.origin}/asyncapi.json`)).json(), document)
   const { schemas, messages } = objectOf(document.components)
   assert.ok('Flow' in objectOf(schemas))
@@ -101,7 +101,7 @@ test('appears in the served document with its messages, options and example', as
   assert.equal(objectOf(objectOf(document.operations).tellFlow).action, 'send')
 })
 
-test('names the same channels in README, table and client', () => {
+test('names the same channels in the README, the channel table and the client', () => {
   const page = readFileSync(new URL('../../http/ws/README.md', import.meta.url), 'utf8')
   const rows = CHANNELS.map(({ name, options, row }) => {
     const listed = Object.entries(options).map(([option, { allowed, default: usual }]) => {

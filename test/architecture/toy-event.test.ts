@@ -99,7 +99,7 @@ describe('toy event type', () => {
     await world.server.stop()
   })
 
-  test('requests, filters, posts once and lists an event type that only the table declares', async () => {
+  test('creates a webhook, filters, posts once and lists deliveries for an event type declared only in the table', async () => {
     const { engine, caller, clock, server } = world
     const [one, other] = [engine.add('one'), engine.add('other')]
     const wanted = { url: URL, event_types: ['closed'], filters: { market_ids: [one.ref.id] } }
@@ -126,7 +126,7 @@ describe('toy event type', () => {
     assert.deepEqual([event_type, status], ['market.closed', 'delivered'])
   })
 
-  test('appears in the document with its filters, schema and example', async () => {
+  test('appears in the OpenAPI document with its filters, schema and example', async () => {
     const answer = await fetch(`http://127.0.0.1:${world.server.port}/openapi.json`)
     const { webhooks, components } = read(await answer.text())
     const { post } = objectOf(objectOf(webhooks)['market.closed'])
@@ -142,7 +142,7 @@ describe('toy event type', () => {
   })
 })
 
-test('cannot be requested without its table row', async () => {
+test('rejects a webhook for an event type that has no table row', async () => {
   const { server, webhooks } = await open([...EVENTS])
   const refused = await request(server, '/v1/webhooks', { url: URL, event_types: ['closed'] })
   assert.equal(refused.status, 422)
@@ -150,7 +150,7 @@ test('cannot be requested without its table row', async () => {
   await server.stop()
 })
 
-test('matches every type’s example with its schema; one type is manual and at most one compares prices', () => {
+test('validates each event type’s example; exactly one type is manual and at most one compares prices', () => {
   const ajv = new Ajv2020({ strict: false })
   for (const type of TYPES) {
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))

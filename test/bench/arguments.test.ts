@@ -7,7 +7,7 @@ import { UsageError } from '../../engine/process/command-line.ts'
 
 const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
 
-test('reads names, lengths and a deployment as given', () => {
+test('parses bench names, options and a deployment’s URL and key', () => {
   const none = { names: [], isSmall: false, isJson: false, seconds: null, markets: null }
   const local = { kind: 'local', ...none }
   assert.deepEqual(readRequest([]), local)
@@ -29,7 +29,7 @@ test('reads names, lengths and a deployment as given', () => {
   assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
 })
 
-test('refuses an invalid request in one line with what is accepted', () => {
+test('rejects an invalid command line in one line that names the accepted values', () => {
   const refusals: readonly [readonly string[], RegExp][] = [
     [['--sconds', '3'], /--sconds/],
     [['--seconds'], /--seconds/],

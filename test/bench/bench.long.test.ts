@@ -11,7 +11,7 @@ const isLong = process.env.TEST_LONG === '1'
 describe('benches, small', () => {
   for (const bench of BENCHES.filter(({ name }) => isLong || name === 'end-to-end')) {
     const skip = bench.name === 'cluster' && !hasNats() ? GET_NATS : false
-    it(`ends ${bench.name} with a checked state and its hash, without output`, {
+    it(`runs ${bench.name} to a checked end state with a hash, without printing`, {
       skip,
     }, async (t) => {
       const { hash, isRepeatable } = await smallState(bench, t)

@@ -45,7 +45,7 @@ test('reports times as histogram percentiles, never as a mean', () => {
   assert.doesNotMatch(text, /mean|average/i)
 })
 
-test('alternates contestants over the same operations and does not record the warm-up', () => {
+test('alternates contestants over the same operations, and excludes the warm-up from the times', () => {
   const seen: string[] = []
   const contestant = (name: string) => ({
     times: newTimes(),
@@ -72,7 +72,7 @@ test('fails a bench with a wrong state instead of printing numbers', () => {
 
 describe('benches of one process, small', () => {
   for (const name of IN_PROCESS) {
-    it(`ends ${name} twice with the same checked state, without output`, async (t) => {
+    it(`reaches the same checked end state in two runs of ${name}, without printing`, async (t) => {
       const bench = BENCHES.find((one) => one.name === name) ?? assert.fail(name)
       const { hash } = await smallState(bench, t)
       assert.equal((await smallState(bench, t)).hash, hash)

@@ -36,7 +36,7 @@ function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp
   )
 }
 
-describe('command', () => {
+describe('bench command', () => {
   let apiServer: ApiServer
   before(async () => {
     apiServer = await openApiServer()
@@ -51,7 +51,7 @@ describe('command', () => {
   const at = (key: string, ...rest: readonly string[]) =>
     runBench('--url', apiServer.origin, '--api-key', key, ...rest)
 
-  it('ends with code 2, one line on stderr and no stdout for an unknown name', async () => {
+  it('exits with code 2, one stderr line and empty stdout when the bench name is unknown', async () => {
     refused(await runBench('no-such-bench'), 2, /^no bench is called no-such-bench; there are .+/)
   })
 
@@ -65,24 +65,24 @@ describe('command', () => {
     assert.match(stderr, /order-book: begins\n[\s\S]*order-book: ended after /)
   })
 
-  it('reports an unreachable deployment with the reason and code 1, without a table', async () => {
+  it('exits with code 1 and the reason, without a table, when the deployment is unreachable', async () => {
     const port = await closedPort()
     const url = `http://127.0.0.1:${port}`
     const line = new RegExp(`^${url} cannot be reached: ECONNREFUSED$`)
     refused(await runBench('--url', url, '--api-key', 'KEY'), 1, line)
   })
 
-  it('reports a bad key with code 1, without a table', async () => {
+  it('exits with code 1, without a table, when the API key is invalid', async () => {
     refused(await at('wrong'), 1, /^http:\S+ refuses this API key \(401\)$/)
   })
 
-  it('reports a tier below the load in advance with code 1, without a table', async () => {
+  it('exits with code 1, without a table, before the load starts when the key’s quota is too small', async () => {
     const line = /^the key has 59 requests left of 60 a minute, the load needs 2030: /
     refused(await at('small-key'), 1, line)
     refused(await at('spent-key'), 1, /^the key's requests are used up \(429\): .* after \d+ s/)
   })
 
-  it('reports a tier with fewer streams than clients with code 1, without a table', async () => {
+  it('exits with code 1, without a table, when the key allows fewer streams than clients', async () => {
     const line = /refuses a stream with 429, come back after \d+ s: .*at most 1 connections/
     refused(await at('narrow-key', 'connect', '--seconds', '1'), 1, line)
   })

@@ -188,7 +188,7 @@ function report(t: TestContext, wire: UnreliableWire, counters: Counts): void {
 }
 
 testOnBoth(
-  'thousands of damaged Polymarket frames throw nothing, and the book heals',
+  'throws nothing on thousands of damaged Polymarket frames, and the book recovers',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('damaged polymarket')
@@ -209,7 +209,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'with today’s best prices a live Polymarket book never contradicts the message just taken',
+  'keeps a live Polymarket book consistent with each message’s best prices when frames are lost, repeated, swapped or truncated',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('lossy polymarket')
@@ -349,7 +349,7 @@ class KalshiRun {
 const HEAL_MAX = 400
 
 testOnBoth(
-  'thousands of damaged Kalshi frames throw nothing, and the books heal',
+  'throws nothing on thousands of damaged Kalshi frames, and the books recover',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)
@@ -368,7 +368,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'what Kalshi’s wire loses, doubles, swaps or cuts never leaves a wrong book live past the next whole frame',
+  'leaves no wrong Kalshi book live past the next intact frame when frames are lost, repeated, swapped or truncated',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)
@@ -384,7 +384,7 @@ testOnBoth(
   },
 )
 
-test('accepts later prices after a last price stamped in the far future', () => {
+test('accepts later prices after a last price with a timestamp in the far future', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const notify = (price: string, timestamp: number) =>

@@ -59,7 +59,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
 testOnBoth(
-  'after each recorded book the actor’s equals it exactly, and between them a naive one',
+  'equals each recorded book exactly, and a naive reference book between recorded books',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const replay of replaysOf(source)) {
@@ -80,7 +80,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'what differs just before a recorded book is the fill it tells of, a change told a moment later, or in no message of the recording',
+  'explains each difference from the next recorded book by a fill, a slightly later change or a missing message',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const { name, meetings } of replaysOf(source)) {
@@ -121,7 +121,7 @@ function tell(meetings: readonly Meeting[]): string {
 }
 
 testOnBoth(
-  'a subscriber rebuilt from what was published holds the actor’s book at every step',
+  'rebuilds the market actor’s book at every step from published updates',
   POLYMARKET_STREAM,
   (t, source) => {
     // FollowedMarket holds both together after every event: seq without a hole, every checksum.
@@ -136,7 +136,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'a change that crosses the book makes it stale at once, asks for it once, and the next book heals it',
+  'marks the book stale and requests one resync when a change crosses it, and recovers with the next book',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     const all = replaysOf(source)
@@ -166,7 +166,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'the second token alone makes the same books, mirrored',
+  'builds the same books, mirrored, from the second token alone',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -197,7 +197,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'in today’s shape either token’s entries alone, or both, make the books of 2025’s shape',
+  'builds the same books from today’s price changes as from 2025’s, with one token’s entries or both',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -242,7 +242,7 @@ function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
 }
 
 testOnBoth(
-  'the Kalshi stream makes the books that the protocol’s own words make',
+  'builds the same books from the Kalshi stream as the reference implementation of the protocol',
   KALSHI_STREAM,
   (t, source, origin) => {
     const expected = EXPECTED[origin]
@@ -279,7 +279,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'any one frame lost from the Kalshi stream makes every book stale at the next frame',
+  'marks every book stale at the next frame when any one Kalshi frame is lost',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)
@@ -304,7 +304,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  'a snapshot made of the naive book after the last change finds the Kalshi book equal',
+  'finds the Kalshi book equal to a snapshot of the reference book after the last change',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)

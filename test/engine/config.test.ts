@@ -8,7 +8,7 @@ import { CHANGE_NAMES, FAULT_NAMES } from '../../engine/fault-names.ts'
 import { V2_SHARE } from '../../engine/venues/simulator/calendar.ts'
 import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
-test('uses the simulator on loopback with an empty environment', () => {
+test('defaults to the simulator on loopback when the environment is empty', () => {
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
@@ -25,7 +25,7 @@ test('uses the simulator on loopback with an empty environment', () => {
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
-test('names every bad value at once with what is accepted, and no secret', () => {
+test('reports every invalid value at once with the accepted values, and reveals no secret', () => {
   const bad = {
     ROLE: 'queen',
     NATS_URL: 'http://localhost:4222',
@@ -68,7 +68,7 @@ test('names every bad value at once with what is accepted, and no secret', () =>
   )
 })
 
-test('knows the same faults as the simulator', () => {
+test('accepts exactly the simulator’s fault names', () => {
   assert.deepEqual([...FAULT_NAMES].sort(), Object.keys(FAULT_CHANCES).sort())
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
   assert.deepEqual(loadConfig({}).sim.faults, ['v1_retired', 'stale_cache'])
@@ -76,13 +76,13 @@ test('knows the same faults as the simulator', () => {
   assert.deepEqual(loadConfig({ SIM_FAULTS: CHANGE_NAMES.join() }).sim.faults, CHANGE_NAMES)
 })
 
-test('renames a venue except to the other one’s name', () => {
+test('renames a venue, but not to the other venue’s name', () => {
   assert.equal(loadConfig({ VENUE_A_NAME: 'polymarket' }).venueNames.a, 'polymarket')
   assert.throws(() => loadConfig({ VENUE_A_NAME: 'venue_b' }), /VENUE_B_NAME/)
   assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
 })
 
-test('accepts a replaced token secret beside the current one', () => {
+test('accepts the previous token secret beside the current one', () => {
   const [secret, before] = ['x'.repeat(32), 'é'.repeat(16)]
   const config = loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: before })
   assert.deepEqual([config.jwtSecret, config.jwtSecretPrevious], [secret, before])
@@ -91,7 +91,7 @@ test('accepts a replaced token secret beside the current one', () => {
   assert.equal(loadConfig({}).jwtSecretPrevious, null)
 })
 
-test('verifies hosts of webhooks at live venues, unless set otherwise', () => {
+test('verifies webhook hosts by default only for live venues', () => {
   const verifies = (env: Record<string, string>) => loadConfig(env).mustVerifyWebhooks
   assert.equal(verifies({}), false)
   assert.equal(verifies({ VENUES: 'live' }), true)
@@ -100,7 +100,7 @@ test('verifies hosts of webhooks at live venues, unless set otherwise', () => {
   assert.throws(() => verifies({ WEBHOOK_VERIFY: 'maybe' }), /WEBHOOK_VERIFY.*"on", "off"/)
 })
 
-test('takes hosts of metrics as a comma list of names without ports', () => {
+test('parses metrics hosts as a comma-separated list of names without ports', () => {
   const hosts = (METRICS_HOSTS: string) => loadConfig({ METRICS_HOSTS }).metricsHosts
   assert.deepEqual(hosts(''), [])
   assert.deepEqual(hosts('Metrics.Internal, 10.0.0.5'), ['metrics.internal', '10.0.0.5'])
@@ -109,7 +109,7 @@ test('takes hosts of metrics as a comma list of names without ports', () => {
   }
 })
 
-test('refuses a cluster without a key, and NATS of another machine without credentials or TLS', () => {
+test('refuses a cluster without a key, and remote NATS without credentials or TLS', () => {
   const open = { ROLE: 'engine', NATS_URL: 'nats://nats.internal:4222' }
   const key = { CLUSTER_KEY: 'k'.repeat(32) }
   assert.throws(() => loadConfig({ ROLE: 'gateway' }), /^ConfigError: CLUSTER_KEY is not set/)

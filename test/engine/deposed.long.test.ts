@@ -25,7 +25,7 @@ const SETTINGS = {
 }
 const skip = hasNats() ? false : GET_NATS
 
-test('writes nothing as a paused engine that lost the lease, reports it in one line and ends', {
+test('writes nothing when the engine lost the lease during a pause, logs one line, and exits', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deposed-'))

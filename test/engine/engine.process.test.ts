@@ -37,7 +37,7 @@ function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]
   return { ...quiet, catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) } }
 }
 
-test('removes all expired markets from the start on, permanently', async () => {
+test('removes all expired markets at startup, permanently', async () => {
   const clock = new ManualClock(NOON)
   const storage = openMemoryStorage()
   const resolved = (name: string, days: number) =>

@@ -162,7 +162,7 @@ await one.kill()
 receiver.manner = 'accept'
 await two.leading
 
-test('has trades and webhooks of the previous leader on disk, under other numbers', () => {
+test('stores the previous leader’s trades and webhooks on disk, under different row numbers', () => {
   for (const venue of ['a', 'b'] as const) {
     assert.deepEqual(tradesOf(two.storage, venue), trades[venue])
   }
@@ -172,14 +172,14 @@ test('has trades and webhooks of the previous leader on disk, under other number
   )
 })
 
-test('posts unacknowledged events with the same id and body, and no others again', async () => {
+test('posts unacknowledged events with the same id and body, and repeats no others', async () => {
   await until(() => counts(two.storage).pending === 0, 'the second engine delivers the rest')
   assert.equal(receiver.events.size, delivered.size + pending)
   assert.deepEqual(receiver.faults, [])
   assert.equal(receiver.duplicates, 0)
 })
 
-test('resumes streams at the next leader by `since` without a gap', async () => {
+test('resumes streams at the next leader with `since` without a gap', async () => {
   const client = await StreamClient.open(two.open.port, `api_key=${key}`)
   const since = { epoch: 'first', offset: 20 }
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'], since })

@@ -10,7 +10,7 @@ function served(queue: FairQueue<string>): readonly string[] {
   return order
 }
 
-test('serves requesters in rotation, however much one of them adds', () => {
+test('serves requesters in rotation, regardless of how much one requester adds', () => {
   const queue = new FairQueue<string>(64)
   for (const number of times(20)) queue.add(['flood', '10.0.0.1'], `flood ${number}`)
   for (const number of times(2)) queue.add(['other', '10.0.0.2'], `other ${number}`)
@@ -23,7 +23,7 @@ const attackers: Readonly<Record<string, (number: number) => Requester>> = {
   'one account at ten addresses': (number) => ['account', `10.0.1.${number}`],
 }
 for (const [name, requesterOf] of Object.entries(attackers)) {
-  test(`gives ${name} no more than one share`, () => {
+  test(`gives ${name} at most one share`, () => {
     const queue = new FairQueue<string>(64)
     for (const number of times(10)) queue.add(requesterOf(number), `flood ${number}`)
     for (const number of times(3)) queue.add(['other', '10.0.0.2'], `other ${number}`)
@@ -35,7 +35,7 @@ for (const [name, requesterOf] of Object.entries(attackers)) {
   })
 }
 
-test('drops the newest item of the requester with most items when it is full', () => {
+test('drops the newest item of the requester with the most items when the queue is full', () => {
   const queue = new FairQueue<string>(4)
   for (const number of times(4)) queue.add(['flood'], `flood ${number}`)
   assert.equal(queue.isFull(['flood']), true)
@@ -47,7 +47,7 @@ test('drops the newest item of the requester with most items when it is full', (
   assert.deepEqual([queue.size, served(queue)], [4, ['flood 1', 'other 1', 'flood 2', 'other 2']])
 })
 
-test('serves a requester within twice as many turns as items may wait, however many new ones come', () => {
+test('serves a requester within twice the queue’s capacity in dequeues, regardless of new requesters', () => {
   const queue = new FairQueue<string>(8)
   queue.note(['other'])
   queue.add(['other'], 'other')
@@ -59,7 +59,7 @@ test('serves a requester within twice as many turns as items may wait, however m
   assert.ok(order.includes('other'), order.join(', '))
 })
 
-test('prefers the requester with the lowest load and passes over an infinite one', () => {
+test('serves the requester with the lowest load first and skips requesters with infinite load', () => {
   const queue = new FairQueue<string>(4)
   queue.add(['many'], 'many')
   queue.add(['few'], 'few')

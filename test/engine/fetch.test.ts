@@ -139,13 +139,13 @@ describe('HttpClient', () => {
     })
   }
 
-  it('reports the failure after the last try', async () => {
+  it('reports the failure after the last attempt', async () => {
     const { client, clock, requests } = await open([status(502)])
     const error = await failure(clock, client.getJson('/x'))
     assert.deepEqual([error.kind, error.status, requests.length], ['status', 502, 4])
   })
 
-  it('sends a POST once unless it is declared idempotent', async () => {
+  it('sends a POST only once unless it is declared idempotent', async () => {
     const { client, clock, requests } = await open([status(500), ok])
     const error = await failure(clock, client.postJson('/x', { a: 1 }))
     assert.equal(error.status, 500)
@@ -156,7 +156,7 @@ describe('HttpClient', () => {
     )
   })
 
-  it('delays this call and every other by Retry-After, up to 30 s', async () => {
+  it('delays the current call and all others by Retry-After, up to 30 s', async () => {
     const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
@@ -170,7 +170,7 @@ describe('HttpClient', () => {
     assert.ok(waitedMs >= 30_000 && waitedMs < 31_000, `waited ${waitedMs}`)
   })
 
-  it('backs off from a host with 429 and no Retry-After, for every call', async () => {
+  it('backs off for every call to a host that answered 429 without Retry-After', async () => {
     const { client, clock, requests } = await open([status(429), status(429), ok], {
       busyWaitMs: 2_000,
     })
@@ -183,13 +183,13 @@ describe('HttpClient', () => {
     assert.ok((requests.at(-1)?.atMs ?? 0) >= 6_000)
   })
 
-  it('reports a late answer as a timeout', async () => {
+  it('reports an answer after the deadline as a timeout', async () => {
     const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
     assert.equal(error.kind, 'timeout')
   })
 
-  it('refuses an answer above the limit without a retry', async () => {
+  it('refuses an answer above the size limit without a retry', async () => {
     const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
     const { client, clock, requests } = await open([big])
     const error = await failure(clock, client.getJson('/x'))
@@ -203,7 +203,7 @@ describe('HttpClient', () => {
     assert.equal((await failure(other.clock, other.client.getJson('/x'))).kind, 'body')
   })
 
-  it('reads compressed answers', async () => {
+  it('decompresses answers', async () => {
     const zipped: Answer = (_request, response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync('{"zipped":1}'))
@@ -231,14 +231,14 @@ describe('HttpClient', () => {
     assert.equal((await failure(clock, client.getJson('/x'))).kind, 'network')
   })
 
-  it('repeats keys for lists in a query and omits undefined values', async () => {
+  it('repeats the key for each list item in a query and omits undefined values', async () => {
     const { client, clock, requests } = await open([ok])
     const query = { tickers: ['A', 'B&C'], limit: 5, isOn: true, cursor: undefined }
     await settle(clock, client.getJson('/list', query))
     assert.equal(requests[0]?.url, '/base/list?tickers=A&tickers=B%26C&limit=5&isOn=true')
   })
 
-  it('creates headers for each attempt over method and path without query', async () => {
+  it('creates headers for each attempt from the method and the path without query', async () => {
     const made: string[] = []
     const headers = (method: string, path: string) => {
       made.push(`${method} ${path}`)
@@ -256,7 +256,7 @@ describe('HttpClient', () => {
     assert.deepEqual(seen, ['1', '2'])
   })
 
-  it('takes from the limiter on every attempt, retries too', async () => {
+  it('takes a rate-limiter token for every attempt, including retries', async () => {
     const costs: number[] = []
     const limiter = { take: async (cost: number) => void costs.push(cost) }
     const { client, clock } = await open([status(500), ok], { limiter })
@@ -264,7 +264,7 @@ describe('HttpClient', () => {
     assert.deepEqual(costs, [3, 3])
   })
 
-  it('passes an unexpected answer to the watch with the venue’s own text', async () => {
+  it('reports an unexpected answer to the watcher with the venue’s own text', async () => {
     const seen: string[] = []
     const expectedOnes: boolean[] = []
     const watch = {
@@ -313,7 +313,7 @@ describe('HttpClient', () => {
     ])
   })
 
-  it('reports a refusal without a body one second after its head', async () => {
+  it('reports an error status one second after the head when no body arrives', async () => {
     const headOnly: Answer = (_request, response) => {
       response.writeHead(400, { 'content-length': '10' })
       response.flushHeaders()
@@ -323,7 +323,7 @@ describe('HttpClient', () => {
     assert.deepEqual([error.kind, error.status], ['status', 400])
   })
 
-  it('parses each large answer in a separate tick; stop() meanwhile ends the call', async (test) => {
+  it('parses each large answer in a separate tick, and ends the call when stop() runs meanwhile', async (test) => {
     const large = JSON.stringify({ text: 'x'.repeat(20_000) })
     const { client } = await open([(_request, response) => response.end(large)], {
       bodyBytesMax: 100_000,
@@ -346,7 +346,7 @@ describe('HttpClient', () => {
     assert.equal(ticks.length, 4)
   })
 
-  it('reports retries and the head of each answer of a call, and can hide it from the watch', async () => {
+  it('reports retries and each response head of a call, and can bypass the watcher', async () => {
     const seen: string[] = []
     const watch = { odd: (path: string, what: string) => void seen.push(`${path} ${what}`) }
     const { client, clock, requests } = await open([status(503, { age: '7' }), html, ok], { watch })

@@ -217,7 +217,7 @@ async function asked(path: string): Promise<readonly [Answered, Answered]> {
   return pair
 }
 
-test('answers every read like its engine: status, body, name and headers', async () => {
+test('answers every read with the engine’s status, body and headers, under the gateway’s name', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
@@ -254,7 +254,7 @@ test('answers every read like its engine: status, body, name and headers', async
   for (const status of [200, 400, 404, 422]) assert.ok(statuses.has(status), String(status))
 })
 
-test('answers later listings, text changes, pairs, ended pairs and removals alike', async () => {
+test('answers like the engine after new listings, text changes, new pairs, ended pairs and removals', async () => {
   const { catalog, overrides: results } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const existing = markets.find(({ nativeId }) => nativeId === 'a1')
@@ -298,7 +298,7 @@ test('answers later listings, text changes, pairs, ended pairs and removals alik
   assert.equal(JSON.parse(text).markets[0].description, long)
 })
 
-test('continues a list at another gateway with every row once, and expires the cursor of a stopped one', async () => {
+test('continues a list at another gateway with every row once, and expires a stopped gateway’s cursor', async () => {
   const { one, two } = cluster
   for (const list of [
     '/v1/markets?limit=7',

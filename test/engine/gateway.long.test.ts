@@ -148,7 +148,7 @@ test('answers like the engine, from the mirror or forwarded, with the gateway’
   }
 })
 
-test('forwards changing requests with their body and returns the engine’s refusals', async () => {
+test('forwards write requests with their body and returns the engine’s refusals', async () => {
   const send = (path: string, method: string, headers: Record<string, string>, body?: object) =>
     fetch(`http://127.0.0.1:${one.gateway.port}${path}`, {
       method,
@@ -160,7 +160,7 @@ test('forwards changing requests with their body and returns the engine’s refu
   assert.equal(bad.status, 422)
 })
 
-test('accepts a ticket of another gateway once and limits streams over all gateways', async () => {
+test('accepts another gateway’s ticket once and limits streams across all gateways', async () => {
   const { directory } = cluster.engine.engine.accounts
   const made = await directory.add({ email: 'two@example.com', passwordHash: null, tier: 'free' })
   const { key } = await cluster.engine.engine.accounts.createKey(made.id, 'places')
@@ -225,7 +225,7 @@ test('resumes a stream at another gateway with every trade once and books withou
   second.socket.close()
 })
 
-test('begins candles with the newest bar of each market and continues like the engine', async () => {
+test('starts candle streams with the newest bar of each market and then continues like the engine', async () => {
   const ports = [one.gateway.port, cluster.engine.engine.port]
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
@@ -266,7 +266,7 @@ test('begins candles with the newest bar of each market and continues like the e
   for (const client of clients) client.socket.close()
 })
 
-test('refuses a revoked key at every gateway and ends its streams', async () => {
+test('refuses a revoked key at every gateway and ends streams opened with that key', async () => {
   const { accounts } = cluster.engine.engine
   const account = accounts.callerOfKey(cluster.key)?.accountId
   assert.ok(account !== undefined)
@@ -281,7 +281,7 @@ test('refuses a revoked key at every gateway and ends its streams', async () => 
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
-test('gets a batch missing from the log from the engine without ending streams', async () => {
+test('fetches a batch missing from the log from the engine, without ending streams', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -298,7 +298,7 @@ test('gets a batch missing from the log from the engine without ending streams',
   client.close()
 })
 
-test('ends the mirror on an unrecoverable batch, tells streams to reconnect, and is then complete', async () => {
+test('rebuilds the mirror after an unrecoverable batch, tells streams to reconnect, and ends up complete', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -327,7 +327,7 @@ test('ends the mirror on an unrecoverable batch, tells streams to reconnect, and
   again.socket.close()
 })
 
-test('marks everything as stale and refuses forwarded requests without the log, keeps sockets, and recovers', async () => {
+test('marks data stale and refuses forwarded requests while the log is down, retains sockets, and recovers', async () => {
   const client = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   await client.next(({ type }) => type === 'synced')

@@ -12,7 +12,7 @@ import { hash32, seededRandom } from '../../engine/random.ts'
 import { VenueTable } from '../../engine/venue-table.ts'
 import { VENUES, venueTable } from '../../engine/venues/venues.ts'
 
-test('builds an id from configured name, underscore and native id, and splits it there', () => {
+test('builds an id from configured venue name, underscore and native id, and parses it back', () => {
   const names = venueTable({ a: 'poly', b: 'poly_us' })
   assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
   assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
@@ -20,7 +20,7 @@ test('builds an id from configured name, underscore and native id, and splits it
   assert.equal(names.split('venue_a_0x1'), null)
 })
 
-test('reads a condition id of 62 or 64 digits in any case as one market’s id', () => {
+test('parses a condition id of 62 or 64 digits in any case as the same market’s id', () => {
   const names = venueTable()
   const digits = `01${'ab'.repeat(30)}`
   for (const text of [digits, `${digits}00`, digits.toUpperCase(), `${digits.toUpperCase()}00`]) {
@@ -29,7 +29,7 @@ test('reads a condition id of 62 or 64 digits in any case as one market’s id',
   assert.equal(names.split(`venue_b_0x${digits}`)?.native, `0x${digits}`)
 })
 
-test('resolves a platform name to a venue or nothing', () => {
+test('resolves a platform name to a venue, or to null when the name is unknown', () => {
   const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(
     ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
@@ -37,7 +37,7 @@ test('resolves a platform name to a venue or nothing', () => {
   )
 })
 
-test('orders the table by letter, without shared letters or names, with wallets at one venue at most', () => {
+test('requires venues in letter order with unique letters and names, and wallets at one venue at most', () => {
   const [first, second] = VENUES
   assert.ok(first !== undefined && second !== undefined)
   const third = { ...second, key: 't', name: 'third' } as const
@@ -53,7 +53,7 @@ test('orders the table by letter, without shared letters or names, with wallets 
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
-test('gives every refusal a status and a meaning, both carried by an error', () => {
+test('gives every refusal code a status and a meaning, both carried by the error', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
     assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
@@ -62,7 +62,7 @@ test('gives every refusal a status and a meaning, both carried by an error', () 
   assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
 })
 
-test('allows only resolved after resolved, and any other order', () => {
+test('allows every status transition except one out of resolved', () => {
   for (const from of MARKET_STATUSES) {
     for (const to of MARKET_STATUSES) {
       assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
@@ -70,7 +70,7 @@ test('allows only resolved after resolved, and any other order', () => {
   }
 })
 
-test('determines a stream by its seed, with even draws', () => {
+test('generates a reproducible, uniform random sequence from its seed', () => {
   const draw = (...seed: (string | number)[]) => {
     const random = seededRandom(...seed)
     return Array.from({ length: 50 }, () => random.next())
@@ -90,7 +90,7 @@ test('determines a stream by its seed, with even draws', () => {
   )
 })
 
-test('redacts secrets in log lines by field names, also one level down', () => {
+test('redacts secrets in log lines by field name, including one level down', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {
@@ -108,7 +108,7 @@ test('redacts secrets in log lines by field names, also one level down', () => {
   assert.ok(text.includes('seen'))
 })
 
-test('logs the first few of a flood of one reason, then every tenfold', () => {
+test('logs the first few repetitions of a reason, then every power of ten', () => {
   const sampler = new LogSampler(3)
   const written: number[] = []
   for (let count = 1; count <= 5_000; count += 1) {

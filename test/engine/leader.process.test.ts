@@ -20,7 +20,7 @@ import { account } from '../support/worlds/stored.ts'
 const folder = testFolder('standby')
 const gone = { ...account('gone'), email: 'person.to.forget@example.com' }
 
-test('overwrites an account that the leader deleted within an hour, and copies the others, while it stands by', async (t) => {
+test('copies the leader’s accounts while on standby, and overwrites a deleted account within an hour', async (t) => {
   const clock = new ManualClock()
   const server = new FaultyLogServer(clock)
   const leader = server.connect()

@@ -31,7 +31,7 @@ test('explains a failed start on one line without a banner', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('exits with 2 before startup for a missing recording or encoder', async () => {
+test('exits with 2 before startup when a recording or encoder is missing', async () => {
   for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
@@ -43,7 +43,7 @@ test('exits with 2 before startup for a missing recording or encoder', async () 
   }
 })
 
-test('finishes its shutdown on a second signal, which npm forwards from the terminal', async () => {
+test('finishes the shutdown despite a second signal, which npm forwards from the terminal', async () => {
   const { dataDir, engine } = start('twice', {})
   await engine.line(/listens at/)
   process.kill(engine.pid, 'SIGINT')
@@ -66,7 +66,7 @@ function commandsBeside(pid: number): readonly string[] {
   })
 }
 
-test('leaves no esbuild process beside a started engine', async () => {
+test('leaves no esbuild process running beside a started engine', async () => {
   const { engine } = start('alone-started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)

@@ -28,7 +28,7 @@ const wholeOf = (value: number): number | bigint =>
   value > 2 ** 32 - 1 || value < -(2 ** 31) ? BigInt(value) : value
 const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(encoded(write))
 
-test('writes a book update with the same bytes as the library', () => {
+test('encodes a book update to the same bytes as the library', () => {
   const random = seededRandom('hand-written', 8)
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -86,7 +86,7 @@ function randomUpdate(random: Random, market: BookUpdate['market'], count: numbe
   }
 }
 
-test('writes a number in its shortest form: 32-bit integer, 64-bit time or counter, else float', () => {
+test('encodes a number in its shortest form: 32-bit integer, 64-bit time or counter, otherwise float', () => {
   const random = seededRandom('numbers', 8)
   const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
   for (const value of [...COMPLETE, LARGEST, ...some].flatMap((one) => [one, -one])) {
@@ -100,7 +100,7 @@ test('writes a number in its shortest form: 32-bit integer, 64-bit time or count
   }
 })
 
-test('writes texts, lists, maps and bytes with the header of their length, in any script', () => {
+test('encodes texts, lists, maps and bytes with a header for their length, in any script', () => {
   const lengths = EDGES.flatMap((edge) => [Math.max(edge - 1, 0), edge, edge + 1])
   for (const length of lengths) {
     for (const sign of ['x', 'é', '日', '🐙']) {
@@ -127,7 +127,7 @@ test('writes texts, lists, maps and bytes with the header of their length, in an
   }
 })
 
-test('keeps a message until the next begins, and leaves nothing of an abandoned one', () => {
+test('retains a message until the next message begins, and discards an abandoned message completely', () => {
   const writer = new Writer()
   const write = (text: string): Uint8Array => {
     writer.begin()

@@ -15,7 +15,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length
 
-test('uses one listener on a signal for any number of waiters and calls each once', async () => {
+test('registers one listener on a signal for any number of waiters and calls each waiter once', async () => {
   const ending = new AbortController()
   const clock = new ManualClock()
   const published: number[] = []

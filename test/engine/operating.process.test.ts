@@ -81,7 +81,7 @@ test('ships alerts that Prometheus loads and whose tests pass', (t) => {
   runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
 })
 
-test('ships a unit that systemd accepts, with enough stop time', (t) => {
+test('ships a systemd unit that systemd accepts, with enough stop time', (t) => {
   const unit = readFileSync(`${FOLDER}/twinbook.service`, 'utf8')
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
   assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
@@ -101,7 +101,7 @@ test('ships a unit that systemd accepts, with enough stop time', (t) => {
   }
 })
 
-test('registers every metric that alerts or the dashboard read', () => {
+test('registers every metric that the alerts or the dashboard use', () => {
   const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
   const queries = [...ruleQueries(), ...queriesIn(dashboard)]
   assert.equal(ruleQueries().length, alerts.length)
@@ -123,7 +123,7 @@ test('documents exactly the existing alerts', () => {
   }
 })
 
-test('ships a site file that nginx accepts', (t) => {
+test('ships a site configuration that nginx accepts', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-nginx-'))
   const certificate = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')

@@ -15,7 +15,7 @@ const CLIENTS = 20
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-test('stays up without nats-server, shows nothing as live, and recovers with every loss announced', {
+test('stays up without nats-server, shows no data as live, and announces every loss after recovery', {
   skip,
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)

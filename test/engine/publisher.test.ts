@@ -21,7 +21,7 @@ const gap: Update = {
   count: null,
 }
 
-test('counts offsets by channel and seqs by market, both from 1 without gaps', () => {
+test('numbers offsets by channel and seqs by market, both from 1 without gaps', () => {
   const random = seededRandom('stamps')
   const publisher = open()
   const offsets = new Map<string, number>()
@@ -39,7 +39,7 @@ test('counts offsets by channel and seqs by market, both from 1 without gaps', (
   }
 })
 
-test('calls watchers at once in order of registration', () => {
+test('calls watchers synchronously in order of registration', () => {
   const publisher = open()
   const received: string[] = []
   for (const name of ['first', 'second'])
@@ -48,7 +48,7 @@ test('calls watchers at once in order of registration', () => {
   assert.deepEqual(received, ['first', 'second'])
 })
 
-test('isolates a watcher that throws', () => {
+test('isolates other watchers from a watcher that throws', () => {
   const publisher = open()
   let count = 0
   publisher.watch({
@@ -63,7 +63,7 @@ test('isolates a watcher that throws', () => {
   assert.equal(count, 2)
 })
 
-test('leaves no counter of a removed market, continues offsets, and notifies watchers once', () => {
+test('deletes the counters of a removed market, continues offsets, and notifies watchers once', () => {
   const publisher = open()
   const published: number[] = []
   publisher.watch({ name: 'indifferent', onUpdate: () => undefined })

@@ -195,7 +195,7 @@ async function rest({ get, idOf, platform }: World, name: Name) {
 }
 
 for (const key of ['a', 'b'] as const) {
-  test(`marks a muted market of venue ${key} stale five seconds after a trade outside its book, and says so everywhere`, async () => {
+  test(`reports a silent market of venue ${key} as stale in every interface five seconds after a trade outside its book`, async () => {
     const world = await begin(key)
     const { clock, news: changes, buy, put, move, asked: requested, stop } = world
     try {
@@ -244,7 +244,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`ends an opportunity of a muted market of venue ${key} by two REST samples, without any trade`, async () => {
+  test(`ends an opportunity of a silent market of venue ${key} after two REST samples, without any trade`, async () => {
     const world = await begin(key)
     const { clock, news: changes, move, asked: requested, put, stop } = world
     try {
@@ -265,7 +265,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`confirms a quiet book of venue ${key} before it is too old, and keeps its opportunity`, async () => {
+  test(`confirms a quiet book of venue ${key} before it becomes stale, and keeps its opportunity`, async () => {
     const world = await begin(key)
     const { clock, stop } = world
     try {
@@ -278,7 +278,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`keeps a good book of venue ${key} when one REST sample is a ghost book`, async () => {
+  test(`keeps a good book of venue ${key} when a single REST sample is wrong`, async () => {
     const world = await begin(key)
     const { clock, news: changes, move, stop, truth } = world
     try {
@@ -300,7 +300,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`reports the stale books of a frozen venue ${key} in one status, and ends it with fresh or a new state`, async () => {
+  test(`reports all stale books of a frozen venue ${key} in one status, and their recovery by fresh or new state`, async () => {
     const world = await begin(key)
     const { clock, news: changes, lose, feed, put, idOf, client, stop } = world
     try {

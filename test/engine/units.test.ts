@@ -49,7 +49,7 @@ test('converts decimal text to exact millionths and back', () => {
   )
 })
 
-test('accepts a price from 0 to 1 and a size that is not negative', () => {
+test('accepts a price from 0 to 1 and a non-negative size', () => {
   assert.equal(parsePrice('1.000001'), null)
   assert.equal(parsePrice('-0.1'), null)
   assert.equal(parsePrice('1.0'), 1_000_000)
@@ -58,7 +58,7 @@ test('accepts a price from 0 to 1 and a size that is not negative', () => {
   assert.throws(() => priceMicros(1_000_001), RangeError)
 })
 
-test('rounds a float price to the nearest micro and writes the shortest JSON number', () => {
+test('rounds a float price to the nearest micro-dollar and writes the shortest JSON number', () => {
   assert.equal(roundPrice(Number('0.5199999923664122')), 520_000)
   assert.equal(roundPrice(Number.NaN), null)
   assert.equal(roundPrice(1.1), null)
@@ -69,7 +69,7 @@ test('rounds a float price to the nearest micro and writes the shortest JSON num
   }
 })
 
-test('rounds cents half up from the integer', () => {
+test('rounds an integer price half up to whole cents', () => {
   assert.deepEqual(
     [414_999, 415_000, 5_000, 4_999, 1_000_000].map((p) => priceCents(priceMicros(p))),
     [41, 42, 1, 0, 100],
@@ -90,7 +90,7 @@ test('computes notional as price × size rounded down, like BigInt', () => {
   )
 })
 
-test('keeps complement and midpoint on the scale, and reads the venues’ time formats', () => {
+test('keeps complements and midpoints on the price scale, and parses the venues’ time formats', () => {
   assert.equal(complement(priceMicros(300_000)), 700_000)
   assert.equal(midPrice(priceMicros(1), priceMicros(2)), 2)
   assert.equal(parseTime('2026-01-09 06:36:50+00'), Date.UTC(2026, 0, 9, 6, 36, 50))

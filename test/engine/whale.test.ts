@@ -22,7 +22,7 @@ function sumOf([first, ...others]: readonly WhaleFill[]): FillSum {
   return sum
 }
 
-test('groups by transaction, taker, token and side, and not without hash or taker', () => {
+test('groups fills by transaction, taker, token and side, but not without a hash or taker', () => {
   const one = fill('one').trade
   assert.equal(whaleKey(one), whaleKey({ ...one, nativeId: 'two', price: priceMicros(1) }))
   const others: Partial<Trade>[] = [
@@ -61,7 +61,7 @@ test('sums sizes and dollars, and averages the price by size, rounded half up', 
   assert.equal(sum.row(FACTS, sum.first.trade).maker, null)
 })
 
-test('adds dollars exactly and rounds once when fills have parts of a micro-dollar', () => {
+test('adds dollars exactly and rounds once when fills have fractions of a micro-dollar', () => {
   const third = (id: string, price: number, size: number, outcomeIndex = 0) => {
     const traded = outcomeIndex === 0 ? price : 1_000_000 - price
     const units = { price: priceMicros(price), size: sizeMicros(size), outcomeIndex }
@@ -79,7 +79,7 @@ test('adds dollars exactly and rounds once when fills have parts of a micro-doll
   assert.equal(sumOf(other).usd, 6_000_000_001)
 })
 
-test('saturates sums at the last safe integer and never throws', () => {
+test('saturates sums at the largest safe integer and never throws', () => {
   const huge = {
     size: sizeMicros(Number.MAX_SAFE_INTEGER),
     usd: usdMicros(Number.MAX_SAFE_INTEGER),
@@ -92,7 +92,7 @@ test('saturates sums at the last safe integer and never throws', () => {
   assert.equal(nothing.row(FACTS, nothing.first.trade).price, 415_000)
 })
 
-test('adds fills in any order to the same result', () => {
+test('produces the same result for fills in any order', () => {
   const one = fc.record({
     price: fc.integer({ min: 0, max: 1_000_000 }),
     size: fc.integer({ min: 1, max: 2 ** 45 }),

@@ -43,7 +43,7 @@ function assertDigests(records: Records): void {
 describe('recorded answers', () => {
   const dataDir = testFolder('golden-answers')
 
-  test('answers REST, stream and webhooks byte for byte as recorded', async (t) => {
+  test('sends REST responses, stream messages and webhook posts byte for byte as recorded', async (t) => {
     const records = new Records()
     const recording = readRecording(goldenFile('recording.jsonl.gz'))
     const run = await GoldenRun.open({ dataDir, recording, records })

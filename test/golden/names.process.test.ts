@@ -44,11 +44,11 @@ describe('public names', () => {
     return response.json()
   }
 
-  test('keeps paths, parameters, statuses and fields of REST and webhook bodies', async () => {
+  test('keeps paths, parameters, statuses and fields of REST and webhook bodies unchanged', async () => {
     assertGoldenLines('rest.txt', documentNames(await document('/openapi.json')))
   })
 
-  test('keeps aliases of parameters', () => {
+  test('keeps parameter aliases unchanged', () => {
     const { view } = service.engine
     const routes = api({
       ...{ engine: view, clock: new ManualClock(), metrics: new Metrics() },
@@ -63,11 +63,11 @@ describe('public names', () => {
     assertGoldenLines('aliases.txt', lines)
   })
 
-  test('keeps commands, messages and fields of the stream', async () => {
+  test('keeps commands, messages and fields of the stream unchanged', async () => {
     assertGoldenLines('stream.txt', documentNames(await document('/asyncapi.json')))
   })
 
-  test('keeps codes of refusals and closed connections', () => {
+  test('keeps error codes and WebSocket close codes unchanged', () => {
     const errors = Object.entries(errorCatalogue).map(
       ([code, { status, retry }]) => `${code} ${status}${retry ? ' retry' : ''}`,
     )
@@ -77,7 +77,7 @@ describe('public names', () => {
     assertGoldenLines('codes.txt', [...errors, ...closes])
   })
 
-  test('keeps names and layouts of tables and data folder metadata', () => {
+  test('keeps table names, table layouts and data folder metadata unchanged', () => {
     const tables = Object.values(TABLES).map(
       ({ environment, name, groupBytes, isCompressed, isChecked }) =>
         [
@@ -96,19 +96,19 @@ describe('public names', () => {
     ])
   })
 
-  test('keeps variables and their defaults', () => {
+  test('keeps environment variables and their defaults unchanged', () => {
     const lines = Object.entries(VARIABLES).map(([name, { default: value }]) => `${name}=${value}`)
     assertGoldenLines('variables.txt', lines)
   })
 
-  test('keeps commands, their arguments and options', () => {
+  test('keeps commands, arguments and options unchanged', () => {
     const script = join(import.meta.dirname, '../support/rigs/command-names.ts')
     const args = ['--import', import.meta.resolve('tsx'), script]
     const text = execFileSync(process.execPath, args, { encoding: 'utf8' })
     assertGoldenLines('commands.txt', text.trimEnd().split('\n'))
   })
 
-  test('keeps streams, buckets and subjects of a cluster', async () => {
+  test('keeps NATS streams, buckets and subjects of a cluster unchanged', async () => {
     assertGoldenLines('nats.txt', await namesOnTheWire())
   })
 })

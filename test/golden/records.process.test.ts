@@ -77,7 +77,7 @@ async function written(dataDir: string, format: number): Promise<Rows> {
 describe('stored records', () => {
   const folder = testFolder('golden-records')
 
-  test('reads every kind of record written before as stored', async () => {
+  test('reads every kind of record from the golden file with its original values', async () => {
     const file = goldenFile('rows.json')
     // Made once: rows that are written anew would prove nothing.
     if (!existsSync(file)) {
@@ -91,7 +91,7 @@ describe('stored records', () => {
     await storage.close()
   })
 
-  test('restores every kind of record after a close', async () => {
+  test('restores every kind of record when storage is closed and reopened', async () => {
     const dataDir = join(folder, 'now')
     const { rows } = await written(dataDir, 0)
     assert.deepEqual(

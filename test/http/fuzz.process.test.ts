@@ -22,7 +22,7 @@ before(async () => {
 after(() => server.stop())
 
 describe('fuzzing', () => {
-  test('survives every mutated request without a 5xx, a hang or an undocumented answer', async (t) => {
+  test('answers mutated requests without a 5xx, a hang or an undocumented response', async (t) => {
     const requests = new FuzzRequests(server.routes, SEED)
     const validator = new FuzzChecker(server)
     const statuses = new Map<string, number>()

@@ -19,7 +19,7 @@ before(async () => {
 after(() => apiServer.stop())
 
 describe('API server', () => {
-  test('reads URLs and headers far beyond the library’s default', async () => {
+  test('reads URLs and headers far longer than the library’s default', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
     const got = await apiServer.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)
@@ -28,7 +28,7 @@ describe('API server', () => {
     assert.equal(large.status, 200)
   })
 
-  test('names HOST and PORT in the error for a port in use', async () => {
+  test('names HOST and PORT in the error when the port is in use', async () => {
     const holder = createListener()
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const address = holder.address()
@@ -52,7 +52,7 @@ describe('API server', () => {
     await new Promise((resolve) => holder.close(resolve))
   })
 
-  test('closes every stream with 1001 and stops listening when it drains', async () => {
+  test('closes every stream with 1001 and stops listening when the server drains', async () => {
     const own = await openApiServer()
     const one = await StreamClient.open(own.port)
     const two = await StreamClient.open(own.port)
@@ -66,7 +66,7 @@ describe('API server', () => {
 })
 
 describe('draining', () => {
-  test('announces the end of the connection to a busy REST client, which loses no request', async () => {
+  test('sends Connection: close to a busy REST client, which loses no request', async () => {
     const own = await openApiServer()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () =>
@@ -85,8 +85,8 @@ describe('draining', () => {
   })
 })
 
-describe('headers of every answer', () => {
-  test('sends the rate headers with every status, refused upgrades included', async () => {
+describe('response headers', () => {
+  test('sends rate-limit headers with every status, including refused upgrades', async () => {
     // `get` itself asserts the three headers.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
@@ -112,7 +112,7 @@ describe('headers of every answer', () => {
     assert.match(refused.headers['x-ratelimit-limit'] ?? '', /^\d+$/)
   })
 
-  test('sends JSON typed with nosniff, and account answers with no-store', async () => {
+  test('sends nosniff with JSON, and no-store with account responses', async () => {
     const got = await apiServer.get('/v1/markets')
     assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
@@ -121,7 +121,7 @@ describe('headers of every answer', () => {
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
-  test('answers a plain GET of the stream with 426 and what is missing, with or without a key', async () => {
+  test('answers a plain GET of the stream path with 426 and the missing headers, with or without a key', async () => {
     for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
       const got = await apiServer.get('/v1/ws?api_key=ann-key', { headers })
       assert.equal(got.status, 426)

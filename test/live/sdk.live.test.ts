@@ -39,7 +39,7 @@ const Printed = Type.Object({
   rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
 })
 
-test('reads both simulated venues with the venues’ own SDKs as the real ones', {
+test('answers the venues’ own SDKs from both simulated venues as the real venues do', {
   skip,
 }, async (t) => {
   assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')

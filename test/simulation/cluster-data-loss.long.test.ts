@@ -53,7 +53,7 @@ class FrozenBooks {
   }
 }
 
-test('serves no frozen book as live when nats-server loses its data, with and without the engine', {
+test('never serves a frozen book as live when nats-server loses its data, with or without an engine kill', {
   skip: !hasNats() && 'nats-server is not installed',
 }, async (t) => {
   const rig = await ClusterRig.open({

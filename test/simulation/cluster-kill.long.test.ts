@@ -28,7 +28,7 @@ const KINDS = ['engine', 'gateway', 'nats'] as const
 
 const skip = hasNats() ? false : GET_NATS
 
-test('loses nothing unannounced over kills of engine, gateways and nats-server, and keeps what was acknowledged', {
+test('announces every loss and keeps acknowledged changes when engine, gateways and nats-server are killed', {
   skip,
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)

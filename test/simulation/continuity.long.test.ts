@@ -24,12 +24,14 @@ const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
 const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)
 const seed = process.env.SEED ?? 'continuity'
 
-test('keeps every book equal to REST over a faulty network, and delivers each trade once', (t) =>
+test('keeps every streamed book equal to REST and delivers each trade once over a faulty network', (t) =>
   followAll((line) => t.diagnostic(line), 'off'))
 
 const skip = isLong ? false : 'venues that fall silent take a minute to come back: TEST_LONG=1'
-test('keeps books and trades correct with all venue faults too', { skip }, (t) =>
-  followAll((line) => t.diagnostic(line), 'on'),
+test(
+  'keeps streamed books correct and delivers each trade once over a faulty network with every venue fault',
+  { skip },
+  (t) => followAll((line) => t.diagnostic(line), 'on'),
 )
 
 async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'): Promise<void> {

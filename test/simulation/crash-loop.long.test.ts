@@ -25,7 +25,7 @@ const FIRST_CHANGES = 20
 /** A trade that was served and not committed is fetched again, at the latest by the look once a minute. */
 const FETCHED_AGAIN_SECONDS = 120
 
-test('loses nothing acknowledged or served over kills under mixed load, and leaves no unreadable record', async (t) => {
+test('loses no acknowledged change or served trade, and leaves no unreadable record, when killed under mixed load', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
   const receiver = await EventReceiver.open('accept', [])

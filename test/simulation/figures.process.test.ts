@@ -136,7 +136,7 @@ async function stop(venue: Venue, engine: Engine): Promise<void> {
 
 for (const isKeyed of [true, false]) {
   const how = isKeyed ? 'with a key' : 'without a key'
-  test(`keeps figures equal to the venue’s over trades, a price fall, a crawl and a restart ${how}`, async (t) => {
+  test(`keeps trading figures equal to the venue’s through trades, a price fall, a catalogue crawl and a restart ${how}`, async (t) => {
     const venue = await openVenue()
     t.after(() => venue.server.stop())
     const storage = openMemoryStorage()

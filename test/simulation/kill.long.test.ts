@@ -21,12 +21,14 @@ const marketsPerVenue = number('KILL_MARKETS', isLong ? 250 : 40)
 const secondsBetween = number('KILL_SECONDS', isLong ? 10 : 3)
 const seed = process.env.SEED ?? 'kill'
 
-test('delivers every trade exactly once to each client over kills of the server', (t) =>
+test('delivers every trade exactly once to each client when the server is killed repeatedly', (t) =>
   killAgainAndAgain((line) => t.diagnostic(line), null))
 
 const skip = isLong ? false : 'clients that back off on a rough network take a minute: TEST_LONG=1'
-test('delivers every trade exactly once over a faulty network and kills', { skip }, (t) =>
-  killAgainAndAgain((line) => t.diagnostic(line), { lifeMsMax: 8_000 }),
+test(
+  'delivers every trade exactly once over a faulty network when the server is killed repeatedly',
+  { skip },
+  (t) => killAgainAndAgain((line) => t.diagnostic(line), { lifeMsMax: 8_000 }),
 )
 
 async function killAgainAndAgain(

@@ -120,7 +120,7 @@ async function truthOf(
   return [...venues, ...unreceived]
 }
 
-test('delivers 25,000 missed trades once over kills of the server, in parts of 10,000', {
+test('delivers 25,000 missed trades once, in parts of 10,000, when the server is killed repeatedly', {
   skip,
 }, async (t) => {
   const rig = new Rig()

@@ -24,7 +24,7 @@ const MANNERS: readonly ReceiverBehaviour[] = [
   'reset',
 ]
 
-test('loses no webhook event over kills, keeps its bytes, and has consistent counts', async (t) => {
+test('loses no webhook event, resends identical bytes and keeps counts consistent when killed repeatedly', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
   let witness: OutboxChecker | null = null

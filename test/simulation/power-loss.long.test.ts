@@ -36,7 +36,7 @@ const MANNERS: readonly ReceiverBehaviour[] = [
   'reset',
 ]
 
-test('loses nothing acknowledged over power losses, and at most a second of market data', {
+test('loses no acknowledged change, and at most a second of market data, on power loss', {
   skip,
 }, async (t) => {
   const rig = await PowerLossRig.open(300)
@@ -78,7 +78,7 @@ test('loses nothing acknowledged over power losses, and at most a second of mark
   }
 })
 
-test('loses no event over power losses, sends none that was not stored, and has consistent counts', {
+test('loses no webhook event on power loss, sends no unstored event, and keeps counts consistent', {
   skip,
 }, async (t) => {
   const rig = await PowerLossRig.open(600)

@@ -59,7 +59,7 @@ async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   return found
 }
 
-test('runs the README’s webhook as written: signed, verified whales over 10,000 dollars', async (t) => {
+test('runs the README’s webhook example as written and verifies a signed whale alert over 10,000 dollars', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
@@ -96,7 +96,7 @@ test('runs the README’s webhook as written: signed, verified whales over 10,00
   }
 })
 
-test('runs the README’s first requests and its wallet as written, in order', async (t) => {
+test('runs the README’s first requests and wallet example as written, in order', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
     '\n',
@@ -125,7 +125,7 @@ test('runs the README’s first requests and its wallet as written, in order', a
   }
 })
 
-test('shows opportunities on the stream of a fresh start, as in the README', async (t) => {
+test('streams opportunities after a fresh start, as the README shows', async (t) => {
   const shell = blocksBelow('The stream')[0] ?? ''
   const [, channel = ''] = /^npm run watch -- (arbitrage) /m.exec(shell) ?? []
   assert.equal(channel, 'arbitrage')

@@ -13,7 +13,7 @@ import { startProcess } from '../support/rigs/processes.ts'
 const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2
 
-test('loses and repeats no trade over stops and kills, restores books and keeps numbers', async (t) => {
+test('loses and repeats no trade, restores books and keeps the local key when stopped or killed', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -57,7 +57,7 @@ test('loses and repeats no trade over stops and kills, restores books and keeps 
   }
 })
 
-test('refuses to start a second engine on the same folder, with the reason', async () => {
+test('refuses to start a second engine on the same data folder, and gives the reason', async () => {
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 10, marketsPerVenue: 20, faults: 'off' })
@@ -69,7 +69,7 @@ test('refuses to start a second engine on the same folder, with the reason', asy
   }
 })
 
-test('recovers venues that were disconnected, without loss', async (t) => {
+test('recovers every book and trade after the venues stop responding for a while', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -100,7 +100,7 @@ test('recovers venues that were disconnected, without loss', async (t) => {
   }
 })
 
-test('continues the same world when npm start is stopped and started again', async () => {
+test('continues the same simulated world when npm start is stopped and started again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
   const settings = {
     PORT: '0',

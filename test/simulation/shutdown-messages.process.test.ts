@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => rig.close())
 
-test('writes no key, password or token to a log line, an error answer or a metric', async (t) => {
+test('writes no key, password or token to a log line, an error response or a metric', async (t) => {
   const password = 'correct-horse-7-battery'
   const reported: string[] = []
   const post = async (path: string, body: unknown, token?: string) => {
@@ -82,7 +82,7 @@ test('writes no key, password or token to a log line, an error answer or a metri
   }
 })
 
-test('closes every stream with 1001 on SIGTERM under load and exits with 0', async () => {
+test('closes every stream with code 1001 and exits with 0 on SIGTERM under load', async () => {
   const commands = [
     { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids: ['*'] },
   ]

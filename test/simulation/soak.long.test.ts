@@ -12,7 +12,7 @@ const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
 const seconds = number('SOAK_SECONDS', isLong ? 300 : 10)
 
-test('keeps books equal to the world’s and trades exactly once with every fault on', async (t) => {
+test('keeps books equal to the simulator’s and delivers each trade exactly once with every fault enabled', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -61,7 +61,7 @@ test('keeps books equal to the world’s and trades exactly once with every faul
   }
 })
 
-test('gets the same books and every trade from Kalshi’s public REST without a key', async (t) => {
+test('gets correct books and every trade from Kalshi’s public REST API without a key', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {

@@ -84,8 +84,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   }
 }
 
-test('keeps books equal to the world’s and trades exactly once with every fault on', (t) =>
+test('keeps books equal to the simulator’s and delivers each trade exactly once with every fault enabled', (t) =>
   soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
 
-test('gets the same books and every trade from Kalshi’s public REST without a key', (t) =>
+test('gets correct books and every trade from Kalshi’s public REST API without a key', (t) =>
   soak(t, { faults: [], hasKalshiKey: false }))

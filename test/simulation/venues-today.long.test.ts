@@ -27,7 +27,7 @@ interface Health {
   >
 }
 
-test('serves correct data with v1 retired, half the markets on protocol v2 and an ending activity stream', async (t) => {
+test('serves correct data when v1 is retired, half the markets use protocol v2 and the activity stream ends', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   const world = await startTruthWorld({

@@ -109,7 +109,7 @@ class Restarted {
   }
 }
 
-test('restores wallets after restarts of every kind, and states whether the venue agrees', async (t) => {
+test('restores wallets after every kind of restart, and reports whether the venue agrees', async (t) => {
   const world = await startTruthWorld({
     ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1, time: 'machine' },
   })
@@ -161,7 +161,7 @@ test('restores wallets after restarts of every kind, and states whether the venu
   }
 })
 
-test('restores wallets evicted between answers of a venue that loses data', async () => {
+test('restores evicted wallets when the venue loses data between responses', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const nowMs = world.clock.nowMs()
   const all = new Map(

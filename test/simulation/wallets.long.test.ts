@@ -53,7 +53,7 @@ class Watched implements CheckedService {
   }
 }
 
-test('shows wallets of a world with known ledgers', async (t) => {
+test('shows wallets equal to the simulator’s ledgers', async (t) => {
   const world = await startTruthWorld({
     markets: isLong ? 200 : 60,
     messagesPerSecond: isLong ? 60 : 30,

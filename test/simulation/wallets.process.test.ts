@@ -18,7 +18,7 @@ const FLOW_MS = 6_000
 const SEEDS = process.env.TEST_LONG === '1' ? [3, 4, 5] : [4]
 
 for (const seed of SEEDS) {
-  test(`shows wallets of a world with known ledgers, seed ${seed}`, async (t) => {
+  test(`shows wallets equal to the simulator’s ledgers with seed ${seed}`, async (t) => {
     const world = await startTruthWorld({
       ...{
         seed,

@@ -48,7 +48,7 @@ const opened = async (): Promise<Bucket> =>
   new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
 const failed = (error: unknown) => assert.fail(String(error))
 
-test('completes a change once both its own table and the bucket have it, and fails when either does', async () => {
+test('completes a change once the local table and the bucket have stored it, and fails if either fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -72,7 +72,7 @@ test('completes a change once both its own table and the bucket have it, and fai
   await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
 })
 
-test('replicates every record of the bucket and shares what an engine had alone', async () => {
+test('replicates every record of the bucket, and adds records that only the local table has', async () => {
   const [table, standby, bucket] = [own(), own(), await opened()]
   await table.putAccount(account('one'))
   await table.putKey(key('one'))
@@ -91,7 +91,7 @@ test('replicates every record of the bucket and shares what an engine had alone'
   assert.deepEqual([...standby.accounts()], [account('two')])
 })
 
-test('replaces records that no cluster member wrote with its own and removes the others', async () => {
+test('replaces forged records of known accounts and keys from the local table, and removes forged unknown records', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -109,7 +109,7 @@ test('replaces records that no cluster member wrote with its own and removes the
   assert.equal(await bucket.get('account.acc_two'), null)
 })
 
-test('replaces unusable records by its own, and adopts nothing once it leads', async () => {
+test('replaces unusable bucket records with local ones, and adopts no other engine’s records after becoming leader', async () => {
   const [table, bucket] = [own(), await opened()]
   await table.putAccount(account('one'))
   const unusable = { key: 'account.acc_one', value: null, revision: 3 }
@@ -123,7 +123,7 @@ test('replaces unusable records by its own, and adopts nothing once it leads', a
   await following.stop()
 })
 
-test('rewrites a leading engine’s record when an older one is restored without the key, or it is removed', async () => {
+test('rewrites the leading engine’s record when a client without the cluster key restores an older version or removes it', async () => {
   const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
   const clusterKey = 'of a cluster under test, 32 bytes or more'
   const join = () => {

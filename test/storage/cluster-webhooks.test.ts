@@ -16,7 +16,7 @@ const failed = (error: unknown) => assert.fail(String(error))
 const withoutNumbers = (table: WebhookTable) =>
   [...table.all()].map(({ number: _, ...rest }) => rest)
 
-test('completes a webhook change once both its own table and the bucket have it, and fails when either does', async () => {
+test('completes a webhook change once the local table and the bucket have stored it, and fails if either fails', async () => {
   const [table, bucket] = [own(), await opened()]
   const webhooks = new ClusterWebhooks(table, bucket)
   const made = await webhooks.create(webhook('one'))
@@ -30,7 +30,7 @@ test('completes a webhook change once both its own table and the bucket have it,
   await assert.rejects(new ClusterWebhooks(table, refusing).create(webhook('two')), /no room/)
 })
 
-test('replicates every webhook of the bucket under its own numbers and shares local ones', async () => {
+test('replicates every webhook of the bucket under a local number, and shares local webhooks', async () => {
   const [first, second, bucket] = [own(), own(), await opened()]
   await first.create(webhook('alone'))
   await second.create(webhook('other'))
@@ -55,7 +55,7 @@ test('replicates every webhook of the bucket under its own numbers and shares lo
   )
 })
 
-test('replaces a webhook record that no cluster member wrote, and removes others', async () => {
+test('replaces the forged record of a known webhook, and removes the forged record of an unknown webhook', async () => {
   const bucket = await opened()
   const webhooks = new ClusterWebhooks(own(), bucket)
   const made = await webhooks.create(webhook('one'))

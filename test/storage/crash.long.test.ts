@@ -25,7 +25,7 @@ interface Told {
   readonly id: string
 }
 
-test('loses nothing acknowledged and leaves no partial write on kill -9', async (t) => {
+test('loses no acknowledged write and leaves no partial write on kill -9', async (t) => {
   const dataDir = join(folder, 'data')
   const random = seededRandom('kill')
   const accounts = new Set<string>()
@@ -52,7 +52,7 @@ test('loses nothing acknowledged and leaves no partial write on kill -9', async 
   assert.ok(trades > 0)
 })
 
-test('keeps every put on close, also of the last tick', async () => {
+test('commits every put on close, including puts of the last event-loop tick', async () => {
   const dataDir = join(folder, 'closed')
   const storage = await openData(dataDir)
   storage.marks.put('last', 7)

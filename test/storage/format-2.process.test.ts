@@ -123,7 +123,7 @@ function recomputed(size: BarSize, rows: readonly Parameters<typeof barOf>[1][])
   return [...bars.values()]
 }
 
-test('opens a folder of format 1 with its venues indexed and bars summed', async () => {
+test('opens a folder of format 1, indexes its trades by venue and builds bars from them', async () => {
   const dataDir = await olderFolder('whole')
   const root = openDatabase(join(dataDir, 'market'))
   assert.equal(versionOf(root, dataDir), 1)
@@ -141,7 +141,7 @@ test('opens a folder of format 1 with its venues indexed and bars summed', async
   await storage.close()
 })
 
-test('migrates to the same result in small parts, interrupted and restarted', async () => {
+test('migrates to the same result when split into small transactions, interrupted and restarted', async () => {
   const dataDir = await olderFolder('parts')
   const root = openDatabase(join(dataDir, 'market'))
   const original = root.transactionSync.bind(root)
@@ -164,7 +164,7 @@ test('migrates to the same result in small parts, interrupted and restarted', as
   await storage.close()
 })
 
-test('updates, extends and removes trades of format 1 with their index', async () => {
+test('updates, adds and removes trades and their index entries in a folder of format 1', async () => {
   const storage = await openData(await olderFolder('lives on'))
   const rows = storage.trades.rangeOfVenue({ venue: 'a', ...EVER, order: 'asc' })
   const [first] = rows

@@ -28,7 +28,7 @@ function open(dataDir: string): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
 }
 
-test('reads a folder of format 5 as before with fees and winners unknown, and stores new ones', async () => {
+test('reads a folder of format 5 with unknown fees and winners, and stores new fees and winners', async () => {
   const dataDir = join(folder, 'data')
   const listing = marketListing('one')
   let storage = await open(dataDir)

@@ -11,7 +11,7 @@ import { openData, testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('full')
 
-test('refuses a failed commit once, leaks nothing and reopens', async () => {
+test('reports a failed commit once, without unhandled rejections, and reopens with all committed rows', async () => {
   const dataDir = join(folder, 'data')
   const program = fileURLToPath(new URL('./full-disk-writer.ts', import.meta.url))
   const command = `ulimit -f 3000; exec "${process.execPath}" --import tsx "${program}" "${dataDir}"`
@@ -30,7 +30,7 @@ test('refuses a failed commit once, leaks nothing and reopens', async () => {
   await storage.close()
 })
 
-test('explains an unwritable folder in one sentence with DATA_DIR', async () => {
+test('explains an unwritable data folder in one sentence that names DATA_DIR', async () => {
   const file = join(folder, 'a-file')
   writeFileSync(file, '')
   for (const dataDir of [join(file, 'data'), '/dev/null/data']) {

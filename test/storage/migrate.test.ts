@@ -33,7 +33,7 @@ function step(from: number, change: (text: string) => string) {
   }
 }
 
-test('runs missing steps in order, each once', async () => {
+test('runs each missing migration step once, in order', async () => {
   const root = openDatabase(join(folder, 'order'))
   const prepared: string[] = []
   const steps: MigrationStep[] = [
@@ -55,7 +55,7 @@ test('runs missing steps in order, each once', async () => {
   await root.close()
 })
 
-test('leaves format and rows unchanged when a step fails', async () => {
+test('leaves format and rows unchanged when a migration step fails', async () => {
   const root = openDatabase(join(folder, 'failing'))
   const half = step(NEXT, () => 'half')
   const steps: MigrationStep[] = [

@@ -56,7 +56,7 @@ async function olderFolder(): Promise<string> {
   return dataDir
 }
 
-test('opens a folder of format 2 without webhooks, with enabled accounts and keys with all scopes, and stores them', async () => {
+test('opens a folder of format 2 with no webhooks, enabled accounts and all-scope keys, and stores new values', async () => {
   const dataDir = await olderFolder()
   let storage = await openData(dataDir)
   assert.deepEqual([...storage.webhooks.all()], [])
@@ -88,7 +88,7 @@ const OLDER_WEBHOOKS = [
 ]
 
 for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
-  test(`reads a webhook of schema ${schema} with all its filters, and no others`, async () => {
+  test(`reads a webhook of schema ${schema} with all filters of that schema, and no newer filters`, async () => {
     const dataDir = join(folder, `older-webhook-${schema}`)
     let storage = await openData(dataDir)
     const made = await storage.webhooks.create(webhook('old', { filters: ALL_FILTERS }))
@@ -112,7 +112,7 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
   })
 }
 
-test('reads an override of format 6 as one on a pair', async () => {
+test('reads a match override of format 6 as a pair override', async () => {
   const dataDir = join(folder, 'format-6')
   let storage = await openData(dataDir)
   const result = { a: '0x1', b: 'KX-1', decision: 'rejected', atMs: timeMs(NOON_MS) } as const
@@ -131,7 +131,7 @@ test('reads an override of format 6 as one on a pair', async () => {
   await storage.close()
 })
 
-test('reads trades written by format 7 unchanged, beside packed ones', async () => {
+test('reads trades of format 7 unchanged alongside packed trades', async () => {
   const dataDir = join(folder, 'format-7')
   await (await openData(dataDir)).close()
   const fixture = new URL('../fixtures/format-7-trades.json', import.meta.url)
@@ -190,7 +190,7 @@ const NEW_IN_4 = [
   TABLES.walletMarkets,
 ]
 
-test('opens a folder of format 3 without wallets, otherwise unchanged, and stores some', async () => {
+test('opens a folder of format 3 without wallets and otherwise unchanged, and stores new wallets', async () => {
   const dataDir = join(folder, 'older')
   let storage = await openData(dataDir)
   await storage.accounts.putAccount(account('old'))
@@ -233,7 +233,7 @@ test('reads a wallet of format 4 with all its data', async () => {
   await storage.close()
 })
 
-test('rejects a damaged block or PnL state, and treats a damaged wallet as unknown', async () => {
+test('rejects a damaged wallet block or PnL state, and treats a damaged wallet as unknown', async () => {
   const dataDir = join(folder, 'damaged')
   let storage = await openData(dataDir)
   const bytes = new Uint8Array(5_000).fill(7)

@@ -21,7 +21,7 @@ const PRUNED = webhookNumber(3)
 
 const folder = testFolder('outbox')
 
-test('keeps a trade and its deliveries together with matching counts on kill -9', async (t) => {
+test('stores a trade and its deliveries together, with matching counts, despite kill -9', async (t) => {
   const dataDir = join(folder, 'killed')
   const random = seededRandom('kill the outbox')
   const webhooks = new Set<string>()

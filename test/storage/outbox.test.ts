@@ -36,7 +36,7 @@ async function filled(name: string): Promise<string> {
   return dataDir
 }
 
-test('gives up a damaged delivery, counts it as dropped and keeps the others', async () => {
+test('discards a damaged delivery, counts it as dropped, and keeps the other deliveries', async () => {
   const dataDir = await filled('damaged')
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 3))
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 4))
@@ -63,7 +63,7 @@ test('gives up a damaged delivery, counts it as dropped and keeps the others', a
   await storage.close()
 })
 
-test('counts damaged totals anew from the rows and gives no number twice', async () => {
+test('recounts damaged totals from the rows, and never reuses a delivery number', async () => {
   const dataDir = await filled('totals')
   await damage(dataDir, TABLES.outboxTotals, numberKey(ONE))
   const storage = await openData(dataDir)

@@ -9,7 +9,7 @@ import { testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('secrets')
 
-test('creates secrets once, distinct and readable by their user alone', () => {
+test('creates distinct secrets once, readable by their owner only', () => {
   const dataDir = join(folder, 'first')
   const made = loadSecrets(dataDir)
   assert.match(made.jwtSecret, /^[0-9a-f]{64}$/)
@@ -21,7 +21,7 @@ test('creates secrets once, distinct and readable by their user alone', () => {
   assert.deepEqual(readdirSync(dataDir), ['secrets'])
 })
 
-test('refuses damaged secrets and never replaces them', () => {
+test('rejects damaged secrets and never replaces them', () => {
   const dataDir = join(folder, 'damaged')
   loadSecrets(dataDir)
   for (const text of ['', '{', '{"jwtSecret":"short","secretsKey":"short"}']) {

@@ -45,7 +45,7 @@ const ann = { email: 'Ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-test('detects a mistyped character of a key by prefix and checksum, without a lookup', () => {
+test('detects a mistyped API key by its prefix and checksum, without a lookup', () => {
   const key = makeKey()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(isKeyShaped(key), true)
@@ -60,7 +60,7 @@ test('detects a mistyped character of a key by prefix and checksum, without a lo
   }
 })
 
-test('starts a quota window at its first request and does not count refused requests', () => {
+test('starts a quota window at the client’s first request and does not count refused requests', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('quota', seed)
     const window = new QuotaWindow()
@@ -79,12 +79,12 @@ test('starts a quota window at its first request and does not count refused requ
   }
 })
 
-test('delays a guesser by 1 s after five failures, doubling per further failure up to 15 min', () => {
+test('delays a password guesser by 1 s after five failures, doubling up to 15 min', () => {
   const waits = [0, 4, 5, 6, 7, 15, 40].map(waitAfterFailuresMs)
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('identifies the same caller by sign-up, log-in and token, and refuses a second sign-up', async () => {
+test('identifies the same account after sign-up, log-in and by token, and refuses a second sign-up with the same e-mail', async () => {
   const { accounts } = openAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -105,7 +105,7 @@ test('creates one account when two sign-ups use the same e-mail at once', async 
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
-test('allows a sign-up to be repeated with the same password for ten minutes', async () => {
+test('returns the existing account when a sign-up is repeated with the same password within ten minutes', async () => {
   const { accounts, open, clock } = openAccounts()
   const first = await accounts.signUp(ann)
   // The engine that leads next, which answered nobody.
@@ -118,7 +118,7 @@ test('allows a sign-up to be repeated with the same password for ten minutes', a
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('does the same work and gives the same message for an unknown e-mail as for a wrong password', async () => {
+test('hashes equally often and returns the same message for an unknown e-mail and for a wrong password', async () => {
   const { accounts, passwords } = openAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -132,7 +132,7 @@ test('does the same work and gives the same message for an unknown e-mail as for
   assert.equal(messages[0], messages[1])
 })
 
-test('delays even the right password after five failures, then accepts it', async () => {
+test('delays even the correct password after five failures, then accepts it', async () => {
   const { accounts, clock } = openAccounts()
   await accounts.signUp(ann)
   for (let round = 0; round < 5; round += 1) {
@@ -143,7 +143,7 @@ test('delays even the right password after five failures, then accepts it', asyn
   assert.equal((await accounts.logIn(ann)).caller.email, 'ann@example.com')
 })
 
-test('allows twenty log-in attempts a minute per address', async () => {
+test('allows twenty log-in attempts a minute per client address', async () => {
   const { accounts, clock } = openAccounts()
   const attempt = (round: number) => accounts.logIn({ ...ann, email: `e${round}@example.com` })
   for (let round = 0; round < 20; round += 1) {
@@ -154,7 +154,7 @@ test('allows twenty log-in attempts a minute per address', async () => {
   await assert.rejects(attempt(21), hasCode('UNAUTHORIZED'))
 })
 
-test('accepts a key until its account revokes it, and calls its listeners first', async () => {
+test('accepts a key until its account revokes it, and notifies listeners of the revocation', async () => {
   const { accounts, open } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const bob = (await accounts.signUp({ ...ann, email: 'bob@example.com' })).caller
@@ -172,7 +172,7 @@ test('accepts a key until its account revokes it, and calls its listeners first'
   assert.equal(open().callerOfKey(key), null)
 })
 
-test('limits an account to twenty keys, also when they are created concurrently', async () => {
+test('limits an account to twenty keys, even when keys are created concurrently', async () => {
   const { accounts } = openAccounts()
   const { accountId } = (await accounts.signUp(ann)).caller
   const made = await Promise.allSettled(
@@ -181,7 +181,7 @@ test('limits an account to twenty keys, also when they are created concurrently'
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('counts sockets exactly and releases a slot once', async () => {
+test('enforces the socket limit exactly and frees a slot only once when it is released twice', async () => {
   const { accounts } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]
@@ -242,7 +242,7 @@ test('refuses tokens that this server did not issue', async () => {
   assert.equal(accounts.callerOfToken(accessToken), null, 'expired')
 })
 
-test('keeps the local account’s key over restarts and creates a new one when it is lost', async () => {
+test('keeps the local account’s key across restarts and creates a new key when it is lost', async () => {
   const { accounts, open } = openAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')
@@ -252,7 +252,7 @@ test('keeps the local account’s key over restarts and creates a new one when i
   assert.equal(open().callerOfKey(key)?.accountId, open().callerOfKey(next)?.accountId)
 })
 
-test('reports remaining and reset correctly and evicts the oldest windows first', () => {
+test('reports the remaining requests and reset time, and evicts the oldest quota windows first', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<number>(clock)
   const nowSeconds = Math.floor(clock.nowMs() / 1_000)

@@ -43,7 +43,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('applies, reports and persists a new tier and its limits from the next request on', async () => {
+test('applies, publishes and stores a new tier and its limits, effective from the next request', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const received = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -66,7 +66,7 @@ test('applies, reports and persists a new tier and its limits from the next requ
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('refuses a disabled account with the message for an unknown one until it is enabled', async () => {
+test('refuses a disabled account with the same message as an unknown account until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const received = listen(accounts)
   await directory.disable(record())
@@ -96,7 +96,7 @@ test('refuses a disabled account with the message for an unknown one until it is
   assert.equal((await accounts.logIn(ann)).caller.accountId, id)
 })
 
-test('removes a deleted account with its keys and frees its e-mail', async () => {
+test('deletes the keys of a deleted account and frees its e-mail', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
   const received = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
@@ -140,7 +140,7 @@ function heldTable(table: AccountTable) {
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('ends what an account has open at a gateway when its record says that the password changed or that it is disabled', async () => {
+test('notifies a gateway’s watchers when a replicated account record has a new password or is disabled', async () => {
   const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
   const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
   const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
@@ -168,7 +168,7 @@ test('ends what an account has open at a gateway when its record says that the p
   }
 })
 
-test('answers a change after it is durable, refuses before it, and commits all its rows together', async () => {
+test('confirms a change only once it is durable, applies a restriction immediately, and commits all its rows together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -197,7 +197,7 @@ test('answers a change after it is durable, refuses before it, and commits all i
   }
 })
 
-test('merges two concurrent changes, and removes a key being created together with its account', async () => {
+test('merges two concurrent changes, and refuses a key that is created while its account is deleted', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -224,7 +224,7 @@ test('merges two concurrent changes, and removes a key being created together wi
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('accepts the documented command parameters and refuses others with what is accepted', async () => {
+test('accepts the documented command parameters and names the accepted values when it refuses others', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -257,7 +257,7 @@ test('accepts the documented command parameters and refuses others with what is 
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 9, 'nothing of it was done')
 })
 
-test('lists the requests of the present minute and the open streams of an account', async () => {
+test('lists an account’s requests in the current minute and its open streams', async () => {
   const { accounts, clock } = openQuickAccounts()
   const password = 'a password'
   const { caller } = await accounts.signUp({
@@ -285,7 +285,7 @@ test('lists the requests of the present minute and the open streams of an accoun
   assert.deepEqual(await used(), [0, 0])
 })
 
-test('lists the webhooks of an account with their pending and throttled deliveries, and sets its deliveries', async () => {
+test('lists an account’s webhooks with pending and throttled deliveries, and sets its delivery rate', async () => {
   const memory = openMemoryStorage()
   const directory = new AccountDirectory(memory.accounts, new ManualClock())
   const { id } = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -318,7 +318,7 @@ test('lists the webhooks of an account with their pending and throttled deliveri
   )
 })
 
-test('pages through a long list with each account once, ordered by e-mail', async () => {
+test('pages through a long account list ordered by e-mail, returning each account once', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`
@@ -339,7 +339,7 @@ test('pages through a long list with each account once, ordered by e-mail', asyn
   assert.deepEqual(emails, [...emails].sort())
 })
 
-test('writes the last use of many keys in few commits', async () => {
+test('writes the last-used times of many keys in few commits', async () => {
   const { accounts, storage } = openQuickAccounts()
   const keys: string[] = []
   for (let index = 0; index < 60; index += 1) {

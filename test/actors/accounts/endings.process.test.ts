@@ -32,7 +32,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('refuses a logged-out token, after a restart too, until it expires and is removed; others stay valid', async () => {
+test('refuses a logged-out token until it expires, also after a restart, and keeps other tokens valid', async () => {
   const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -51,7 +51,7 @@ test('refuses a logged-out token, after a restart too, until it expires and is r
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('ends all tokens of an account when it has more log-outs than are stored', async () => {
+test('revokes all tokens of an account when its log-outs exceed the stored maximum', async () => {
   const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -64,7 +64,7 @@ test('ends all tokens of an account when it has more log-outs than are stored', 
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('ends earlier tokens but no keys on a new password; a wrong password changes nothing', async () => {
+test('revokes earlier tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, heard: received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'kept')
@@ -85,7 +85,7 @@ test('ends earlier tokens but no keys on a new password; a wrong password change
   assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
 })
 
-test('applies one of two concurrent password changes and leaves no token of a concurrent log-in or log-out', async () => {
+test('applies only one of several concurrent password changes and revokes tokens from concurrent log-ins', async () => {
   const { accounts, passwords, caller } = await openAnn()
   const second = (await accounts.logIn(ann)).caller
   const third = (await accounts.logIn(ann)).caller
@@ -115,7 +115,7 @@ test('applies one of two concurrent password changes and leaves no token of a co
   assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('accepts tokens without a generation until the first new password', async () => {
+test('accepts tokens without a generation until the first password change', async () => {
   const { accounts, clock, caller } = await openAnn()
   const now = Math.floor(clock.nowMs() / 1_000)
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -134,7 +134,7 @@ test('accepts tokens without a generation until the first new password', async (
   assert.equal(accounts.callerOfToken(token({ gen: 1 }))?.accountId, caller.accountId)
 })
 
-test('deletes all data of an account with the right password, and nothing with a wrong one', async () => {
+test('deletes all data of an account when the password is correct, and nothing when it is wrong', async () => {
   const { accounts, reopen, storage, caller, token } = await openAnn()
   const { key } = await accounts.createKey(caller.accountId, 'one')
   await accounts.logOut((await accounts.logIn(ann)).caller)
@@ -170,7 +170,7 @@ test('deletes all data of an account with the right password, and nothing with a
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('sends and stores nothing more for an account that is deleted during its webhook deliveries', async () => {
+test('sends and stores no further webhook deliveries when an account is deleted while deliveries are running', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -202,7 +202,7 @@ test('sends and stores nothing more for an account that is deleted during its we
   assert.equal(world.counts(other.id).created, 41, 'others go on')
 })
 
-test('throttles guesses per token without delaying other tokens or the log-in, and the reverse', async () => {
+test('throttles password guesses per token, independently of other tokens and of log-in', async () => {
   const { accounts, clock, caller } = await openAnn()
   const thief = (await accounts.logIn(ann)).caller
   const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')
@@ -221,7 +221,7 @@ test('throttles guesses per token without delaying other tokens or the log-in, a
   clock.advance(900_000)
 })
 
-test('keeps other clients from using up the attempts of an e-mail at an address that has logged in before', async () => {
+test('keeps log-in open for an address that has logged in before while other clients guess the same e-mail', async () => {
   const { accounts, clock } = await openAnn()
   const logIn = (email: string, password: string, address: string) =>
     accounts.logIn({ email, password, address })
@@ -249,7 +249,7 @@ test('keeps other clients from using up the attempts of an e-mail at an address 
   assert.equal(passed, 20, 'twenty a minute for the known as well')
 })
 
-test('refuses slow sign-ups and log-ins with a retry time and changes nothing afterwards', async () => {
+test('refuses sign-ups and log-ins with a retry time when hashing is slow, and changes nothing afterwards', async () => {
   const { accounts, passwords, clock, caller, storage } = await openAnn()
   let open: () => void = () => undefined
   passwords.gate = new Promise((resolve) => {
@@ -280,7 +280,7 @@ test('refuses slow sign-ups and log-ins with a retry time and changes nothing af
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })
 
-test('limits account management by token to 60 requests a minute, apart from the quota of keys', async () => {
+test('limits account management by token to 60 requests a minute, separate from the quota of keys', async () => {
   const { accounts, clock, caller } = await openAnn()
   const { accountId } = caller
   const passed = (take: () => { isAllowed: boolean }) =>

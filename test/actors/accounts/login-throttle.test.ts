@@ -62,7 +62,7 @@ function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean)
   return failures
 }
 
-test('of many guesses from one and from a hundred addresses as many count as the waiting leaves', async (t) => {
+test('counts only the guesses that the delay allows, from one address and from a hundred', async (t) => {
   for (const everyMs of [0, 50, 1_000, 60_000]) {
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
@@ -82,7 +82,7 @@ test('of many guesses from one and from a hundred addresses as many count as the
   }
 })
 
-test('delays the victim’s right password as long as stated, then accepts it', async () => {
+test('delays the victim’s correct password for exactly the stated time, then accepts it', async () => {
   const opened = await openAnnAndBob()
   const { accounts, clock } = opened
   await guess(opened, 100, 1_000)
@@ -98,7 +98,7 @@ test('delays the victim’s right password as long as stated, then accepts it', 
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'the count began anew')
 })
 
-test('allows no more concurrent guesses than sequential ones: five, then one at a time', async () => {
+test('allows concurrent guesses no more attempts than sequential guesses: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
   // The hash that stands in for unknown e-mails is there from the first log-in on.
@@ -136,7 +136,7 @@ test('allows no more concurrent guesses than sequential ones: five, then one at 
   assert.equal(five.length, 5)
 })
 
-test('does not count an attempt whose password was not checked, or lock out after one full queue', async () => {
+test('does not count attempts whose password was not checked, and does not lock out after the queue was full', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -147,7 +147,7 @@ test('does not count an attempt whose password was not checked, or lock out afte
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email)
 })
 
-test('shares twenty attempts a minute between sign-up and log-in of one address', async () => {
+test('shares twenty attempts a minute between sign-up and log-in from one address', async () => {
   const { accounts, clock } = openQuickAccounts()
   for (let round = 0; round < 20; round += 1) {
     const email = `e${round}@example.com`
@@ -166,7 +166,7 @@ test('shares twenty attempts a minute between sign-up and log-in of one address'
   await accounts.signUp(ann)
 })
 
-test('keeps a throttled e-mail throttled under a flood of other e-mails of any length', () => {
+test('keeps an e-mail throttled while a flood of other e-mails of any length arrives', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {
@@ -185,7 +185,7 @@ test('keeps a throttled e-mail throttled under a flood of other e-mails of any l
   }
 })
 
-test('makes 5 accounts an hour for an IPv4 address or a /64, and 20 for a /48', () => {
+test('allows 5 sign-ups an hour per IPv4 address or IPv6 /64, and 20 per /48', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const made = (address: string, tries: number) => {
@@ -213,7 +213,7 @@ test('makes 5 accounts an hour for an IPv4 address or a /64, and 20 for a /48', 
   assert.equal(made('192.0.2.1', 50), 5)
 })
 
-test('refuses sign-up with FORBIDDEN when the operator has closed it, and still logs in', async () => {
+test('refuses sign-up with FORBIDDEN when the operator has closed it, and still allows log-in', async () => {
   const { storage, clock, passwords, accounts } = openQuickAccounts()
   await accounts.signUp(ann)
   const parts = { storage: storage.accounts, clock, passwords, jwtSecret: QUICK_SECRET }
@@ -222,7 +222,7 @@ test('refuses sign-up with FORBIDDEN when the operator has closed it, and still 
   assert.equal((await closed.logIn(ann)).caller.email, ann.email)
 })
 
-test('refuses an address that looks like an existing one, and logs in with any spelling', async () => {
+test('refuses sign-up with an e-mail that looks like an existing one, and accepts any Unicode spelling at log-in', async () => {
   const { accounts } = openQuickAccounts()
   await accounts.signUp({ ...ann, email: 'coco@example.com' })
   const other = accounts.signUp({ ...ann, email: 'сосо@example.com' })
@@ -235,7 +235,7 @@ test('refuses an address that looks like an existing one, and logs in with any s
   )
 })
 
-test('never opens an account named local@localhost that has a password', async () => {
+test('never uses an existing account local@localhost with a password as the local account', async () => {
   const { accounts } = openQuickAccounts()
   const { id } = await accounts.directory.add({
     email: 'local@localhost',

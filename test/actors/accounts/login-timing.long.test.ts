@@ -35,7 +35,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, two) => one - two)[Math.floor(values.length / 2)] ?? 0
 }
 
-test('takes as long for a wrong password of an unknown e-mail as of a known one', async (t) => {
+test('takes equally long for a wrong password whether the e-mail is known or unknown', async (t) => {
   const { accounts, clock, logIn, close } = openAccounts()
   const samples = isLong ? 200 : 7
   await accounts.signUp({ email: 'known@example.com', password: 'correct horse', address: 'x' })

@@ -19,7 +19,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('answers seeded runs like an exact log, with figures that add up', () => {
+test('returns the same decisions and figures as an exact request log in seeded runs', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -59,7 +59,7 @@ test('answers seeded runs like an exact log, with figures that add up', () => {
   }
 })
 
-test('allows a client its limit per window at half, once and twice that rate, at window edges too', () => {
+test('admits a client’s limit per window at half, equal and double that rate, also for bursts at window edges', () => {
   const limit = 60
   for (const rate of [0.5, 1, 2]) {
     const clock = new ManualClock()
@@ -111,7 +111,7 @@ test('shares a quota between all keys and tokens of an account', async () => {
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
 
-test('admits the request that crosses the byte limit and the next one after its minute', () => {
+test('admits the request that crosses the byte limit, then refuses requests until the minute ends', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<string>(clock)
   assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })

@@ -191,7 +191,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices', 'opened'])
   })
 
-  test('buys the same side on both venues when a person overrides a pair read as opposite', () => {
+  test('buys the same outcome on both venues when an operator override confirms a pair scored as opposite', () => {
     const read = pairScore(79, {
       ...{ vetoes: ['opposite_side'], inverted: true, outcomeMap: [1, 0] },
     })
@@ -211,7 +211,7 @@ describe('opportunities', () => {
     assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
-  test('opens nothing below a score of 80, for another relation, or with unknown inversion', () => {
+  test('opens no opportunity for a score below 80, a relation other than identical, or unknown inversion', () => {
     for (const [score, set] of [
       [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
@@ -223,7 +223,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('ends the opportunity with its reason when its pair ends or a market closes', () => {
+  test('closes an opportunity with the reason when its pair ends or a market closes', () => {
     const { a, b } = pair(0.45)
     matches.remove(a.ref)
     b.change({ side: 'bid', ...level(0.45, 60) })
@@ -237,7 +237,7 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('ends the opportunity of a pair that a person rejects, also with unchanged books or inverted outcomes', () => {
+  test('closes an opportunity when an operator rejects its pair, even if books are unchanged or outcomes are inverted', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -255,7 +255,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('applies a pair’s new score within 250 ms', () => {
+  test('applies a pair’s new score to its opportunity within 250 ms', () => {
     const { a, b } = pair(0.45)
     matches.put(a, b, pairScore(85), NOON)
     clock.advance(300)
@@ -266,7 +266,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
   })
 
-  test('opens nothing from a crossed book until it is complete again', () => {
+  test('opens no opportunity from a crossed book until a complete snapshot arrives', () => {
     const { actor, b, real } = realPair(FREE)
     const legs = [
       { market: actor, outcome: 1 },
@@ -286,7 +286,7 @@ describe('opportunities', () => {
     assert.deepEqual(found(), [1, null])
   })
 
-  test('closes an opportunity whose book was neither changed nor confirmed for the bound, and has it confirmed', () => {
+  test('closes an opportunity and requests a book confirmation when a book exceeds the maximum age', () => {
     const { a, b } = pair(0.45)
     assert.deepEqual(requested, ['a', 'b'], 'both are confirmed as soon as it opens')
     canConfirm = false
@@ -330,7 +330,7 @@ describe('opportunities', () => {
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'fee_unknown' })
   })
 
-  test('opens again as soon as a stale book is confirmed, without a change of its books', () => {
+  test('reopens an opportunity as soon as a stale book is confirmed, even if no level changed', () => {
     const { a, b } = pair(0.45)
     b.isStale = true
     tellStatus('down')
@@ -352,7 +352,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('opens an opportunity within 250 ms when an announced fee cut makes it profitable', () => {
+  test('opens an opportunity within 250 ms when a scheduled fee cut makes it profitable', () => {
     const { a } = pair(0.45)
     const dear = { ...FREE.now, taker: { ...CURVE_ZERO, rateMicros: 900_000 } }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -367,7 +367,7 @@ describe('opportunities', () => {
     assert.equal(list()[0]?.profit, 2_500_000)
   })
 
-  test('ends an opportunity when an announced fee rise makes it unprofitable, without a book change', () => {
+  test('closes an opportunity when a scheduled fee rise makes it unprofitable, without a book change', () => {
     const { a } = pair(0.45)
     const taker = { ...CURVE_ZERO, rateMicros: 900_000 }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -379,7 +379,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('opens an opportunity that the limit kept out once there is capacity', () => {
+  test('opens an opportunity that was over the limit once there is capacity', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -400,7 +400,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.ofMarket(a.ref.number).length, 1)
   })
 
-  test('checks once for many changes of one tick and publishes at most four times a second', () => {
+  test('checks a pair once for many changes in one tick and publishes at most four times a second', () => {
     const { b } = pair(0.45)
     for (let size = 1; size <= 40; size += 1) {
       b.change({ side: 'bid', ...level(0.45, 50 + size) })
@@ -418,7 +418,7 @@ describe('opportunities', () => {
     assert.equal(published.length, before, 'what has not changed is not told again')
   })
 
-  test('keeps the open opportunities equal to a recomputation, whatever levels change', () => {
+  test('keeps the open opportunities equal to a recomputation after any level changes', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
@@ -452,7 +452,7 @@ describe('opportunities', () => {
     assert.ok(counts.open > 200 && counts.none > 200, JSON.stringify(counts))
   })
 
-  test('defers some of very many changes of one tick and loses none', () => {
+  test('defers checks that exceed the limit of one tick and loses none', () => {
     const pairCount = opportunityChecksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -467,7 +467,7 @@ describe('opportunities', () => {
     assert.equal(published.length, pairCount)
   })
 
-  test('publishes an opportunity’s peak, its age four times a second, and its end with the last published state', () => {
+  test('publishes an opportunity’s peak, its age four times a second, and its last state on close', () => {
     const lasting: ArbitrageRefresh[] = []
     engine.publisher.watch({
       name: 'ages',
@@ -518,7 +518,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('stores an opportunity that lasted half a second with its history, and no shorter one', () => {
+  test('stores an opportunity with its history when it lasted at least half a second, and no shorter one', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -547,7 +547,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('ends and stores all open opportunities on stop and opens none afterwards', () => {
+  test('closes and stores all open opportunities on stop and opens none afterwards', () => {
     const { b } = pair(0.45)
     clock.advance(600)
     arbitrage.stop()
@@ -560,7 +560,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('buys the outcomes of a mutually exclusive event together only when all of them are known', () => {
+  test('buys all outcomes of a mutually exclusive event only when every outcome is known', () => {
     engine.addEvent('race', { winnerAmong: 3 })
     const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
     const runners = ['x', 'y', 'z'].map((name) => engine.add(name, { ...eventOf, fees: FREE }))
@@ -604,7 +604,7 @@ describe('opportunities', () => {
       last: { status: 'resolved', settlementPrice: null },
     },
   ] as const) {
-    test(`offers no basket of an event when ${name}`, () => {
+    test(`offers no basket for an event when ${name}`, () => {
       const { nativeId: event } = engine.addEvent('race', { winnerAmong }).summary
       const add = (market: string, set: Parameters<typeof engine.add>[1] = {}) =>
         engine.add(market, { event, fees: FREE, ...set })
@@ -615,7 +615,7 @@ describe('opportunities', () => {
     })
   }
 
-  test('quotes the cost and profit of a basket, also at a loss, or the reason why there is none', () => {
+  test('quotes the cost and profit of a basket, even at a loss, or the reason why no basket is possible', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -652,7 +652,7 @@ describe('opportunities', () => {
     }).closeLastRun()
   }
 
-  test('closes what a killed run left open for subscribers and in the history, once', () => {
+  test('closes the opportunities that a killed run left open, once, in the stream and in the history', () => {
     const { b } = pair(0.45)
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
@@ -676,7 +676,7 @@ describe('opportunities', () => {
     assert.equal(rows().length, 1)
   })
 
-  test('closes what an orderly stop ended for subscribers of the stream alone', () => {
+  test('publishes “closed” again in the run after an orderly stop, without another history row', () => {
     pair(0.45)
     clock.advance(1_000)
     arbitrage.stop()
@@ -689,7 +689,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('leaves nothing to close of an opportunity that ended', () => {
+  test('closes nothing in the next run for an opportunity that had already ended', () => {
     const { b } = pair(0.45)
     put(b, [level(0.3, 50)], [level(0.43, 20)])
     clock.advance(1)
@@ -698,7 +698,7 @@ describe('opportunities', () => {
     assert.equal(published.length, 2)
   })
 
-  test('answers a quote below the least order of a venue with that order', () => {
+  test('returns the venue’s minimum order when a quote is below it', () => {
     const { a, b } = pair(0.45)
     const legs = [a, b].map((market, outcome) => ({ market, outcome }))
     const below = { isPossible: false, reason: 'below_minimum' }
@@ -717,7 +717,7 @@ describe('opportunities', () => {
     })
   })
 
-  test('opens nothing that a venue takes no order for, and closes what its least order outgrows', () => {
+  test('opens no opportunity below a venue’s minimum order, and closes one when the minimum grows above it', () => {
     const { a } = pair(0.45)
     assert.deepEqual(events(), ['opened'])
     a.summary = { ...a.summary, orderSizeMin: sizeMicros(51_000_000) }
@@ -728,7 +728,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('notes where a venue may pay an outcome other than 0 or 1', () => {
+  test('notes when a venue may pay an outcome at a price other than 0 or 1', () => {
     const { a, b } = pair(0.45)
     assert.equal(list()[0]?.payoutNote, null)
     a.summary = { ...a.summary, otherPayout: 'half' }
@@ -742,7 +742,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('buys from the complete book, however deep it is', () => {
+  test('uses every level of the book, however deep it is', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
     put(a, [], deep)
@@ -763,7 +763,7 @@ describe('opportunities', () => {
     assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
   })
 
-  test('lists opportunities with filters, orders and pages, and finds an open one by id', () => {
+  test('lists opportunities with filters, sort orders and pages, and finds an open opportunity by id', () => {
     const { a, b } = pair(0.45)
     const [found] = list()
     assert.ok(found !== undefined)
@@ -790,7 +790,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('shows an opportunity with current book ages, close times and filterable figures', () => {
+  test('shows an opportunity with current book ages, close times and figures that work as filter values', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

@@ -47,7 +47,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('finds a market by slug and by id in any case, split at the configured name', () => {
+test('finds a market by slug and by id, ignoring case, when one platform name is a prefix of the other', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -61,7 +61,7 @@ test('finds a market by slug and by id in any case, split at the configured name
   assert.equal(catalog.findBySlug('SLUG-0xab')?.ref.nativeId, '0xAB')
 })
 
-test('restores the catalogue from storage with the same numbers', () => {
+test('restores the catalogue from storage with the same market numbers', () => {
   const { catalog, storage } = openCatalog([listing('x'), listing('y')])
   const again = openCatalog([], storage).catalog
   assert.equal(again.load(), 2)
@@ -69,7 +69,7 @@ test('restores the catalogue from storage with the same numbers', () => {
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('updates a market that is crawled again, publishes its status, and does not report it as new', () => {
+test('updates a market that is crawled again, publishes its status change, and does not report it as new', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -79,7 +79,7 @@ test('updates a market that is crawled again, publishes its status, and does not
   )
 })
 
-test('publishes an open market that appears after the catalogue is loaded as opened', () => {
+test('publishes “opened” for an open market that appears after the catalogue is loaded', () => {
   const { catalog, updates } = openCatalog([listing('first')])
   const published = () =>
     updates.flatMap((update) =>
@@ -92,7 +92,7 @@ test('publishes an open market that appears after the catalogue is loaded as ope
   assert.deepEqual(published(), [['new', 'opened']])
 })
 
-test('combines filters and lists unopened markets only among the closed', () => {
+test('combines filters and lists unopened markets only when filtering by status closed', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
     listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
@@ -112,7 +112,7 @@ test('combines filters and lists unopened markets only among the closed', () => 
   assert.deepEqual(found({ createdToMs: timeMs(NOON - 1) }), ['slug-two'])
 })
 
-test('lists the markets of a resolution status, open or not', () => {
+test('filters markets by resolution status, whether open or not', () => {
   const { catalog } = openCatalog([
     listing('quiet'),
     listing('doubtful', { resolutionStatus: 'disputed' }),
@@ -126,7 +126,7 @@ test('lists the markets of a resolution status, open or not', () => {
   assert.deepEqual(found({ resolution: 'proposed' }), [])
 })
 
-test('filters by phase more finely than by status, including unopened markets', () => {
+test('filters by phase, which distinguishes more states than status, including unopened', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),
     listing('live'),
@@ -172,7 +172,7 @@ test('returns every row of a pinned list exactly once while volumes change', () 
   }
 })
 
-test('shares a ranking for five seconds, continues it by row, and retains it for five minutes more', () => {
+test('shares a ranking for five seconds and keeps its pin valid for five more minutes', () => {
   const { catalog, clock } = openCatalog([listing('x'), listing('y')])
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -190,7 +190,7 @@ test('shares a ranking for five seconds, continues it by row, and retains it for
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('routes an event to its market by outcome or id and counts events without a market', () => {
+test('routes an event to its market by outcome or id, and counts events of unknown markets', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -229,7 +229,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
   catalog.removeOld(nowMs, DAYS, countMax)
 
-test('removes a market only after the retention days since its resolution and end', () => {
+test('removes a market only when the retention days since both its resolution and its end have passed', () => {
   const { catalog } = openCatalog([
     over('closed-long-ago'),
     over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
@@ -254,7 +254,7 @@ test('removes a market only after the retention days since its resolution and en
   assert.equal(catalog.marketCount, 2)
 })
 
-test('retains a market settled within the retention days even if its close time is long past', () => {
+test('retains a market settled within the retention days even if it closed long before', () => {
   const { catalog } = openCatalog([over('x', { settledAtMs: daysAgo(1) })])
   assert.equal(forget(catalog), 0)
   catalog.take({ markets: [over('y', { settledAtMs: daysAgo(2) })], events: [] })
@@ -262,7 +262,7 @@ test('retains a market settled within the retention days even if its close time 
   assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
 })
 
-test('retains a market that resolves while followed for the complete retention time', () => {
+test('retains a market that resolves while followed for the full retention time', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
@@ -271,7 +271,7 @@ test('retains a market that resolves while followed for the complete retention t
   assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
 })
 
-test('retains a market while it has a trade, a tick or a queued message', () => {
+test('retains a market while it has a stored trade, a tick or a queued message', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
@@ -291,7 +291,7 @@ test('retains a market while it has a trade, a tick or a queued message', () => 
   open?.send({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
-test('retains the market of late trades until those trades expire', () => {
+test('retains a market with late trades until those trades expire', () => {
   const { catalog, storage } = openCatalog([over('x')])
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
   open?.send(trade('x', 'late', { source: 'history' }))
@@ -301,7 +301,7 @@ test('retains the market of late trades until those trades expire', () => {
   assert.equal(forget(catalog, 9, nowMs), 1)
 })
 
-test('removes every key and all stored data of an expired market', () => {
+test('deletes every lookup key and all stored data of an expired market', () => {
   const { catalog, storage, publisher, updates, index } = openCatalog([
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
@@ -333,7 +333,7 @@ test('removes every key and all stored data of an expired market', () => {
   assert.deepEqual(updates, [])
 })
 
-test('finds a market by its new slug and outcomes after a change, and by none after removal', () => {
+test('finds a market by its new slug and outcomes after a change, and by none of its keys after removal', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -349,7 +349,7 @@ test('finds a market by its new slug and outcomes after a change, and by none af
   assert.equal(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
 })
 
-test('removes an event with its last market, in memory and storage, and recreates it only with one', () => {
+test('removes an event with its last market from memory and storage, and recreates it only with a market', () => {
   const { catalog, storage } = openCatalog()
   const event = eventListing('both').nativeId
   const first = over('one', { event })
@@ -385,7 +385,7 @@ test('removes the previous event when its last market moves to another event', (
   assert.equal(storage.events.count(), 1)
 })
 
-test('does not restore a removed market that a crawl still lists', () => {
+test('does not restore a removed market when a crawl still lists it', () => {
   const listings = [over('old'), listing('new')]
   const { catalog, storage, publisher } = openCatalog(listings)
   for (let hour = 0; hour < 5; hour += 1) {
@@ -405,7 +405,7 @@ test('does not restore a removed market that a crawl still lists', () => {
   assert.equal(publisher.latest('trades', 3).seq, 0)
 })
 
-test('visits every market in small time slices, also those added meanwhile', () => {
+test('visits every market in small time slices, including markets added meanwhile', () => {
   const random = seededRandom('forgetting')
   const retained = new Set<string>()
   const { catalog } = openCatalog()
@@ -438,7 +438,7 @@ function listener(): { watcher: CatalogWatcher; heard: string[] } {
   return { watcher, heard: received }
 }
 
-test('stores new details with an unchanged summary, and does not store equal details again', () => {
+test('stores new details when the summary is unchanged, and does not store equal details again', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   let putCount = 0
   const { put } = storage.markets
@@ -468,7 +468,7 @@ test('stores new details with an unchanged summary, and does not store equal det
   assert.equal(putCount, 2, 'the next run knows what is stored')
 })
 
-test('ignores and reports a listing older than the current one', () => {
+test('ignores and reports a listing that is older than the current one', () => {
   const { catalog } = openCatalog([])
   const take = (set: object) => {
     const older: string[] = []
@@ -487,7 +487,7 @@ test('ignores and reports a listing older than the current one', () => {
   assert.equal(view()?.question, 'Newest?')
 })
 
-test('keeps a result that a later listing lacks', () => {
+test('keeps a market’s result when a later listing has none', () => {
   const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
   const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
   const older: string[] = []
@@ -506,7 +506,7 @@ test('keeps a result that a later listing lacks', () => {
   }
 })
 
-test('keeps event data when a listing’s answer has no event', () => {
+test('keeps event data when a listing has no event', () => {
   const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
   const { catalog } = openCatalog([listing('x', rich)])
   const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
@@ -515,7 +515,7 @@ test('keeps event data when a listing’s answer has no event', () => {
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('keeps the fee statement when an answer has none, and drops it when the answer is unreadable', () => {
+test('keeps the fee statement when a listing has none, and drops it when the statement is unreadable', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -536,7 +536,7 @@ test('keeps the fee statement when an answer has none, and drops it when the ans
   assert.deepEqual(retained(), [unread])
 })
 
-test('keeps the stored status of a resolved market that is listed as open again', () => {
+test('keeps the status of a resolved market when a listing shows it as open again', () => {
   const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
   catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
   assert.deepEqual(
@@ -558,7 +558,7 @@ test('stores new details of an event and finds its markets by its new title', ()
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('notifies watchers of an event whose summary changed, with its markets, and of no other', () => {
+test('notifies watchers, with the event’s markets, only when an event’s summary changed', () => {
   const { catalog } = openCatalog([])
   const received: string[][] = []
   catalog.watch({
@@ -604,7 +604,7 @@ test('notifies watchers of every market that is loaded, added, changed or remove
   assert.deepEqual(received, ['new resolved', 'new gone'])
 })
 
-test('finds markets by outcome, slug, number, event and series, in any case', () => {
+test('finds markets by outcome, slug, number, event and series, ignoring case', () => {
   const event = eventListing('X', { venue: 'b', series: 'KXRAIN' })
   const other = eventListing('Y', { venue: 'b', series: 'kxrain' })
   const market = (name: string, of: typeof event) =>
@@ -628,7 +628,7 @@ test('finds markets by outcome, slug, number, event and series, in any case', ()
   assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
 })
 
-test('derives an event’s status: open with any open market, resolved with all, else closed', () => {
+test('derives an event’s status: open if any market is open, resolved if all are resolved, else closed', () => {
   const event = eventListing('x')
   const { catalog } = openCatalog()
   const take = (name: string, set: Partial<MarketListing>) => {
@@ -654,7 +654,7 @@ test('derives an event’s status: open with any open market, resolved with all,
   assert.equal(catalog.eventBySlug('none'), null)
 })
 
-test('resolves a slug that two venues share to the event with more volume', () => {
+test('resolves a slug used on both venues to the event with more volume', () => {
   const { catalog } = openCatalog()
   const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
   const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
@@ -745,7 +745,7 @@ test('restores a market’s volume after a kill, including trades after its last
   }
 })
 
-test('keeps newer figures when a listing is older, and always the total', () => {
+test('keeps newer figures when an older listing arrives, and always keeps the total volume', () => {
   const total = (contracts: number, set: Partial<MarketListing> = {}) =>
     listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
   const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])

@@ -34,7 +34,7 @@ function shown<Page>(page: Page | 'expired'): Page {
 
 const numbersOf = (page: MarketPage) => page.markets.map(({ ref }) => ref.number)
 
-test('lists the same markets as the naive reference for any filters and orders', () => {
+test('lists the same markets as the reference implementation for any filters and sort orders', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('lists', seed)
     const world = new RandomCatalog(random, 60)
@@ -57,7 +57,7 @@ test('lists the same markets as the naive reference for any filters and orders',
   }
 })
 
-test('returns the index’s markets for a search, filtered like a list, in any order', async () => {
+test('returns a search’s markets filtered like a list, in any sort order', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -84,7 +84,7 @@ test('returns the index’s markets for a search, filtered like a list, in any o
   }
 })
 
-test('lists many candidates in the same way as few', () => {
+test('returns the same lists for many candidates as for few', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)
@@ -100,7 +100,7 @@ test('lists many candidates in the same way as few', () => {
   assert.deepEqual(numbersOf(page), naiveList(catalog.markets(null), { filter, ...BY_VOLUME }))
 })
 
-test('lists the same events as the naive reference, with current sums and statuses', () => {
+test('lists the same events as the reference implementation, with current sums and statuses', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('events', seed)
     const world = new RandomCatalog(random, 50)
@@ -142,7 +142,7 @@ test('lists the same events as the naive reference, with current sums and status
   }
 })
 
-test('shares no list between two filters, whichever field differs', () => {
+test('caches separate lists for filters that differ in any field', () => {
   const { catalog } = emptyCatalog()
   const [early, late] = [NOON, timeMs(NOON + 1_000)]
   const of = (name: string, million: number) => ({
@@ -188,7 +188,7 @@ test('shares no list between two filters, whichever field differs', () => {
   }
 })
 
-test('returns every event of a pinned list once while values change', () => {
+test('returns every event of a pinned list once while its values change', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('pinned events', seed)
     const world = new RandomCatalog(random, 60)
@@ -218,7 +218,7 @@ test('returns every event of a pinned list once while values change', () => {
   }
 })
 
-test('binds a pin to the search and not to the current set of markets', () => {
+test('keeps a pinned list unchanged when an event gains a market, and refuses the pin for another search', () => {
   const { catalog } = emptyCatalog()
   const event = eventListing('x')
   const child = (name: string) => listing(name, { event: event.nativeId })
@@ -237,7 +237,7 @@ test('binds a pin to the search and not to the current set of markets', () => {
   assert.equal(catalog.list({ ...query('event y'), ...first.next }), 'expired')
 })
 
-test('shares one search, and one refusal, between clients with equal queries within seconds', async () => {
+test('shares one search result or refusal between clients that send equal queries within seconds', async () => {
   const { catalog, index, clock } = emptyCatalog()
   catalog.take({ markets: [listing('x'), listing('y')], events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'happen', ...BY_VOLUME }
@@ -256,7 +256,7 @@ test('shares one search, and one refusal, between clients with equal queries wit
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('continues a search page at its pin and expires with it', async () => {
+test('continues a search at its pin without searching again, and expires with the pin', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

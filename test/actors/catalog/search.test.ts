@@ -18,7 +18,7 @@ import {
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('finds a market by its current words and no longer after its removal', async () => {
+test('finds a market by its current words and no longer after the market is removed', async () => {
   const { search, found } = bench(searchInline())
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
@@ -32,7 +32,7 @@ test('finds a market by its current words and no longer after its removal', asyn
   assert.deepEqual(await found('lions'), [3])
 })
 
-test('searches question, event, outcomes, tags and category through the real thread', async () => {
+test('searches question, event, outcomes, tags and category in the real thread', async () => {
   const { search, found } = bench(openSearchThread())
   try {
     const market: MarketListing = {
@@ -54,7 +54,7 @@ test('searches question, event, outcomes, tags and category through the real thr
   }
 })
 
-test('includes every change made before the search, however many are queued', async () => {
+test('includes every change queued before the search, however many are queued', async () => {
   const { search, found } = bench(searchInline())
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
@@ -65,7 +65,7 @@ test('includes every change made before the search, however many are queued', as
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('sends nothing while held and everything once released', async () => {
+test('sends nothing to the thread while held, and everything once released', async () => {
   const { search, found, port } = bench(searchInline())
   const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -154,7 +154,7 @@ test('resends all texts to a real thread that lost the index', async () => {
   }
 })
 
-test('refuses the running search when the thread ends, then replaces thread and index', async () => {
+test('refuses the running search when the thread exits, then replaces the thread and rebuilds the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
@@ -197,7 +197,7 @@ test('reads all texts in small time slices', async () => {
   assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
 })
 
-test('does not wait for a failing thread and retries after a second', async () => {
+test('refuses searches at once while the thread fails, and retries the thread after a second', async () => {
   const port = losingPort()
   const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
   const { search, clock, found } = bench(port, texts)
@@ -218,7 +218,7 @@ test('does not wait for a failing thread and retries after a second', async () =
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('refuses queued and new searches on close and leaves no timer', async () => {
+test('refuses queued and new searches after close and leaves no timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)
@@ -289,7 +289,7 @@ function losingPort() {
   return port
 }
 
-test('alternates the searches of a bystander with those of a flood and refuses only the flood', async () => {
+test('alternates one client’s searches with a flood from another client and refuses only the flood', async () => {
   const slow = slowPort()
   const { search, port } = bench(slow)
   const flood = Array.from({ length: 100 }, (_, index) =>

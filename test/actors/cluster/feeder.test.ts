@@ -88,7 +88,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
-test('writes each update to the shard of its market and kind, a complete book with levels, and each row once to both shards', () => {
+test('writes each update to the shard of its market and kind, and each market row once to both shards', () => {
   const { publisher, market, feeder, told: published } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
@@ -141,7 +141,7 @@ test('writes each update to the shard of its market and kind, a complete book wi
   assert.deepEqual(complete.book?.bids, market.book().bids)
 })
 
-test('writes a text before its row and again on change, splits long texts at characters, and has the newest in a checkpoint', () => {
+test('writes a market’s text before its row and again when it changes, in parts that split no character', () => {
   const { feeder, told: published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
@@ -168,7 +168,7 @@ test('writes a text before its row and again on change, splits long texts at cha
   assert.equal(published.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
 })
 
-test('writes teams once in items that fit a batch, and all of them into a checkpoint with venues and figures', () => {
+test('writes new teams once in batch-sized items, and all teams into each checkpoint', () => {
   const { feeder, told: published } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
@@ -195,7 +195,7 @@ test('writes teams once in items that fit a batch, and all of them into a checkp
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('writes at most once a second which markets have read past trades, and not during a block', () => {
+test('writes the markets with newly read past trades at most once a second, ignoring block trades', () => {
   const { feeder, publisher, told: published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
@@ -217,7 +217,7 @@ test('writes at most once a second which markets have read past trades, and not 
   assert.deepEqual(past(), [['trades', [7, 8]]])
 })
 
-test('writes a pair when it is stored and when it ends, and nothing before the feeder opens', () => {
+test('writes a pair when the pair is stored and when it ends, and nothing before the feeder opens', () => {
   const { market, feeder, told: published } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)

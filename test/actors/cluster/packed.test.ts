@@ -77,7 +77,7 @@ test('rebuilds a checkpoint block only after one of its markets changed, and omi
   assert.ok(requested.includes(2) && !requested.includes(200) && requested.includes(298))
 })
 
-test('yields to the event loop while it takes a long checkpoint', async () => {
+test('yields to the event loop while it writes a long checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTicks()

@@ -57,7 +57,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`has every trade and bar of each leader over a faulty log, ignores a deposed engine, and reports missing data as a loss (seed ${seed})`, async (t) => {
+  test(`receives every trade and bar over a faulty log, ignores a deposed leader, and reports missing data as a loss (seed ${seed})`, async (t) => {
     const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -130,7 +130,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-test('reports a loss to resuming clients for a trade of its own run that the followed run publishes again', async (t) => {
+test('reports a loss to resuming clients when the leader publishes a trade that the standby already stored under its own run', async (t) => {
   const world = await openRecordedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))
@@ -165,7 +165,7 @@ test('reports a loss to resuming clients for a trade of its own run that the fol
   assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
 })
 
-test('announces the trades of its own run that the next leader never had to whoever goes on from that leader', async (t) => {
+test('reports a loss to the next leader’s clients for trades of its own former run that the leader never received', async (t) => {
   const world = await openRecordedWorld('unheard')
   const { settle, play, until, engine, clock, server } = world
   t.after(() => settle(engine.stop()))

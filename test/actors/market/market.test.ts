@@ -46,7 +46,7 @@ function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemor
 const books = (updates: readonly Update[]) =>
   updates.filter((update): update is BookUpdate => update.kind === 'book')
 
-test('ignores a change before the first snapshot', () => {
+test('ignores a book change before the first snapshot', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(change('m', [bid(0.4, 10)]))
   assert.equal(updates.length, 0)
@@ -54,7 +54,7 @@ test('ignores a change before the first snapshot', () => {
   assert.equal(actor.book().isStale, true)
 })
 
-test('publishes the first snapshot as a replacement without a seq and changes after it', () => {
+test('publishes the first snapshot as a replacement without a seq, and later changes as updates', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 12)]))
@@ -68,7 +68,7 @@ test('publishes the first snapshot as a replacement without a seq and changes af
   assert.equal(actor.book().isStale, false)
 })
 
-test('publishes a complete book of a live market as its differences, or not at all', () => {
+test('publishes a snapshot of a live book as its differences, and nothing when the book is unchanged', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
@@ -77,7 +77,7 @@ test('publishes a complete book of a live market as its differences, or not at a
   assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
 })
 
-test('marks the book stale and requests it again on a crossed book, a wrong top or an impossible difference', () => {
+test('marks the book stale and requests a snapshot after a crossed book, a wrong best level or an impossible difference', () => {
   const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
   const doubtful = [
     change('m', [bid(0.43, 1)]),
@@ -97,7 +97,7 @@ test('marks the book stale and requests it again on a crossed book, a wrong top 
   }
 })
 
-test('marks a live book stale and asks for another when the venue’s whole book is crossed', () => {
+test('marks a live book stale and requests another snapshot when the venue’s snapshot is crossed', () => {
   const { actor, resyncs, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.45, 10)], [level(0.42, 5)]))
@@ -106,7 +106,7 @@ test('marks a live book stale and asks for another when the venue’s whole book
   assert.equal(updates.filter(({ kind }) => kind === 'bookStale').length, 1)
 })
 
-test('stores and publishes a trade once, whether the socket, a back-fill or both deliver it', () => {
+test('stores and publishes a trade once when both the stream and a back-fill deliver it', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't1', { source: 'backfill' }))
@@ -114,7 +114,7 @@ test('stores and publishes a trade once, whether the socket, a back-fill or both
   assert.deepEqual(ignored, ['trade_duplicate'])
 })
 
-test('stores and publishes a block trade with its flag without moving price or bars', () => {
+test('stores and publishes a block trade with its flag, without changing price or bars', () => {
   const { actor, updates, storage } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   const toldBefore = updates.filter(({ kind }) => kind === 'price').length
@@ -138,7 +138,7 @@ test('stores and publishes a block trade with its flag without moving price or b
   assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
-test('converts a buy of No at 0.30 × 100 to a sell at 0.70 of the first outcome worth 30 dollars', () => {
+test('converts a buy of No at 0.30 × 100 to a sell of the first outcome at 0.70, worth 30 dollars', () => {
   const { actor } = openMarket()
   actor.receive(
     trade('m', 't1', {
@@ -161,7 +161,7 @@ test('converts a buy of No at 0.30 × 100 to a sell at 0.70 of the first outcome
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('takes the only other wallet of a transaction as the maker, and none of several', () => {
+test('records the only non-taker wallet of a transaction as the maker, and none when there are several', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -181,7 +181,7 @@ test('takes the only other wallet of a transaction as the maker, and none of sev
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
 })
 
-test('waits two minutes for the wallets of a transaction and evicts two for each new one', () => {
+test('waits two minutes for a transaction’s wallets, then evicts two waiting transactions for each new one', () => {
   const { actor, storage } = openMarket()
   const participant = (txHash: string, receivedAtMs: TimeMs) =>
     actor.receive({
@@ -199,7 +199,7 @@ test('waits two minutes for the wallets of a transaction and evicts two for each
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('completes the parts of a transaction from the row with the wallet, also after a restart, and ignores a later part', () => {
+test('completes a transaction’s partial fills from the row with the wallet, also after a restart, and ignores later partial fills', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -274,7 +274,7 @@ test('records a transaction once, as its fills or as one row, also after a resta
   )
 })
 
-test('publishes the price only when it, its source or the best levels change', () => {
+test('publishes the price only when the price, its source or the best levels change', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 20)]))
@@ -315,7 +315,7 @@ test('returns the tick for any past second, from memory and from disk', () => {
   )
 })
 
-test('keeps book, trades and price of a market while it is unloaded', () => {
+test('keeps the book, trades and price of a market while its actor is unloaded', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
@@ -334,7 +334,7 @@ test('keeps book, trades and price of a market while it is unloaded', () => {
   assert.equal(actor.book().bids[0]?.size, 3_000_000)
 })
 
-test('shows the last book as stale after a restart until the first snapshot', () => {
+test('shows the last book as stale after a restart until the first snapshot arrives', () => {
   const { actor, open } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -345,7 +345,7 @@ test('shows the last book as stale after a restart until the first snapshot', ()
   assert.equal(again.price().price, 410_000)
 })
 
-test('has the best levels and the price of before, and publishes the price again, after a failed message', () => {
+test('restores the best levels and the price when the actor restarts after a failed message, and publishes the price again', () => {
   const { actor, updates, resyncs } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -360,7 +360,7 @@ test('has the best levels and the price of before, and publishes the price again
   )
 })
 
-test('announces that a trade was lost when the mailbox had no room for it, and nothing for a change of the book', () => {
+test('reports a loss when a full mailbox drops a trade, and none when it drops a book change', () => {
   const { actor, losses, resyncs } = openMarket()
   actor.onOverflow(change('m', [bid(0.4, 12)]))
   actor.onOverflow(trade('m', 't1', { venueTimeMs: timeMs(NOON - 3_000) }))
@@ -368,7 +368,7 @@ test('announces that a trade was lost when the mailbox had no room for it, and n
   assert.deepEqual(resyncs, ['mailbox_full', 'mailbox_full'])
 })
 
-test('shows the newest stored trade as the price after a restart, the last one of a millisecond', () => {
+test('shows the newest stored trade as the price after a restart, excluding block trades and older late trades', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -382,7 +382,7 @@ test('shows the newest stored trade as the price after a restart, the last one o
   assert.equal(filled.price().price, 500_000, 'an older trade that comes later moves nothing')
 })
 
-test('publishes the first price of a run, also one that equals the last run’s checkpoint', () => {
+test('publishes the first price of a run even if it equals the last run’s checkpoint', () => {
   const { actor, open, updates } = openMarket()
   const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
   actor.receive(book)
@@ -396,7 +396,7 @@ test('publishes the first price of a run, also one that equals the last run’s 
   assert.deepEqual(prices, [410_000, 510_000, 410_000])
 })
 
-test('publishes a price change by a listing or past trade only while there is no book', () => {
+test('publishes a price change caused by a listing or past trade only while there is no book', () => {
   const quoted = { bestBid: priceMicros(400_000), bestAsk: priceMicros(420_000) }
   const { actor, updates } = openMarket(quoted)
   const prices = () => updates.flatMap((one) => (one.kind === 'price' ? [one.price.price] : []))
@@ -423,7 +423,7 @@ test('publishes a price change by a listing or past trade only while there is no
   assert.equal(actor.price().price, 410_000)
 })
 
-test('reports each maker of a transaction as it becomes known, with the wallets known before', () => {
+test('reports each maker of a transaction when it becomes known, with the previously known wallets', () => {
   const { actor, publisher } = openMarket()
   const seen: unknown[] = []
   publisher.watch({
@@ -512,7 +512,7 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
   assert.equal(notified()[4]?.facts.question, 'Over?')
 })
 
-test('keeps a subscriber’s book equal to the actor’s through snapshots and updates', () => {
+test('keeps a subscriber’s book equal to the market’s through snapshots and updates', () => {
   const seeds = process.env.TEST_LONG === '1' ? 500 : 100
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
@@ -571,7 +571,7 @@ test('keeps the settlement price of a resolved market after a restart', () => {
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
 })
 
-test('increments the version before it publishes a change of price, book, summary or volumes', () => {
+test('increments the version before publishing a change of price, book, summary or volumes', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
@@ -615,7 +615,7 @@ test('increments the version before it publishes a change of price, book, summar
   }
 })
 
-test('returns the same trades as the table, from memory or not, also after retention', () => {
+test('returns the same trades as the table, whether or not they are in memory, also after retention', () => {
   const { actor, storage } = openMarket()
   const market = actor.ref.number
   const random = seededRandom('slices', 1)
@@ -637,7 +637,7 @@ test('returns the same trades as the table, from memory or not, also after reten
   }
 })
 
-test('records a tick for the first price of a run and of each replaced book, even if unchanged', () => {
+test('records a tick for the first price of a run and of each replacement book, even if unchanged', () => {
   const { actor, open, updates } = openMarket()
   const book = (market: MarketActor, seconds: number) => {
     const atMs = timeMs(NOON + seconds * 1_000)
@@ -662,7 +662,7 @@ test('records a tick for the first price of a run and of each replaced book, eve
   )
 })
 
-test('passes a changed summary or volume to the catalogue in the same tick, before other watchers', () => {
+test('sends a changed summary or volume to the catalogue in the same tick, before other watchers', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
   const received: string[] = []
@@ -692,7 +692,7 @@ test('passes a changed summary or volume to the catalogue in the same tick, befo
   ])
 })
 
-test('has a new version when the catalogue gets a changed tick size, whether or not the book stays', () => {
+test('increments the version before the catalogue receives a changed tick size, whether or not the book is kept', () => {
   for (const keepsBook of [true, false]) {
     const versions: number[] = []
     const changed = (market: MarketView) => versions.push(market.version)
@@ -715,14 +715,14 @@ test('has a new version when the catalogue gets a changed tick size, whether or 
   }
 })
 
-test('keeps volumes beyond the safe integers at the limit, whatever is traded', () => {
+test('keeps volumes at the largest safe integer when further trades would exceed it', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
   actor.receive(trade('m', 't1'))
   assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
 })
 
-test('answers for a second with the price before it, from memory and from disk', () => {
+test('returns for a past second the latest price before it, from memory and from disk', () => {
   const { actor, open } = openMarket()
   const see = (price: number, afterMs: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -750,7 +750,7 @@ test('answers for a second with the price before it, from memory and from disk',
   }
 })
 
-test('uses a late settlement as the price from then on, also after a restart', () => {
+test('uses a late settlement as the price from its arrival on, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -799,7 +799,7 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
   return { ...opened, state, read, said: reported }
 }
 
-test('resolves with the result of the determination when the settlement carries none', () => {
+test('resolves with the determined result when the settlement message carries none', () => {
   for (const isClosed of [false, true]) {
     const { actor, state, said: reported } = lifeOf()
     // The timer of the close comes before the determination, or never.
@@ -814,7 +814,7 @@ test('resolves with the result of the determination when the settlement carries 
   }
 })
 
-test('announces the result of recorded forms of a determination and a settlement, whatever the settlement lacks', () => {
+test('publishes the right result for recorded determination and settlement messages, even if the settlement omits fields', () => {
   const frame = (msg: object) => {
     const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
     assert.ok(message.kind === 'lifecycle')
@@ -843,7 +843,7 @@ test('announces the result of recorded forms of a determination and a settlement
   assert.deepEqual(notified(isVoid, settled), ['resolved', 'resolved', null])
 })
 
-test('resolves with the determined result when it stopped between determination and settlement', () => {
+test('resolves with the determined result when a restart falls between determination and settlement', () => {
   const storage = openMemoryStorage()
   lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
   const [stored] = [...storage.markets.all()]
@@ -853,7 +853,7 @@ test('resolves with the determined result when it stopped between determination 
   assert.deepEqual(reported(), [['resolved', 'resolved', 0]])
 })
 
-test('announces once what a resolved market pays when that becomes known after the end', () => {
+test('publishes a resolved market’s payout once when it becomes known after the resolution', () => {
   const settledBy = {
     message: ({ state }: ReturnType<typeof lifeOf>, price: number) =>
       state({ status: 'resolved', resolutionStatus: 'resolved' }, price),
@@ -872,7 +872,7 @@ test('announces once what a resolved market pays when that becomes known after t
   }
 })
 
-test('announces the payout after a restart when the last run stopped before it was known', () => {
+test('publishes the payout after a restart when the last run stopped before the payout was known', () => {
   const storage = openMemoryStorage()
   lifeOf({}, storage).state({ status: 'resolved', resolutionStatus: 'resolved' })
   const [stored] = [...storage.markets.all()]
@@ -919,7 +919,7 @@ test('publishes a change of the resolution status, but not from unknown to none'
   ])
 })
 
-test('marks the book stale on a delayed change and skips changes until a timely snapshot, but takes trades', () => {
+test('marks the book stale on a delayed change, skips changes until a timely snapshot, and still accepts trades', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -954,7 +954,7 @@ test('marks the book stale on a delayed change and skips changes until a timely 
   )
 })
 
-test('publishes that a book is stale with its reason, and that it was confirmed when the next snapshot equals it', () => {
+test('publishes a stale book with its reason, and a confirmation when the next snapshot equals the book', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   updates.length = 0
@@ -996,7 +996,7 @@ test('marks a book stale only after two REST samples contradict it while the str
   assert.ok(ignored.includes('book_check_differs'))
 })
 
-test('accepts a reading over REST of the same millisecond as the stream’s last message', () => {
+test('accepts a REST snapshot with the same timestamp as the stream’s last message', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.99, 5)]))
   for (const afterMs of [1_000, 4_000]) {
@@ -1007,7 +1007,7 @@ test('accepts a reading over REST of the same millisecond as the stream’s last
   assert.equal(actor.book().isStale, true)
 })
 
-test('does not report a book as late while it waits for its venue’s gap, and reports the gap for one that was late before', () => {
+test('ignores lateness of a book that waits for a snapshot, and reports venue_gap when a late book’s venue also disconnects', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])

@@ -59,7 +59,7 @@ test('stores a changing book at most every ten seconds, and its last state befor
   assert.equal(rows().at(-1)?.second, 500, 'after a pause it is kept at once')
 })
 
-test('stores twenty levels a side with the sums of all levels', () => {
+test('stores twenty levels a side with the total size of all levels', () => {
   const { actor, rows } = openMarket()
   const prices = Array.from({ length: 30 }, (_, rank) => rank)
   const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
@@ -72,7 +72,7 @@ test('stores twenty levels a side with the sums of all levels', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('does not store a suspect book, but stores its previous state', () => {
+test('stores a suspect book’s previous state and not the suspect state', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -96,7 +96,7 @@ test('does not store a suspect book, but stores its previous state', () => {
   assert.equal(rows().length, 2, 'neither a stale book nor a recalled one')
 })
 
-test('does not store a snapshot equal to the previous one, also after a restart', () => {
+test('skips a snapshot equal to the previous one, also after a restart', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -115,7 +115,7 @@ test('does not store a snapshot equal to the previous one, also after a restart'
   )
 })
 
-test('keeps the ten-second interval over a restart and continues when the wall clock is set back', () => {
+test('keeps the ten-second interval across a restart and continues when the wall clock is set back', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(100))
@@ -149,7 +149,7 @@ test('retains the last open book of a resolved market', () => {
   )
 })
 
-test('stores only live books, never two within ten seconds, and misses none', () => {
+test('stores only live books, at most one in ten seconds, and misses no due change', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const random = seededRandom('snapshots', seed)
     const { actor, rows, setNow } = openMarket()

@@ -65,7 +65,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
   }
 }
 
-test('builds the same candles as a recomputation at six intervals, in any order of trades', async () => {
+test('builds the same candles as a recomputation at six intervals, for any order of trades', async () => {
   for (let seed = 0; seed < 25; seed += 1) {
     const random = seededRandom('candles', seed)
     const storage = openMemoryStorage()
@@ -82,7 +82,7 @@ test('builds the same candles as a recomputation at six intervals, in any order 
   }
 })
 
-test('writes bars in the tick of their trade and restores them after a restart', async () => {
+test('writes bars in the same tick as their trade and restores them after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
   const open = () => openData(dataDir)
   const random = seededRandom('restart', 1)
@@ -104,7 +104,7 @@ test('writes bars in the tick of their trade and restores them after a restart',
   }
 })
 
-test('reads no bar of an active market from disk within one minute', () => {
+test('reads each bar of an active market from disk at most once within a minute', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   let readCount = 0
@@ -157,7 +157,7 @@ test('caches the newest trades while they are read and reloads them from the tab
   assertNewest(1, 'nobody looked')
 })
 
-test('shows the taker of a trade among the newest once its row brings it', () => {
+test('shows a trade’s taker among the newest trades once the row with the taker arrives', () => {
   const actor = openActor(openMemoryStorage())
   const shown = () =>
     actor
@@ -169,7 +169,7 @@ test('shows the taker of a trade among the newest once its row brings it', () =>
   assert.deepEqual(shown(), ['0xtaker'])
 })
 
-test('counts a trade once in its hour when history brings it again after retention', async () => {
+test('counts a trade once in its hour when history returns it again after retention', async () => {
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()

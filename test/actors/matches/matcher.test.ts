@@ -195,7 +195,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('notifies both markets when a pair of high confidence begins and ends, and of no other', async () => {
+  test('notifies both markets when a high-confidence pair begins and ends, and not for other pairs', async () => {
     const bench = await started()
     assert.deepEqual(bench.told, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
@@ -206,7 +206,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('restores pairs after a restart with their times, without publishing, and ends those not found again', async () => {
+  test('restores pairs with their times after a restart without publishing, and ends pairs that are not found again', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
     bench.told.length = 0
@@ -224,7 +224,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('prefers an operator override to every score, also after a restart, until it is withdrawn', async () => {
+  test('prefers an operator override to every score until the override is withdrawn, also after a restart', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
     const logLine = async (term: string, one: string, other: string) => {
@@ -247,7 +247,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('applies an override of two families to all their pairs, also after a restart, until it is withdrawn', async () => {
+  test('applies an override of two market families to all their pairs until the override is withdrawn, also after a restart', async () => {
     const bench = await started()
     bench.useRealJudge()
     for (const venue of ['a', 'b'] as const) {
@@ -303,7 +303,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('refuses a second confirmed match of a market unless the first is removed', async () => {
+  test('refuses a second confirmed match for a market unless the first is removed', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -340,7 +340,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('answers an override with its effect, or that it is queued', async () => {
+  test('answers an override command with its effect, or reports that the override is queued', async () => {
     const bench = await started()
     const logLine = async (term: string) =>
       JSON.stringify(
@@ -369,7 +369,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('answers a family override with the markets that each family fits, and a withdrawal with whether there was one', async () => {
+  test('reports which markets fit each family of an override, and whether a withdrawal found an override', async () => {
     const bench = await started()
     const logLine = async (term: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))
@@ -392,7 +392,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('lists both markets in the form that the commands accept, also for a removed market', async () => {
+  test('lists both markets of an override in the form that commands accept, also for a removed market', async () => {
     const bench = await started()
     const rows = async () => {
       const { words: terms } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
@@ -421,7 +421,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('sends known teams to the thread first, also to a new thread, and then matches all again', async () => {
+  test('sends known teams to each new thread first, then matches all markets again', async () => {
     const bench = await started()
     const row = (index: number, league: string) =>
       ({
@@ -478,7 +478,7 @@ describe('matcher', () => {
     await bench.matcher.close()
   })
 
-  test('matches everything again periodically, after new work', async () => {
+  test('rematches all markets periodically, after any new work', async () => {
     const bench = await started()
     const before = bench.tasks.length
     bench.matcher.rematch()
@@ -493,7 +493,7 @@ describe('matcher', () => {
   })
 })
 
-test('answers a task out of order as lost and resets on the first task', () => {
+test('answers a task with a sequence gap as lost, and resets on the first task', () => {
   const finder = new PairFinder(wordScorer)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
@@ -503,7 +503,7 @@ test('answers a task out of order as lost and resets on the first task', () => {
   assert.notEqual(find(1), 'lost')
 })
 
-test('selects the next best match without a rejected pair, and a confirmed match at any score', () => {
+test('selects the next best match when a pair is rejected, and a confirmed match at any score', () => {
   const finder = new PairFinder(wordScorer)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
@@ -527,7 +527,7 @@ test('selects the next best match without a rejected pair, and a confirmed match
   assert.deepEqual(after(8, 4, null), [[3, 67]])
 })
 
-test('answers in its own thread as inline', async () => {
+test('returns the same results in its own thread as inline', async () => {
   const thread = openMatchThread()
   try {
     const position = openPairFinder()

@@ -15,7 +15,7 @@ function markets(countPerVenue: number) {
   return { a: ofVenue('a'), b: ofVenue('b') }
 }
 
-test('shows a pair from both sides with at most one match per market', () => {
+test('shows a pair from both markets, with at most one match per market', () => {
   const { a, b } = markets(6)
   const random = seededRandom(5)
   const matches = new Matches()
@@ -83,14 +83,14 @@ test('increments the version only when a match changes', () => {
   )
 })
 
-test('does not match two markets of one venue', () => {
+test('does not match two markets of the same venue', () => {
   const { a } = markets(2)
   const [one, other] = a
   assert.ok(one !== undefined && other !== undefined)
   assert.throws(() => new Matches().put(one, other), /different venues/)
 })
 
-test('matches only certain equivalents, counts all pairs, and publishes those of high confidence', () => {
+test('matches only certain equivalents, counts all pairs, and publishes high-confidence pairs only', () => {
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [
@@ -113,7 +113,7 @@ test('matches only certain equivalents, counts all pairs, and publishes those of
   assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
 })
 
-test('keeps a rescored pair as one pair and updates its match by the new score', () => {
+test('keeps a rescored pair as one pair and updates its match according to the new score', () => {
   const { a, b } = markets(1)
   const [one, other] = [a[0], b[0]]
   assert.ok(one !== undefined && other !== undefined)

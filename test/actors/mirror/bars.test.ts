@@ -172,7 +172,7 @@ class Rig {
   }
 }
 
-test('returns the engine’s bars for current candles, whatever is traded around the request', async () => {
+test('returns the engine’s bars for current candles while trades arrive before and after the request', async () => {
   const rig = new Rig()
   for (let hour = 0; hour < 60; hour += 1) {
     for (let left = 10; left > 0; left -= 1) rig.trade()
@@ -197,7 +197,7 @@ test('returns the engine’s bars for current candles, whatever is traded around
   assert.equal(rig.askCount, 2)
 })
 
-test('hides bars that the engine does not return, also those of later trades, and requests them again', async () => {
+test('hides bars that it could not fetch from the engine, including those of later trades, and requests them again', async () => {
   const rig = new Rig()
   for (let left = 200; left > 0; left -= 1) rig.trade()
   rig.hear()
@@ -214,7 +214,7 @@ test('hides bars that the engine does not return, also those of later trades, an
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 
-test('returns the engine’s bars after it reads past trades, and hides those it does not return', async () => {
+test('renews bars from the engine after the engine reads past trades, and hides bars it could not fetch', async () => {
   const rig = new Rig()
   const trades = (count: number) => {
     for (let left = count; left > 0; left -= 1) rig.trade()

@@ -32,7 +32,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('keeps checkpoint descriptions packed until requested and prefers later updates', async () => {
+test('keeps checkpoint descriptions compressed until requested and prefers later updates', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1
@@ -53,7 +53,7 @@ test('keeps checkpoint descriptions packed until requested and prefers later upd
   assert.equal(damagedCount, 0)
 })
 
-test('reports an unreadable block once and reads the others', async () => {
+test('reports an unreadable block once and reads the other blocks', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1

@@ -37,7 +37,7 @@ function open() {
   return { mirror, market: actor.ref }
 }
 
-test('counts a trade once in its volumes, however often it comes', () => {
+test('counts a trade once in its volumes, however often the trade arrives', () => {
   const { mirror, market } = open()
   const before = [mirror.volume24h, mirror.volumeTotal ?? 0]
   for (const seq of [5, 6, 6, 7, 6, 7]) {
@@ -50,7 +50,7 @@ test('counts a trade once in its volumes, however often it comes', () => {
   )
 })
 
-test('reports a book that is not what the engine’s is when a change says what that comes to', () => {
+test('rejects a book change when the resulting book does not match the engine’s checksum', () => {
   const { mirror, market } = open()
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const [bids, asks] = [[level(0.4, 10)], [level(0.42, 5)]]

@@ -102,7 +102,7 @@ function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
   return book
 }
 
-test('serves what the engine serves when batches arrive late, twice and out of order', async (t) => {
+test('serves the same data as the engine when batches arrive late, twice and out of order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(60)
   await world.settle(world.engine.checkpoint())
@@ -116,7 +116,7 @@ test('serves what the engine serves when batches arrive late, twice and out of o
   assertSame(world, following)
 })
 
-test('publishes updates of all shards once in the engine’s order', async (t) => {
+test('publishes updates of all shards once, in the engine’s order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
@@ -143,7 +143,7 @@ test('publishes updates of all shards once in the engine’s order', async (t) =
   }
 })
 
-test('sends a loss announced before the mirror began once to streams that resume from before it', async (t) => {
+test('sends a loss announced before the mirror started, once, to streams that resume from before the loss', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -193,7 +193,7 @@ test('requests a batch missing from the log from the engine and keeps the order 
   }
 })
 
-test('fails on a batch that never arrives and does not serve the later ones', async (t) => {
+test('fails on a batch that never arrives and does not serve later batches', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -217,7 +217,7 @@ test('fails on a batch that never arrives and does not serve the later ones', as
   assert.equal(following.told.length, count, 'nothing is told behind a hole')
 })
 
-test('ignores batches of a deposed engine and ends on those of a later epoch', async (t) => {
+test('ignores batches of a deposed engine and stops on batches of a later epoch', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())

@@ -95,7 +95,7 @@ function open() {
 const offsetsOf = (run: number, from: number) =>
   (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
 
-test('reads every trade of the engine in order, whatever a gateway holds of two runs', async () => {
+test('reads all the engine’s trades in order, whichever trades of two runs the gateway holds', async () => {
   const random = seededRandom('older trades')
   for (const share of [0, 0.3, 0.97, 1]) {
     const { hold, readAll } = open()
@@ -110,7 +110,7 @@ test('reads every trade of the engine in order, whatever a gateway holds of two 
   }
 })
 
-test('does not request trades that a gateway holds without a gap', async () => {
+test('does not request trades from the engine when the gateway holds them without a gap', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
@@ -118,7 +118,7 @@ test('does not request trades that a gateway holds without a gap', async () => {
   assert.ok(state.asked <= 1)
 })
 
-test('continues with local trades when nobody answers within some seconds', async () => {
+test('continues with local trades when the engine does not answer within seconds', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(4, 600)) hold(4, offset)
   state.answers = false

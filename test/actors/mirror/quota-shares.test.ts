@@ -120,7 +120,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
   })
 }
 
-test('keeps the counts of the previous leader', async () => {
+test('keeps the request counts of the previous leader', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (let step = 0; step < 1_000; step += 1) {
@@ -146,7 +146,7 @@ test('keeps the counts of the previous leader', async () => {
   assert.ok(passed > LIMIT * 1.2, String(passed))
 })
 
-test('redistributes the unused share of a gateway within two seconds', async () => {
+test('redistributes a gateway’s unused share within two seconds', async () => {
   const rig = new Rig(() => 2)
   rig.take(0, 1)
   for (let step = 0; step < 150; step += 1) await rig.step()
@@ -159,7 +159,7 @@ test('redistributes the unused share of a gateway within two seconds', async () 
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('limits a gateway without the engine to its share, then to the limit divided by the gateways', async () => {
+test('limits a gateway without the engine to its share, then to the limit divided by the number of gateways', async () => {
   const rig = new Rig(() => 2)
   for (const position of [0, 1, 2, 3]) rig.take(position, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
@@ -204,7 +204,7 @@ test('releases the remaining share of a stopped gateway at once', async () => {
   assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
 })
 
-test('keeps the shares of all gateways within the quota when all are used at once', async () => {
+test('keeps the total within the quota when all gateways use their shares at once', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (const position of [0, 1, 2, 3]) {
@@ -216,7 +216,7 @@ test('keeps the shares of all gateways within the quota when all are used at onc
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
 
-test('reports no request as remaining when it refuses one', async () => {
+test('reports 0 remaining requests when it refuses a request', async () => {
   const rig = new Rig(() => 2)
   rig.cut.add(0)
   const quotas = rig.gateways[0]?.of('account')
@@ -228,7 +228,7 @@ test('reports no request as remaining when it refuses one', async () => {
   rig.stop()
 })
 
-test('lets clients far below their quota through when no gateway reaches the engine', async () => {
+test('admits clients far below their quota when no gateway reaches the engine', async () => {
   for (const locations of [[0], [0, 1, 2, 3]]) {
     const rig = new Rig(() => 2)
     let requested = 0
@@ -248,7 +248,7 @@ test('lets clients far below their quota through when no gateway reaches the eng
   }
 })
 
-test('lets clients far below their quota through at a gateway that alone does not reach the engine, within the quota', async () => {
+test('admits clients far below their quota at the only gateway cut off from the engine, without exceeding the quota', async () => {
   const rig = new Rig(() => 2)
   let requested = 0
   let passed = 0

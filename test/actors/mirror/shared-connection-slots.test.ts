@@ -92,7 +92,7 @@ class Rig {
 
 const [account = accountId('none'), second = accountId('none')] = ACCOUNTS
 
-test('limits the streams of an account over all gateways and releases slots everywhere', async () => {
+test('limits an account’s streams across all gateways and releases slots on every gateway', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g2', 'g3']) {
     assert.equal(rig.open(name, account), true, name)
@@ -112,7 +112,7 @@ test('limits the streams of an account over all gateways and releases slots ever
   rig.stop()
 })
 
-test('ends the streams beyond the limit when several are admitted at once, and no others', async () => {
+test('ends only the streams beyond the limit when gateways admit several at once', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom('places', seed)
     const rig = new Rig(() => 1 + random.below(40))
@@ -139,7 +139,7 @@ test('ends the streams beyond the limit when several are admitted at once, and n
   }
 })
 
-test('frees the slots of a stopped gateway at once and of a crashed one after seconds, and skips unreadable messages', async () => {
+test('frees a stopped gateway’s slots at once and a crashed gateway’s after seconds, and skips unreadable messages', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)
@@ -166,7 +166,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('accepts a ticket once at any gateway within its minute, and replicates it without its value', async () => {
+test('accepts a ticket once at any gateway within a minute, and replicates the ticket without its value', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })

@@ -16,7 +16,7 @@ import { DAY_MS, priceMicros, timeMs } from '../../../engine/units.ts'
 
 const DAY = 20_777
 
-test('returns the last price of each second of a day, starting with the carried price, none from the future', () => {
+test('returns the last price for each second of a day, starting with the carried price and excluding future prices', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom(`day ${seed}`)
     const spanMs = 1 + random.below(seed % 2 === 0 ? 20_000 : DAY_MS)
@@ -50,7 +50,7 @@ test('returns the last price of each second of a day, starting with the carried 
   }
 })
 
-test('runs a limited number of tasks in order and frees the slot of a cancelled one', async () => {
+test('runs a limited number of tasks in order and frees the slot of a cancelled task', async () => {
   const slots = new Slots({ runningMax: 2, waitingMax: 2 })
   const began: number[] = []
   const gates: (() => void)[] = []

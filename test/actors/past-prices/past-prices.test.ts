@@ -100,7 +100,7 @@ function openPast(
 const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
-test('answers with our newest tick without a request while the market is followed', () => {
+test('returns our newest tick without a venue request while the market is followed', () => {
   const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
@@ -115,7 +115,7 @@ test('answers with our newest tick without a request while the market is followe
   assert.equal(requested.length, 0)
 })
 
-test('answers with the settlement of a resolved market without a request', () => {
+test('returns the settlement of a resolved market without a venue request', () => {
   const { history, asked: requested } = remembering([])
   const settlementPrice = micros(1)
   const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
@@ -124,7 +124,7 @@ test('answers with the settlement of a resolved market without a request', () =>
   assert.equal(requested.length, 0)
 })
 
-test('answers with the price of the simulated venue a before our first tick', async (t) => {
+test('returns the price of the simulated venue a for a time before our first tick', async (t) => {
   const { at, clock, counted } = await openSimulatedA(t)
   for (const secondsAgo of [3 * 86_400 + 17, 3 * 86_400 + 4_000, 40_000, 90]) {
     const atMs = clock.nowMs() - secondsAgo * 1_000
@@ -134,7 +134,7 @@ test('answers with the price of the simulated venue a before our first tick', as
   assert.deepEqual(counted(), 2, 'two days')
 })
 
-test('answers with the price of the simulated venue b before our first tick', async (t) => {
+test('returns the price of the simulated venue b for a time before our first tick', async (t) => {
   const { clock, first, venue } = await twoMarkets(t)
   const restUrl = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
@@ -161,7 +161,7 @@ test('answers with the price of the simulated venue b before our first tick', as
   }
 })
 
-test('fetches a day once for all its seconds and keeps it over a restart', async (t) => {
+test('fetches a day once for all its seconds and keeps it across a restart', async (t) => {
   const tables = pastTables()
   const { at, clock, counted, reopen } = await openSimulatedA(t, tables)
   const dayMs = Math.floor((clock.nowMs() - 2 * DAY_MS) / DAY_MS) * DAY_MS
@@ -174,7 +174,7 @@ test('fetches a day once for all its seconds and keeps it over a restart', async
   assert.equal(counted(), 1)
 })
 
-test('requests nothing in a new process over the same folder for fetched data', async (t) => {
+test('requests nothing for fetched data in a new process on the same data folder', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
@@ -211,7 +211,7 @@ test('extends the current day only for times not yet fetched', async () => {
   assert.equal(requested[1]?.toMs, NOON + 300_000)
 })
 
-test('requests the venue for a gap in our data and answers with the newer price', async () => {
+test('requests prices from the venue for a gap in our data and returns the newer price', async () => {
   const published = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
   const { history, asked: requested } = remembering(published)
   const { at, first, tables } = openPast(history)
@@ -227,7 +227,7 @@ test('requests the venue for a gap in our data and answers with the newer price'
   assert.equal(requested.length, 1)
 })
 
-test('fetches the previous days when a day has no price yet, with one more call', async () => {
+test('fetches the previous days with one more call when a day has no price yet', async () => {
   const published = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
   const { history, asked: requested } = remembering(published)
   const { at } = openPast(history)
@@ -246,7 +246,7 @@ test('fetches the previous days when a day has no price yet, with one more call'
   )
 })
 
-test('caches that there was no earlier price', async () => {
+test('caches that no earlier price exists', async () => {
   const { history, asked: requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
@@ -280,7 +280,7 @@ test('requests nothing for a time before the market began and returns no price l
   assert.ok(requested.every(({ toMs }) => toMs <= NOON))
 })
 
-test('shares the pending answer with a second equal request', async () => {
+test('shares a pending request with an equal second request', async () => {
   const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -331,7 +331,7 @@ test('reports a failing venue as unavailable, caches nothing and requests again'
   await assert.rejects(async () => closed.at(NOON), isUnavailable)
 })
 
-test('cancels a slow venue request in time and pending ones on stop', async () => {
+test('cancels a slow venue request on time, and pending requests on stop', async () => {
   const { history, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, clock, past, market, tables } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(60_000, resolve))
@@ -354,7 +354,7 @@ test('cancels a slow venue request in time and pending ones on stop', async () =
   assert.equal(clock.timerCount, 0)
 })
 
-test('applies one deadline to both calls of a slow venue', async () => {
+test('applies one deadline to both calls to a slow venue', async () => {
   const { history, asked: requested, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock, count } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
@@ -371,7 +371,7 @@ test('applies one deadline to both calls of a slow venue', async () => {
   assert.equal(clock.timerCount, 0)
 })
 
-test('limits the wait of a request that joins another call to that of its own call', async () => {
+test('applies each request’s own deadline when the request joins a running call', async () => {
   const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
@@ -394,7 +394,7 @@ test('limits the wait of a request that joins another call to that of its own ca
   )
 })
 
-test('costs the venue one call a minute for requests of the current price each second', async () => {
+test('calls the venue once a minute when clients request the current price every second', async () => {
   const published = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
@@ -408,7 +408,7 @@ test('costs the venue one call a minute for requests of the current price each s
   assert.equal(requested.length, 5)
 })
 
-test('reads late data of a day’s last minute afterwards', async () => {
+test('fetches late data of a day’s last minute after the day ends', async () => {
   const published = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
   const { history, asked: requested } = remembering(published)
   const { at, clock } = openPast(history)
@@ -479,7 +479,7 @@ test('retries an empty past answer with growing delays and does not cache it per
   }
 })
 
-test('merges days of prices and never shortens them by an older or empty answer', async () => {
+test('merges days of prices and never shortens a day by an older or empty answer', async () => {
   const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
   const { history } = remembering(points)
   const { at, clock } = openPast(history)
@@ -496,7 +496,7 @@ test('merges days of prices and never shortens them by an older or empty answer'
   assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
 })
 
-test('returns no price in 1970 or before and requests none', async () => {
+test('returns no price and sends no request for times in 1970 or before', async () => {
   const { history, asked: requested } = remembering([])
   const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
   for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)
@@ -505,7 +505,7 @@ test('returns no price in 1970 or before and requests none', async () => {
   assert.ok(requested.length > 0 && requested.every(({ fromMs }) => fromMs >= 0))
 })
 
-test('answers random worlds with a price of the requested time, at most a minute old', async () => {
+test('returns, for random price histories, a price that was current at most a minute before the requested time', async () => {
   for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
 })
 
@@ -589,7 +589,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
   return { ...openPast(history, set), counted: () => calls, reopen: () => openPast(history, set) }
 }
 
-test('answers with the current price back to its observation while it is unchanged', () => {
+test('returns the current price for past times since it was observed, while it is unchanged', () => {
   const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
@@ -607,7 +607,7 @@ test('answers with the current price back to its observation while it is unchang
   assert.ok(requested.length > 0)
 })
 
-test('answers with the settlement from the end of a resolved market on', async () => {
+test('returns the settlement for any time after the end of a resolved market', async () => {
   const { history } = remembering([point(NOON - 3 * DAY_MS, 0.7)])
   const closeAtMs = timeMs(NOON - 2 * DAY_MS)
   const settled = { status: 'resolved', settlementPrice: micros(1), closeAtMs } as const
@@ -618,7 +618,7 @@ test('answers with the settlement from the end of a resolved market on', async (
   assert.equal((await at(closeAtMs - DAY_MS + 1_000))?.price, micros(0.7))
 })
 
-test('requests a range in windows, newest first, once a minute for any number of callers', async () => {
+test('requests a range in windows, newest first, at most once a minute for any number of callers', async () => {
   const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
   const { history, asked: requested } = remembering(points)
   const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
@@ -653,7 +653,7 @@ test('requests a range in windows, newest first, once a minute for any number of
   assert.equal(requested.length, 7, 'before it existed nobody is asked')
 })
 
-test('keeps prices on an empty answer, reports it, and evicts the oldest range', async () => {
+test('keeps prices when the venue returns an empty answer, reports the answer, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
   const { history, asked: requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)
@@ -671,7 +671,7 @@ test('keeps prices on an empty answer, reports it, and evicts the oldest range',
   assert.equal(requested.length, before + pastRangesMax + 1, 'the first one was forgotten')
 })
 
-test('reports a range as unavailable when the venue does not answer, and requests it anew later', async () => {
+test('reports a range as unavailable when the venue does not answer, and requests it again later', async () => {
   const { history, held, asked: requested } = remembering([])
   const { past, first } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
@@ -682,7 +682,7 @@ test('reports a range as unavailable when the venue does not answer, and request
   assert.equal(requested.length, 2)
 })
 
-test('requests the price of a bystander at once while one requester has ten times its share', async () => {
+test('requests another client’s price at once while one client has ten times its share of requests', async () => {
   const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -706,7 +706,7 @@ for (const [name, requesterOf] of [
   ['an account at many addresses', (number: number) => ['account', `10.0.1.${number}`]],
   ['many accounts of an address', (number: number) => [`account ${number}`, '10.0.0.1']],
 ] as const) {
-  test(`requests at most 120 past prices a minute of ${name}`, async () => {
+  test(`requests at most 120 past prices a minute for ${name}`, async () => {
     const { history, asked: requested } = remembering([point(TODAY_MS, 0.5)])
     const { past, market, clock } = openPast(history)
     const ask = async (number: number, requester: Requester) =>

@@ -8,7 +8,7 @@ import { Columns } from '../../../actors/rows/columns.ts'
 import { sortedPositions } from '../../../actors/rows/sort.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('keeps values of rows while rows are added, removed and compacted', () => {
+test('keeps the values of rows while rows are added, removed and compacted', () => {
   const random = seededRandom('columns')
   const columns = new Columns()
   const bytes = columns.bytes()
@@ -48,7 +48,7 @@ test('keeps values of rows while rows are added, removed and compacted', () => {
   assert.throws(() => columns.add(last))
 })
 
-test('gives a text one number in any case while a row holds it, and a set one by its contents', () => {
+test('assigns a text one number, ignoring case, while a row uses it, and a set one number by its contents', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)
@@ -100,7 +100,7 @@ test('sorts like a stable comparison sort, with unknown values last in both dire
   assert.equal(sortedPositions(unknown, 0, 'asc').length, 0)
 })
 
-test('matches a title that has every word of the search, ignoring accents, case and endings', () => {
+test('matches a title that has every word of the search, ignoring accents, case and word endings', () => {
   const titles = new EventTitles()
   titles.put(1, 'Élection in Bogotá, 2026')
   titles.put(2, 'ELECTION night')

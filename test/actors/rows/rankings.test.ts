@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { NumberSlabs, type SlabNumbers } from '../../../actors/rows/rankings.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('keeps a cached list unchanged until it ends, then reuses its memory', () => {
+test('keeps a cached list unchanged until it expires, then reuses its memory', () => {
   const random = seededRandom('slabs')
   const slabs = new NumberSlabs()
   const stored: { memory: SlabNumbers; wanted: Uint32Array }[] = []

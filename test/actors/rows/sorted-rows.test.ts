@@ -68,7 +68,7 @@ class World {
 
 const keyOf = (random: Random) => (random.below(5) === 0 ? Number.NaN : random.below(40) - 3)
 
-test('keeps rows in the order of a new sort, whatever is added, changed or removed', () => {
+test('keeps rows sorted like a newly sorted list when rows are added, changed or removed', () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('sorted rows', seed)
     const world = new World()
@@ -83,7 +83,7 @@ test('keeps rows in the order of a new sort, whatever is added, changed or remov
   }
 })
 
-test('sorts correctly after more changes than are recorded and rows moved by compaction', () => {
+test('sorts correctly after more changes than are recorded and after compaction moves rows', () => {
   const random = seededRandom('many sorted rows')
   const world = new World()
   for (let count = 0; count < 12_000; count += 1) world.add(keyOf(random))

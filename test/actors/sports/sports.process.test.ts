@@ -121,7 +121,7 @@ describe('games of the simulated world', () => {
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     ...(isLong ? [{ seed: 3, startMs: Date.UTC(2027, 2, 14, 8) }] : []),
   ]) {
-    test(`groups every game of all eight sports under one key for both venues, never two under one (seed ${seed})`, (t) => {
+    test(`groups every game of all eight sports under one key for both venues, and no two games under one key (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -189,7 +189,7 @@ describe('games of single listings', () => {
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
     [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
-  test('groups markets of every event of a game under its key in any order of arrival', () => {
+  test('groups the markets of every event of a game under the game’s key, for any order of arrival', () => {
     const bench = new Bench()
     ofB(bench, 'KXNFLGAME-25SEP04DALPHI', 'Dallas at Philadelphia', ['DAL', 'PHI'])
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
@@ -211,7 +211,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('gives a game of venue b the key of venue a when venue a lists it or its teams', async () => {
+  test('gives a venue b game the venue a key when venue a lists the game or its teams', async () => {
     const bench = new Bench()
     ofB(bench, 'KXNCAAFGAME-25SEP04OKSTMIZZ', 'Oklahoma St. at Missouri', ['OKST', 'MIZZ'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-okst-mizz-2025-09-04 2'])
@@ -251,7 +251,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('applies a list of teams to games listed before and after it', async () => {
+  test('applies a list of teams to games listed before and after the list', async () => {
     const team = (league: string, code: string, name: string) =>
       ({ venue: 'b', league, code, name, location: '', nickname: '' }) as const
     const teams = [
@@ -278,7 +278,7 @@ describe('games of single listings', () => {
     assert.deepEqual(shown, [games, games])
   })
 
-  test('adds the teams of a market’s ticker to markets without teams', () => {
+  test('adds teams parsed from the ticker to markets that list no teams', () => {
     const bench = new Bench()
     const id = 'KXNCAAFGAME-25SEP04ABCDEFG'
     ofB(bench, id, 'Game of the day', ['TIE'])
@@ -288,7 +288,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-abcd-efg-2025-09-04 2'])
   })
 
-  test('moves a game at once when its event’s title and start change', () => {
+  test('moves a game to another key at once when its event’s title and start change', () => {
     const bench = new Bench()
     const id = 'nfl-dal-phi-2025-09-05'
     const views = ofA(bench, { id, title: 'Cowboys vs. Eagles' })
@@ -302,7 +302,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-04'), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('moves a game when the catalogue reads its event without markets', () => {
+  test('moves a game when the catalogue receives its event without markets', () => {
     const { catalog, clock } = emptyCatalog()
     const sports = new Sports({ catalog, clock })
     catalog.watch(sports)
@@ -358,7 +358,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('leaves nothing of events that come and go while their day is grouped', async () => {
+  test('keeps nothing of events that are added and removed while their day is being grouped', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`

@@ -23,7 +23,7 @@ const UNDOUBTED = { suspectAnswers: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('leaves no listener or timer of back-fills when a stream breaks repeatedly', async () => {
+test('leaves no listener or timer when a stream breaks repeatedly', async () => {
   const clock = new ManualClock()
   const requested: { readonly fromMs: number; readonly toMs: number }[] = []
   const backFill = new TradeBackFill({
@@ -66,7 +66,7 @@ test('leaves no listener or timer of back-fills when a stream breaks repeatedly'
   assert.deepEqual(warnings, [])
 })
 
-test('polls each venue once a minute, never two at the same time', async () => {
+test('polls each venue once a minute, never two venues at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
   const checks = (['a', 'b'] as const).map((venue) => {
@@ -146,7 +146,7 @@ test('reads a long range in parts, oldest first, and marks each part as read', a
   await stopped
 })
 
-test('reads from the beginning of the longest outage when several are reported while another is read', async () => {
+test('continues from the start of the longest outage when several outages are reported during a read', async () => {
   const clock = new ManualClock()
   const requested: { readonly fromMs: number; readonly done: () => void }[] = []
   const backFill = new TradeBackFill({
@@ -172,7 +172,7 @@ test('reads from the beginning of the longest outage when several are reported w
   await stopped
 })
 
-test('keeps data as unread while it waits for its actor or the disk', async () => {
+test('marks a range as read only after its trades are handled and stored on disk', async () => {
   const clock = new ManualClock()
   let isHandled = false
   let commit: () => void = () => undefined
@@ -262,7 +262,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   }
 }
 
-test('repeats a request until its answer reaches back to known data', async () => {
+test('repeats a request until the answer reaches back to known data', async () => {
   const {
     backFill,
     asked: requested,
@@ -296,7 +296,7 @@ test('announces a range as lost when no answer is accepted', async () => {
   await backFill.stop()
 })
 
-test('repeats a request whose answer ends minutes before a known trade', async () => {
+test('repeats a request when the answer ends minutes before a known trade', async () => {
   const {
     backFill,
     asked: requested,
@@ -325,7 +325,7 @@ test('repeats a request whose answer ends minutes before a known trade', async (
   await backFill.stop()
 })
 
-test('accepts an answer without known data when nothing older is known', async () => {
+test('accepts an answer without known data when no older data is known', async () => {
   for (const existing of [() => null, (nowMs: number) => nowMs - 10_000]) {
     const { backFill, asked: requested, seconds, beganMs } = openDoubted(existing)
     backFill.fillFrom(timeMs(beganMs - 30_000))
@@ -338,7 +338,7 @@ test('accepts an answer without known data when nothing older is known', async (
 
 for (const isAnnounced of [false, true]) {
   const when = isAnnounced ? 'it lists none of the known markets' : 'it does not have one part'
-  test(`abandons a long range after a bounded time when the venue answers with another environment: ${when}`, async () => {
+  test(`abandons a long range after a bounded time when the venue returns another environment’s data: ${when}`, async () => {
     const clock = new ManualClock()
     const startedMs = clock.nowMs()
     const lost: (readonly [number, number])[] = []

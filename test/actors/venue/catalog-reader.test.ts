@@ -72,7 +72,7 @@ for (const [reason, listed] of [
   ['empty', 0],
   ['shorter', 60],
 ] as const) {
-  test(`repeats a crawl that is ${reason} until it is complete`, async () => {
+  test(`repeats a crawl that is ${reason} until a crawl is complete`, async () => {
     const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
@@ -97,7 +97,7 @@ for (const [reason, listed] of [
   })
 }
 
-test('repeats a crawl with circular cursors and requests a few missing markets', async () => {
+test('repeats a crawl with circular cursors and requests individual markets when few are missing', async () => {
   const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
@@ -113,7 +113,7 @@ test('repeats a crawl with circular cursors and requests a few missing markets',
   await reader.stop()
 })
 
-test('requests a market missing from a listing again with back-off, then reports it', async () => {
+test('requests a market missing from a listing again with back-off, then reports it as missing', async () => {
   const { start, reader, venue, doubted: suspected, seconds } = openReader(1)
   start()
   await ticks()
@@ -127,7 +127,7 @@ test('requests a market missing from a listing again with back-off, then reports
   await reader.stop()
 })
 
-test('hands over every market once in time slices, each with its event, markets without event last', () => {
+test('delivers every market once in time slices, each slice with its events, and events without markets last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>
     listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
   )
@@ -152,7 +152,7 @@ test('hands over every market once in time slices, each with its event, markets 
   assert.deepEqual(slicesOf({ markets: [], events: [] }, 5), [])
 })
 
-test('reports when a venue lists markets but none of the known ones', async () => {
+test('reports when a venue lists markets but none of the known markets', async () => {
   const { start, reader, venue, seconds, all } = openReader(100)
   venue.listed = []
   start()

@@ -16,7 +16,7 @@ function open() {
   return { clock, tables, covered }
 }
 
-test('begins a new interval when the wall clock is set back, and ends none before its start', () => {
+test('begins a new interval when the wall clock is set back, and never ends an interval before its start', () => {
   const { clock, tables, covered } = open()
   covered.extend(clock.nowMs())
   clock.advance(5_000)
@@ -31,7 +31,7 @@ test('begins a new interval when the wall clock is set back, and ends none befor
   ])
 })
 
-test('ends an interval at the present when its data has a time of the future', () => {
+test('ends an interval at the present when its data has a future timestamp', () => {
   const { clock, tables, covered } = open()
   covered.extend(clock.nowMs())
   clock.advance(1_000)
@@ -40,7 +40,7 @@ test('ends an interval at the present when its data has a time of the future', (
   assert.deepEqual(tables.intervals('a'), [[NOON, NOON + 1_000]])
 })
 
-test('records no interval that includes time without a live feed in random runs', () => {
+test('records no interval that includes time without a live feed, in random runs', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)
     const { clock, tables, covered } = open()

@@ -35,7 +35,7 @@ function openWatch() {
   return { clock, system, seen, read, watch }
 }
 
-test('samples ten times a second and reports the longest wait of two seconds and the loop delay', () => {
+test('samples ten times a second and reports the loop delay and the longest wait of the last two seconds', () => {
   const { clock, system, seen, watch } = openWatch()
   clock.advance(10 * delayCheckMs)
   assert.equal(seen.length, 10)
@@ -69,7 +69,7 @@ test('reports a change of the wall clock', () => {
   )
 })
 
-test('reads nothing while too much is queued, and reports for how long', () => {
+test('stops reading while too much is queued, and reports for how long', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
   clock.advance(3 * delayCheckMs)
@@ -83,7 +83,7 @@ test('reads nothing while too much is queued, and reports for how long', () => {
   assert.deepEqual(read, ['nothing', 'all'])
 })
 
-test('stops reading trades, not books, while trades wait too long, until few wait', () => {
+test('pauses reading of trades, but not of books, while trades wait too long, and resumes when few wait', () => {
   const { clock, system, seen, read } = openWatch()
   const waits = [
     tradeAgeMsMax,
@@ -152,7 +152,7 @@ test('marks the feed as late on the first delayed change while the process is sl
   assert.equal(check({ loopMsMax: 500 }), true, 'until changes come as usual')
 })
 
-test('treats data read after a blocked loop as late until delays are normal again', () => {
+test('treats data read after a blocked event loop as late until delays are normal again', () => {
   const { delay, look: check } = openDelay()
   check({}, 20)
   assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
@@ -181,7 +181,7 @@ test('treats data read after a blocked loop as late until delays are normal agai
   assert.equal(check({}), false)
 })
 
-test('attributes late messages to this process only where it was slow, otherwise to the venue', () => {
+test('attributes late messages to this process only while the process was slow, otherwise to the venue', () => {
   const { delay, look: check } = openDelay()
   check({}, 20)
   assert.equal(check({}, 8_000), false, 'the venue is slow')
@@ -196,7 +196,7 @@ test('attributes late messages to this process only where it was slow, otherwise
   assert.equal(other.look({ loopMsMax: 500 }), false)
 })
 
-test('takes what the smallest delay of ten minutes was for usual, and nothing older', () => {
+test('uses the smallest delay of the last ten minutes as the normal delay', () => {
   const { delay, look: check, own } = openDelay()
   check({}, 20)
   while (own.nowMs < 240_000) check({}, 520)
@@ -205,7 +205,7 @@ test('takes what the smallest delay of ten minutes was for usual, and nothing ol
   assert.equal(delay.excessMs, 0)
 })
 
-test('does not accept a long delay as normal, neither by reconnects nor over time', () => {
+test('does not accept a long delay as normal, neither after reconnects nor over time', () => {
   const { delay, look: check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
@@ -244,7 +244,7 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
   assert.equal(theirs.look(slow, 3_020), false)
 })
 
-test('drops long unread data by reconnecting once, and not again for a while', () => {
+test('reconnects once to drop data that was unread for long, and not again for a while', () => {
   const { delay, look: check, own } = openDelay()
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

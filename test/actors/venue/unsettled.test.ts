@@ -8,7 +8,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 const market = (index: number) => nativeMarketId(`m${index}`)
 const always = () => true
 
-test('requests a market with growing delays, then hourly, and not after thirty days', () => {
+test('requests an unsettled market with growing delays, then hourly, and stops after thirty days', () => {
   const unsettled = new UnsettledMarkets()
   unsettled.add(market(0), { endedAtMs: 0, nowMs: 0, isFresh: true })
   const at: number[] = []
@@ -21,7 +21,7 @@ test('requests a market with growing delays, then hourly, and not after thirty d
   assert.equal(unsettled.count, 0)
 })
 
-test('requests markets left unknown by the last run hourly, a hundred at a time, and no known ones', () => {
+test('requests markets left unknown by the last run hourly, a hundred at a time, and no known markets', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 250; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })
@@ -40,7 +40,7 @@ test('requests markets left unknown by the last run hourly, a hundred at a time,
   assert.equal(unsettled.count, 249)
 })
 
-test('holds at most ten thousand markets, those resolved most recently longest', () => {
+test('holds at most ten thousand markets and evicts the least recently resolved first', () => {
   const unsettled = new UnsettledMarkets()
   for (let index = 0; index < 9_000; index += 1) {
     unsettled.add(market(index), { endedAtMs: 0, nowMs: 0, isFresh: false })

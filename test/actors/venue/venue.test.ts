@@ -194,7 +194,7 @@ const ticks = async (count = 20) => {
   for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('follows the catalogue’s markets except resolved ones', async () => {
+test('follows all markets of the catalogue except resolved ones', async () => {
   const { asked: requestsMade, crawled } = openVenue([
     listing('x'),
     listing('z', { status: 'resolved' }),
@@ -203,7 +203,7 @@ test('follows the catalogue’s markets except resolved ones', async () => {
   assert.deepEqual(requestsMade.watched, ['x'])
 })
 
-test('marks exactly the books of a gap as stale and requests them again', async () => {
+test('marks only the books affected by a gap as stale and requests them again', async () => {
   const { asked: requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -224,7 +224,7 @@ test('requests a stale book until it is fresh, and not afterwards', async () => 
   assert.deepEqual(requestsMade.resynced, [])
 })
 
-test('reads missed trades from the disconnect on, and once more a little later', async () => {
+test('reads missed trades back to the disconnect, and again a little later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -236,7 +236,7 @@ test('reads missed trades from the disconnect on, and once more a little later',
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
-test('remembers lost trades over a kill before they are read, whatever arrives live', async () => {
+test('requests the trades of an outage again after a kill until they are read, even when newer live trades arrive', async () => {
   const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
@@ -263,7 +263,7 @@ test('remembers lost trades over a kill before they are read, whatever arrives l
   assert.equal(mark(), liveMs)
 })
 
-test('does not complete trades of an outage from a copy that lacks stored earlier ones', async () => {
+test('does not treat an outage as read when the answer lacks earlier trades that are stored', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const retentionMs = clock.nowMs()
@@ -290,7 +290,7 @@ test('does not complete trades of an outage from a copy that lacks stored earlie
   assert.ok((actor.completeToMs ?? 0) > retentionMs + 1_000)
 })
 
-test('announces trades that cannot be recovered as a gap', async () => {
+test('announces unrecoverable trades as a gap', async () => {
   const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -305,7 +305,7 @@ test('announces trades that cannot be recovered as a gap', async () => {
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
 
-test('retries failing REST until the trades arrive', async () => {
+test('retries failing REST requests until the trades arrive', async () => {
   const { clock, crawled, held, ranges, routes, updates } = openVenue()
   await crawled
   held.answer = async () => {
@@ -328,7 +328,7 @@ test('retries failing REST until the trades arrive', async () => {
   )
 })
 
-test('reports in the status up to when the trades of an outage are complete', async () => {
+test('reports in the status the time up to which trades are complete during and after an outage', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const published = () =>
@@ -365,7 +365,7 @@ test('reports in the status up to when the trades of an outage are complete', as
   assert.equal(actor.completeToMs, all.at(-1))
 })
 
-test('publishes a status when the source of trades changes, though the feed stays live', async () => {
+test('publishes a status when the source of trades changes, even if the feed stays live', async () => {
   const { actor, clock, crawled, feed, updates } = openVenue()
   await crawled
   const published = () =>
@@ -379,7 +379,7 @@ test('publishes a status when the source of trades changes, though the feed stay
   assert.deepEqual(published(), ['activity', 'last_trade_price', 'activity'])
 })
 
-test('includes the times of a gap and, if known, its number of trades', async () => {
+test('includes a gap’s start and end and, if known, its number of trades', async () => {
   const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
@@ -394,7 +394,7 @@ test('includes the times of a gap and, if known, its number of trades', async ()
   assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
 })
 
-test('holds a trade of an unknown market until the market is read, then publishes it', async () => {
+test('holds a trade of an unknown market until the market is read, then publishes the trade', async () => {
   const { catalogRows, clock, crawled, fetched, routes, updates } = openVenue([])
   await crawled
   const late: TradeEvent = trade('new', 't1')
@@ -410,7 +410,7 @@ test('holds a trade of an unknown market until the market is read, then publishe
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })
 
-test('unfollows a resolved market and follows a reopened one', async () => {
+test('unsubscribes from a resolved market and subscribes to a reopened market', async () => {
   const { asked: requestsMade, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
@@ -430,7 +430,7 @@ test('unfollows a resolved market and follows a reopened one', async () => {
   assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
-test('stores the newest trade’s time and reads from there in the next run', async () => {
+test('stores the newest trade’s time and reads from that time in the next run', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
   first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
@@ -438,7 +438,7 @@ test('stores the newest trade’s time and reads from there in the next run', as
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
 
-test('keeps the end of the last run until its gap is requested, whatever arrives or breaks first', async () => {
+test('keeps the end time of the last run until the gap is requested, even if trades arrive or the stream breaks first', async () => {
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
@@ -483,7 +483,7 @@ test('announces trades of a market that the venue never lists as lost, and frees
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
 })
 
-test('releases the trades of a market that the catalogue refuses when it answers, without a gap', async () => {
+test('releases the trades of a market that the catalogue refuses, without reporting a gap', async () => {
   const { clock, crawled, refused, routes, storage, updates } = openVenue([])
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -506,7 +506,7 @@ test('releases the trades of a market that the catalogue refuses when it answers
   )
 })
 
-test('drops trades of another environment when the venue lists no known market, and reports it', async () => {
+test('drops trades of another environment when the venue lists no known market, and reports the drop', async () => {
   const old = Array.from({ length: 5 }, (_, index) => listing(`old${index}`))
   const { actor, catalogRows, clock, crawled, held, routes, updates } = openVenue(old)
   await crawled
@@ -537,7 +537,7 @@ test('drops trades of another environment when the venue lists no known market, 
   assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= askedAtMs - 1_000)
 })
 
-test('reports a stream as a loss when it delivers no trades while REST has many', async () => {
+test('reports a stream as lossy when it delivers no trades while REST returns many', async () => {
   const { actor, clock, crawled, routes } = openVenue()
   await crawled
   const atMs = clock.nowMs()
@@ -555,7 +555,7 @@ test('reports a stream as a loss when it delivers no trades while REST has many'
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('keeps a trade that waits for its market over a kill', async () => {
+test('keeps a trade that waits for its market across a kill', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -594,7 +594,7 @@ test('does not hold trades for a market too old to be listed', async () => {
   )
 })
 
-test('requests a market long past its close and not resolved after the first crawl', async () => {
+test('requests an unresolved market long past its close time after the first crawl', async () => {
   const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
@@ -603,7 +603,7 @@ test('requests a market long past its close and not resolved after the first cra
   assert.deepEqual(fetched, [['old']])
 })
 
-test('requests a market resolved without a payout until the payout is known, and publishes it once', async () => {
+test('requests a market resolved without a payout until the payout is known, and publishes the payout once', async () => {
   const { actor, catalog, catalogRows, clock, crawled, fetched, routes, updates } = openVenue([
     listing('x'),
   ])
@@ -651,7 +651,7 @@ test('stores the time of a live feed every ten seconds', async () => {
   assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
 })
 
-test('ends an interval with the last data and begins another after silence', () => {
+test('ends a coverage interval at the last data and begins a new interval after silence', () => {
   const { actor, clock, feed, storage } = openVenue()
   clock.advance(20_000)
   const fromMs = actor.liveSinceMs
@@ -669,7 +669,7 @@ test('ends an interval with the last data and begins another after silence', () 
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
 })
 
-test('ends an interval when the connection is lost, however briefly, and not for a single book', () => {
+test('ends a coverage interval when the connection is lost, however briefly, but not when a single book has a gap', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -723,7 +723,7 @@ async function openLateBooks(count: number) {
   return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
 }
 
-test('marks books with delayed changes as stale, also without ticks, and requests them gradually once there is capacity', async () => {
+test('marks books with delayed changes as stale, even without ticks, and requests them gradually once there is capacity', async () => {
   const world = await openLateBooks(50)
   const { asked: requestsMade, clock, names, stale, tellAll, turns: held } = world
   held.isHeld = true
@@ -757,7 +757,7 @@ test('marks books with delayed changes as stale, also without ticks, and request
   assert.equal(requestsMade.resynced.length, before)
 })
 
-test('marks the feed as stale while books are late and a little longer, and publishes each change once with both delays', async () => {
+test('marks the feed as stale while books are late and shortly afterwards, and publishes each state change once with both delays', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, tellAll, turns: held, updates } = world
   const published = () =>
@@ -784,7 +784,7 @@ test('marks the feed as stale while books are late and a little longer, and publ
   assert.equal(actor.delayMs, 0)
 })
 
-test('marks books as stale over REST without a snapshot while the venue’s data is unread', async () => {
+test('serves books as stale over REST, without requesting snapshots, while the venue’s data is unread', async () => {
   const {
     actor,
     asked: requestsMade,
@@ -817,7 +817,7 @@ test('marks books as stale over REST without a snapshot while the venue’s data
   assert.deepEqual(requestsMade.reconnected, [])
 })
 
-test('drops the book connections when data is unread for too long, and pauses reading of all', async () => {
+test('reconnects the book streams when data is unread for too long, and forwards pause and resume to the feed', async () => {
   const { actor, asked: requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   const arriveLate = (lateMs: number) => {

@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('waits for another sync on a request after a new fill, which adds what the stream lacks', async () => {
+test('waits for another sync when a wallet is requested after a new fill, and includes events missing from the stream', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -57,7 +57,7 @@ test('waits for another sync on a request after a new fill, which adds what the 
   await world.wallets.stop()
 })
 
-test('shows a wallet as incomplete as of the last sync while a new fill is not confirmed by a sync', async () => {
+test('shows a wallet as incomplete as of the last sync until a sync confirms a new fill', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -88,7 +88,7 @@ test('shows a wallet as incomplete as of the last sync while a new fill is not c
   await world.wallets.stop()
 })
 
-test('batches the fills of a second for one sync, and starts none for a wallet without a recent request', async () => {
+test('syncs once for the fills of a second, and not for a wallet without a recent request', async () => {
   const world = new WalletWorld()
   const [requested, removed] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(removed)
@@ -110,7 +110,7 @@ test('batches the fills of a second for one sync, and starts none for a wallet w
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('shows nothing as complete while syncs fail, and again after the next success', async () => {
+test('shows no wallet as complete while syncs fail, and shows it as complete again after the next success', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -130,7 +130,7 @@ test('shows nothing as complete while syncs fail, and again after the next succe
   await world.wallets.stop()
 })
 
-test('fixes an incomplete tail in the next sync', async () => {
+test('fixes an incomplete tail of the ledger in the next sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
@@ -149,7 +149,7 @@ function held(size: number): VenuePosition {
   }
 }
 
-test('resyncs a ledger that lacks events the venue counts, once a day', async () => {
+test('resyncs a ledger that lacks events the venue counts, at most once a day', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = fills(world, 4)
@@ -180,7 +180,7 @@ test('resyncs a ledger that lacks events the venue counts, once a day', async ()
   await world.wallets.stop()
 })
 
-test('accepts differing sizes when they still differ after another sync', async () => {
+test('accepts position sizes that differ from the venue’s when they still differ after another sync', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -213,7 +213,7 @@ test('accepts differing sizes when they still differ after another sync', async 
   await world.wallets.stop()
 })
 
-test('starts no comparison while a request waits for a sync', async () => {
+test('starts no comparison with the venue while a request waits for a sync', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -234,7 +234,7 @@ test('starts no comparison while a request waits for a sync', async () => {
   await world.wallets.stop()
 })
 
-test('shows a wallet in a ranking with its last figures, last minute and completeness', async () => {
+test('shows a wallet in a ranking with its latest figures, including its last minute, and its completeness', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -255,7 +255,7 @@ test('shows a wallet in a ranking with its last figures, last minute and complet
   await world.wallets.stop()
 })
 
-test('stores the owner of a wallet that is requested by its own address and then by its owner’s', async () => {
+test('stores a wallet’s owner when the wallet is requested by its own address and then by its owner’s', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -277,7 +277,7 @@ test('stores the owner of a wallet that is requested by its own address and then
   }
 })
 
-test('keeps the newer row of an evicted wallet when its profile arrives', async () => {
+test('keeps the newer row of an evicted wallet when its profile arrives late', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -296,7 +296,7 @@ test('keeps the newer row of an evicted wallet when its profile arrives', async 
   await world.wallets.stop()
 })
 
-test('answers nothing as complete while no stream names wallets, and resyncs the oldest followed wallets gradually', async () => {
+test('shows no wallet as complete while no stream names wallets, and resyncs followed wallets gradually, oldest first', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

@@ -59,7 +59,7 @@ const part = (random: Random, events: readonly WalletEvent[]): WalletEvent[] => 
   return events.filter((_, at) => (at >= from && at < to) !== isHole && random.next() <= share)
 }
 
-test('merges a ledger with a repeated history into their union in order, whatever either lacks', async () => {
+test('merges a ledger and a repeated history into their union in order, whichever events each lacks', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))
@@ -92,7 +92,7 @@ test('merges a ledger with a repeated history into their union in order, whateve
   }
 })
 
-test('merges an event that returns slightly later than stored, with the returned fee and role', async () => {
+test('merges an event that the venue returns slightly later than stored, with the returned fee and role', async () => {
   const table = new MemoryWallets()
   const ledger = new WalletLedger(table, WALLET, { count: 0, side: 0 })
   const fill = fillAt(1_790_000_000_000, { role: null })

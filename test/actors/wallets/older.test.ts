@@ -37,7 +37,7 @@ async function olderWorld() {
   return { world, wallet }
 }
 
-test('syncs an older wallet completely and then has its fees and combos', async () => {
+test('completes the fees and combos of a wallet stored by an older version with one full sync', async () => {
   const { world, wallet } = await olderWorld()
   assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
   const view = await world.openSettled(wallet)
@@ -53,7 +53,7 @@ test('syncs an older wallet completely and then has its fees and combos', async 
   await world.wallets.stop()
 })
 
-test('is not complete while the venue does not answer for an older wallet, and keeps the ledger’s fees', async () => {
+test('shows an older wallet as incomplete while the venue does not answer, and keeps its fees from the ledger', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = assertComplete(await world.open(wallet))

@@ -20,7 +20,7 @@ import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.
 
 const NOW = timeMs(NOON_MS)
 
-test('bounds live fills by number and age and evicts the oldest', () => {
+test('limits live fills by number and age and evicts the oldest', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
@@ -34,14 +34,14 @@ test('bounds live fills by number and age and evicts the oldest', () => {
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('keeps as many equal fills as were published', () => {
+test('removes from a list of fills only as many equal fills as another list has', () => {
   const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
   assert.deepEqual(notAmong([one, one, other, one], [one, one]), [other, one])
   assert.deepEqual(notAmong([one], [other]), [one])
   assert.deepEqual(notAmong([], [other]), [])
 })
 
-test('evicts the followed wallet requested longest ago first', () => {
+test('evicts the least recently requested followed wallet first', () => {
   const follows = new WalletFollows(2)
   const published: string[] = []
   follows.attach({
@@ -57,7 +57,7 @@ test('evicts the followed wallet requested longest ago first', () => {
   assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
 })
 
-test('requeues a long sync behind waiting ones', async () => {
+test('requeues a long sync behind waiting syncs', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 1, waitingMax: 2 },
@@ -94,7 +94,7 @@ test('requeues a long sync behind waiting ones', async () => {
   assert.equal(await slots.run(run, async () => 'free'), 'free')
 })
 
-test('marks a wallet as a whale if it has a whale row within thirty days, also of an earlier run', async () => {
+test('marks a wallet as a whale if it has a whale row within thirty days, including rows of an earlier run', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {

@@ -199,7 +199,7 @@ class Scenario {
   }
 }
 
-test('computes figures of the complete history despite delays, live fills, failures, restarts and evictions', async () => {
+test('computes the figures of the complete history despite delays, live fills, failures, restarts and evictions', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scenario = new Scenario(seed)
     for (let step = 0; step < 8; step += 1) await scenario.step()

@@ -31,7 +31,7 @@ function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) 
   return sum
 }
 
-test('ranks like a plain sort, by hour, at most five seconds old, on every page', async () => {
+test('ranks like a plain sort on every page, by hourly figures at most five seconds old', async () => {
   const random = seededRandom('wallet ranking', '1')
   const clock = new ManualClock()
   const table = new MemoryWallets()

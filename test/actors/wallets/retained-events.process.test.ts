@@ -90,7 +90,7 @@ const WAYS: readonly {
 ]
 
 for (const { name, told: published } of ANSWERS) {
-  test(`keeps all events when a venue answers ${name}`, async () => {
+  test(`keeps all stored events when the venue returns: ${name}`, async () => {
     for (const way of WAYS) {
       const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
@@ -128,7 +128,7 @@ for (const { name, told: published } of ANSWERS) {
   })
 }
 
-test('continues to sync from a venue that lost data, and adds its events to the stored ones', async () => {
+test('continues to sync from a venue that lost data, and adds new events to the stored ones', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -177,7 +177,7 @@ test('resyncs a wallet at once and then with growing intervals', async () => {
   await world.wallets.stop()
 })
 
-test('keeps the readable part of a damaged ledger when the venue lost its data', async () => {
+test('keeps the readable part of a damaged ledger when the venue lost the data', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -215,7 +215,7 @@ test('keeps a name, a payout and outcomes that the venue no longer returns', asy
   await world.wallets.stop()
 })
 
-test('shows an operator which events the venue lacks and which it had in addition', async () => {
+test('shows an operator which stored events the venue lacks and which additional events it had', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -246,7 +246,7 @@ test('shows an operator which events the venue lacks and which it had in additio
   await world.wallets.stop()
 })
 
-test('keeps two equal fills of one transaction when an answer has only one of them', async () => {
+test('keeps two equal fills of one transaction when the venue returns only one of them', async () => {
   const world = new WalletWorld()
   const old = hourlyFills(world, 3)
   const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
@@ -263,7 +263,7 @@ test('keeps two equal fills of one transaction when an answer has only one of th
   await world.wallets.stop()
 })
 
-test('keeps live fills over a restart when the venue lost them', async () => {
+test('keeps live fills across a restart when the venue lost them', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
   await world.open(wallet)
@@ -330,7 +330,7 @@ test('builds a wallet without events at the venue from our own trades and whales
   }
 })
 
-test('includes in a complete answer every event the venue returned some seconds before, merges included', async () => {
+test('includes in a complete answer every event, also merges, that the venue returned some seconds before', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

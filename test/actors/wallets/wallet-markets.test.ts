@@ -106,7 +106,7 @@ async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet
   return assertComplete(await world.open(wallet))
 }
 
-test('divides a conversion over its complete group, including settled markets, and requests a group once', async () => {
+test('divides a conversion over its complete group, including settled markets, and requests each group once', async () => {
   let conversions = 0
   let smaller = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -208,7 +208,7 @@ const costsOf = async (view: WalletView) =>
       .map(({ token, cost }) => [token, cost]),
   )
 
-test('waits for the group of a conversion in the last minute, and requests an unknown group again after an hour', async () => {
+test('waits for the group of a recent conversion, and requests an unknown group again after an hour', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - 5_000)])
   world.venue.groups.clear()
@@ -229,7 +229,7 @@ test('waits for the group of a conversion in the last minute, and requests an un
   await world.wallets.stop()
 })
 
-test('does not use the catalogue’s group when the venue returns none, over restarts and lost PnL states', async () => {
+test('never uses the catalogue’s group when the venue returns none, even after a restart or a lost PnL state', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.tellsGroups = false

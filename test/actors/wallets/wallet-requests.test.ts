@@ -28,7 +28,7 @@ async function refusal(requested: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('returns data some seconds old at once and waits for older data', async () => {
+test('returns data some seconds old at once and waits for a sync when data is older', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -46,7 +46,7 @@ test('returns data some seconds old at once and waits for older data', async () 
   await world.wallets.stop()
 })
 
-test('returns known data as incomplete when the venue fails or is silent, otherwise UNAVAILABLE', async () => {
+test('returns known data as incomplete when the venue fails or does not answer, and UNAVAILABLE without known data', async () => {
   const world = new WalletWorld()
   const [existing, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
   await world.open(existing)
@@ -93,7 +93,7 @@ test('syncs few wallets at once, queues some and refuses more', async () => {
   await world.wallets.stop()
 })
 
-test('marks a wallet as incomplete when the venue withholds data, also later', async () => {
+test('marks a wallet as incomplete when the venue withholds data, and keeps the mark afterwards', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -106,7 +106,7 @@ test('marks a wallet as incomplete when the venue withholds data, also later', a
   await world.wallets.stop()
 })
 
-test('follows the most recently requested wallets, and after a restart for a day', async () => {
+test('follows the most recently requested wallets, and continues for a day after a restart', async () => {
   const world = new WalletWorld({ followedMax: 3 })
   const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
   const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
@@ -127,7 +127,7 @@ test('follows the most recently requested wallets, and after a restart for a day
   await world.wallets.stop()
 })
 
-test('evicts wallets by bytes and reloads them with equal figures', async () => {
+test('evicts wallets by size in bytes and reloads them with equal figures', async () => {
   const world = new WalletWorld({ warmBytesMax: 100_000 })
   const all = Array.from({ length: 20 }, (_, index) =>
     world.wallet(index + 1, fills(world, 10 + index)),
@@ -144,7 +144,7 @@ test('evicts wallets by bytes and reloads them with equal figures', async () => 
   await world.wallets.stop()
 })
 
-test('marks a wallet as incomplete when its sizes differ from the venue’s', async () => {
+test('marks a wallet as incomplete when its position sizes differ from the venue’s', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -172,7 +172,7 @@ test('marks a wallet as incomplete when its sizes differ from the venue’s', as
   await world.wallets.stop()
 })
 
-test('syncs known wallets at once while one requester has ten times its share of unknown ones', async () => {
+test('syncs known wallets at once while one requester has ten times its share of unknown wallets', async () => {
   const world = new WalletWorld()
   const existing = world.wallet(1, fills(world, 2))
   await world.open(existing)
@@ -197,7 +197,7 @@ test('syncs known wallets at once while one requester has ten times its share of
   await world.wallets.stop()
 })
 
-test('looks up at most 30 unknown wallets a minute of an account and of an address', async () => {
+test('looks up at most 30 unknown wallets a minute for each account and each address', async () => {
   const world = new WalletWorld()
   const { signal } = new AbortController()
   const ask = (number: number, requester: readonly string[]) =>

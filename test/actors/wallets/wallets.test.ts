@@ -69,7 +69,7 @@ test('refuses an address the venue does not know and requests it again after a m
   await world.wallets.stop()
 })
 
-test('resumes an interrupted sync where it ended', async () => {
+test('resumes an interrupted sync at the point of interruption', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -86,7 +86,7 @@ test('resumes an interrupted sync where it ended', async () => {
   await world.wallets.stop()
 })
 
-test('shows the events of an interrupted sync once, without those too recent', async () => {
+test('shows the events of an interrupted sync once, excluding too recent events', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
@@ -127,7 +127,7 @@ test('shows a live fill at once', async () => {
   await world.wallets.stop()
 })
 
-test('counts a live fill that the history returns once, with the history’s fields, and each of equal ones', async () => {
+test('counts a live fill once with the history’s fields when the history returns it, and counts equal fills separately', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -152,7 +152,7 @@ test('counts a live fill that the history returns once, with the history’s fie
   await world.wallets.stop()
 })
 
-test('counts a fill repeated by the stream once until the history, synced soon after, returns it twice', async () => {
+test('counts a fill that the stream repeats once, and twice only when the history contains it twice', async () => {
   for (const count of [1, 2]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 2))
@@ -180,7 +180,7 @@ test('counts a fill repeated by the stream once until the history, synced soon a
   }
 })
 
-test('syncs a followed wallet that trades periodically without a request', async () => {
+test('syncs a followed wallet that trades periodically, without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -205,7 +205,7 @@ test('syncs a followed wallet that trades periodically without a request', async
   await world.wallets.stop()
 })
 
-test('stores only settled events: the venue may correct its last minute, and no fill of it is removed', async () => {
+test('stores only settled events, accepts corrections of the venue’s last minute, and keeps fills that a correction lacks', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -260,7 +260,7 @@ test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger'
   await world.wallets.stop()
 })
 
-test('resumes a PnL state stored within a block, for few events and many', async () => {
+test('resumes a PnL state that was stored in the middle of a block, for few and many new events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
@@ -282,7 +282,7 @@ test('resumes a PnL state stored within a block, for few events and many', async
   await world.wallets.stop()
 })
 
-test('realises losses on a resolution without a sync, also after a restart', async () => {
+test('realises losses when a market resolves, without a sync, also after a restart', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const nowMs = world.clock.nowMs()
@@ -347,7 +347,7 @@ test('requests markets unknown to the catalogue once and stores them', async () 
   await world.wallets.stop()
 })
 
-test('values positions at the payout, else the current price, else their cost', async () => {
+test('values positions at the payout, else at the current price, else at cost', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const [priced, paid, unsubscribed] = ['priced', 'paid', 'silent'].map((name) =>

@@ -43,7 +43,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('delays no other first attempt by a second when 100 of 1,000 endpoints hang', async () => {
+test('delays no first attempt of healthy endpoints by a second when 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < 12; round += 1) {
@@ -64,7 +64,7 @@ test('delays no other first attempt by a second when 100 of 1,000 endpoints hang
   world.webhooks.stop()
 })
 
-test('gives failing endpoints a quarter of the attempt slots and no less', async () => {
+test('reserves a quarter of the attempt slots for failing endpoints and gives them no more', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
   // The first posts tell which endpoints hang.
@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('reads a window of 100,000 pending deliveries, at the start and in every tick', async () => {
+test('reads only a bounded window of 100,000 pending deliveries, at start and in every tick', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -195,7 +195,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
   return (await made.create(ALICE, request())).webhook
 }
 
-test('keeps a window in order, whatever is inserted before, within or after it', async () => {
+test('keeps a delivery window in order when deliveries are inserted before, within or after the window', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)

@@ -198,7 +198,7 @@ function withDelay(answer: Answer, afterMs: number): Exclude<Answer, 'hang'> {
   return { ...answer, afterMs }
 }
 
-test(`keeps created = delivered + pending + exhausted + dropped at every step of ${SEEDS} random runs, with rows equal to the naive reference`, async () => {
+test(`keeps created = delivered + pending + exhausted + dropped in every step of ${SEEDS} random runs, with rows equal to the reference implementation`, async () => {
   let posts = 0
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const run = new RandomRun(seed)

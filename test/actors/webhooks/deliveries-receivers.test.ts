@@ -74,7 +74,7 @@ const RECEIVERS: readonly Receiver[] = [
 ]
 
 for (const { name, answer, ends, attempts, disabled } of RECEIVERS) {
-  test(`receiver “${name}”: ${ends} after ${attempts}`, async () => {
+  test(`ends a delivery to receiver “${name}” as ${ends} after ${attempts} attempt(s)`, async () => {
     for (let seed = 0; seed < 3; seed += 1) {
       const world = new WebhookWorld({ seed: `${name} ${seed}` })
       const view = await world.create()

@@ -48,7 +48,7 @@ const DAY = 24 * HOUR
 const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld['counts']>) =>
   delivered + exhausted + dropped + pending
 
-test('sends nothing before its commit, and then at once', async () => {
+test('sends an event only after its commit, and then at once', async () => {
   const { world } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -60,7 +60,7 @@ test('sends nothing before its commit, and then at once', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('waits for a separate commit per tick of events', async () => {
+test('waits for a separate commit for the events of each tick', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -76,7 +76,7 @@ test('waits for a separate commit per tick of events', async () => {
   assert.equal(world.counts(view.id).delivered, 2)
 })
 
-test('a test by hand waits for its commit, also when a retry by hand wakes its webhook', async () => {
+test('sends a manual test only after its commit, even if a manual retry wakes the webhook', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -92,7 +92,7 @@ test('a test by hand waits for its commit, also when a retry by hand wakes its w
   assert.deepEqual(types(), ['trade.created', 'trade.created', 'webhook.test'])
 })
 
-test('a retry by hand changes nothing and posts nothing more while the delivery is under way', async () => {
+test('ignores a manual retry while an attempt of the delivery is running', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -108,7 +108,7 @@ test('a retry by hand changes nothing and posts nothing more while the delivery 
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('has sent nothing that a crash before the commit loses', async () => {
+test('never sends an event that a crash before the commit loses', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -119,7 +119,7 @@ test('has sent nothing that a crash before the commit loses', async () => {
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('sends every attempt with the same bytes and id, and its own time and signature', async (t) => {
+test('sends every attempt with the same bytes and id, but with its own time and signature', async (t) => {
   const world = new WebhookWorld()
   // The judge compares with the machine's clock.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
@@ -139,7 +139,7 @@ test('sends every attempt with the same bytes and id, and its own time and signa
   }
 })
 
-test('attempts at once, then by schedule within 20 %, eight times in all', async () => {
+test('attempts a delivery at once, then on schedule within 20 %, eight times in all', async () => {
   const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
   const shares = new Set<number>()
   for (let seed = 0; seed < 10; seed += 1) {
@@ -166,7 +166,7 @@ test('attempts at once, then by schedule within 20 %, eight times in all', async
   assert.ok(shares.size > 60, 'the waits differ')
 })
 
-test('accepts only a 2xx as success; Retry-After lengthens the wait and never shortens it', async () => {
+test('accepts only a 2xx as success, and lengthens but never shortens the wait according to Retry-After', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -205,7 +205,7 @@ test('disables the webhook at once with a reason on 410 and exhausts the deliver
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('drops and counts a price over 15 minutes old at its attempt, unless it was requested', async () => {
+test('drops and counts a price that is over 15 minutes old at its attempt, except on a manual retry', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
@@ -252,7 +252,7 @@ test('resumes pending deliveries after a crash', async () => {
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('repeats a success that was not recorded with the same id and bytes', async () => {
+test('repeats a successful delivery with the same id and bytes when the success was not recorded', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -278,7 +278,7 @@ test('delivers newer events while a retry waits', async () => {
   assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
 })
 
-test('delivers one at a time while it fails, alternating new events and due retries', async () => {
+test('delivers one at a time to a failing webhook, alternating new events and due retries', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
@@ -302,7 +302,7 @@ test('delivers one at a time while it fails, alternating new events and due retr
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('runs at most 16 attempts of a healthy webhook, and four while half of all slots are taken', async () => {
+test('runs at most 16 attempts at once for a healthy webhook, and four while half of all slots are busy', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -334,7 +334,7 @@ test('runs at most 16 attempts of a healthy webhook, and four while half of all 
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
-test('drops and counts the oldest pending deliveries beyond the bound', async () => {
+test('drops and counts the oldest pending deliveries beyond the limit', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
@@ -349,7 +349,7 @@ test('drops and counts the oldest pending deliveries beyond the bound', async ()
   assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
 })
 
-test('keeps a delivery dropped during its attempt as dropped and counts it once', async () => {
+test('keeps a delivery that is dropped during its attempt as dropped, and counts it once', async () => {
   const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
@@ -375,7 +375,7 @@ test('drops deliveries of an inactive webhook after 72 hours', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('disables a webhook with a reason after five days of failures, and restarts the count on a success', async () => {
+test('disables a webhook with a reason after five days of failures, and resets that period on success', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
@@ -406,7 +406,7 @@ test('disables a webhook with a reason after five days of failures, and restarts
   assert.equal(world.counts(view.id).pending, 0)
 })
 
-test('records a failed attempt with the reason when a secret cannot be opened', async () => {
+test('records a failed attempt with the reason when the secret cannot be decrypted', async () => {
   const { world, view } = await oneWebhook()
   const [stored] = world.table.all()
   assert.ok(stored !== undefined)
@@ -423,7 +423,7 @@ test('records a failed attempt with the reason when a secret cannot be opened', 
   assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
 })
 
-test('signs with the current secret when a previous one cannot be opened', async () => {
+test('signs with the current secret when a previous secret cannot be decrypted', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
@@ -439,7 +439,7 @@ test('signs with the current secret when a previous one cannot be opened', async
   assert.equal(signatures?.length, 2)
 })
 
-test('records a failed attempt when the caller throws and continues with the next', async () => {
+test('records a failed attempt when the HTTP caller throws, and continues with the next delivery', async () => {
   const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
@@ -451,7 +451,7 @@ test('records a failed attempt when the caller throws and continues with the nex
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('aborts running attempts on stop, leaves them pending and leaves no timer', async () => {
+test('aborts running attempts on stop, keeps their deliveries pending and leaves no timer', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
@@ -468,7 +468,7 @@ test('aborts running attempts on stop, leaves them pending and leaves no timer',
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('removes finished deliveries beyond the newest thousand or after a week', async () => {
+test('removes finished deliveries beyond the newest thousand or older than a week', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
@@ -481,7 +481,7 @@ test('removes finished deliveries beyond the newest thousand or after a week', a
   assert.equal(world.counts(view.id).delivered, finishedRetainedMax + 150)
 })
 
-test('counts everything by type and outcome, without names', async () => {
+test('counts deliveries and attempts in metrics by type and outcome, without webhook ids', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
   world.trade()
@@ -498,7 +498,7 @@ test('counts everything by type and outcome, without names', async () => {
 
 // Where there is no room: what is committed later is sent then, what was not written is neither counted nor promised.
 
-test('sends what could not be committed once it is, also without another event', async () => {
+test('sends an event whose commit failed once a commit succeeds, without waiting for another event', async () => {
   const { world } = await oneWebhook()
   world.isDiskFull = true
   world.trade()
@@ -522,7 +522,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('does not count events the outbox refused, and confirms no test or retry', async () => {
+test('does not count events that the outbox refused, and rejects tests and retries that it refused', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()
@@ -543,7 +543,7 @@ test('does not count events the outbox refused, and confirms no test or retry', 
   await settle()
 })
 
-test('shares the bound of all webhooks and drops nothing of a webhook below its share', async () => {
+test('shares the total limit of pending deliveries between webhooks and drops nothing of a webhook below its share', async () => {
   const world = new WebhookWorld({ pendingTotalMax: 100 })
   const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
   const greedy = await world.create({ url: 'https://example.com/greedy' })
@@ -559,7 +559,7 @@ test('shares the bound of all webhooks and drops nothing of a webhook below its 
   assert.equal(world.counts(modest.id).pending, 20)
 })
 
-test('limits the finished deliveries of a webhook at its bound, however fast they arrive', async () => {
+test('limits a webhook’s finished deliveries, however fast they arrive', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < finishedRetainedMax + 200; count += 1) world.trade()
   await settle()
@@ -584,7 +584,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-test('delivers pending events of the previous run on the real tables', async () => {
+test('delivers pending events of the previous run from the real tables', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const notify = (webhooks: Webhooks) => {

@@ -38,13 +38,13 @@ const all = (ticks: DeliveryRotation) => {
   return names
 }
 
-test('rotates over accounts, then the hosts of an account, then its webhooks for a host', () => {
+test('rotates over accounts, then an account’s hosts, then its webhooks on a host', () => {
   const ticks = new DeliveryRotation(new Room())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) ticks.add(queueOf(name))
   assert.deepEqual(all(ticks), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('skips a full host and gives its next attempts to the accounts in rotation', () => {
+test('skips a full host and gives the host’s next attempts to the accounts in rotation', () => {
   const capacity = new Room()
   const ticks = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host
@@ -63,7 +63,7 @@ test('skips a full host and gives its next attempts to the accounts in rotation'
   assert.deepEqual(order, ['a1x', 'b1x', 'c1x', 'a2x'])
 })
 
-test('gives the attempt of a host to another account when the next one has all its attempts running', () => {
+test('gives a host’s free attempt to another account when the next account is at its attempt limit', () => {
   const capacity = new Room()
   const ticks = new DeliveryRotation(capacity)
   const first = queueOf('a1x')
@@ -80,7 +80,7 @@ test('gives the attempt of a host to another account when the next one has all i
   assert.equal(nameOf(ticks.take(true)), 'a1x')
 })
 
-test('selects a webhook whenever a naive search finds one, whatever is full, added or removed', () => {
+test('selects a webhook whenever the reference implementation does, whatever is full, added or removed', () => {
   const names = ['a', 'b', 'c'].flatMap((account) =>
     ['1x', '2x', '3y', '4z'].map((rest) => `${account}${rest}`),
   )

@@ -64,7 +64,7 @@ function lifeUpdate(
   }
 }
 
-test('encodes a body once for all webhooks that match, and never when none does', async () => {
+test('encodes a body once for all matching webhooks, and never when no webhook matches', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -80,7 +80,7 @@ test('encodes a body once for all webhooks that match, and never when none does'
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('matches filters against trade, market and catalogue facts, ignoring the case of an id', async () => {
+test('matches filters against trade, market and catalogue data, ignoring the case of ids', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const published = async (filters: Partial<typeof NO_FILTERS>) => {
@@ -104,7 +104,7 @@ test('matches filters against trade, market and catalogue facts, ignoring the ca
   assert.equal(await published({ side: 'sell' }), false)
 })
 
-test('creates no second event when the same fact arrives again, also after a restart', async () => {
+test('creates no second event when the same trade or update arrives again, also after a restart', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -123,7 +123,7 @@ test('creates no second event when the same fact arrives again, also after a res
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('does not deliver trades and whales older than 15 minutes, and counts them', async () => {
+test('counts but does not deliver trades and whales older than 15 minutes', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -139,7 +139,7 @@ test('does not deliver trades and whales older than 15 minutes, and counts them'
   )
 })
 
-test('compares a price with the last delivered one and only stores the first', async () => {
+test('compares a price with the last delivered price, and stores the first price without delivering it', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -174,7 +174,7 @@ test('compares a price with the last delivered one and only stores the first', a
   assert.equal(world.counts(usual.id).created, 4)
 })
 
-test('posts each move of a price when several share a millisecond', async () => {
+test('sends each price change when several share a millisecond', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   for (const price of [40, 50, 40, 50, 40, 50])
@@ -186,7 +186,7 @@ test('posts each move of a price when several share a millisecond', async () => 
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 5)
 })
 
-test('posts a trade once more wallets of it are known, to each webhook that asks for one of them, once', async () => {
+test('sends a trade once to each webhook that filters by one of the wallets that become known later', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -217,7 +217,7 @@ test('posts a trade once more wallets of it are known, to each webhook that asks
   assert.deepEqual(published, [1, 1, 1, 0, 0, 1])
 })
 
-test('posts a trade whose taker becomes known to those who ask for the taker', async () => {
+test('sends a trade whose taker becomes known later to webhooks that filter by that taker', async () => {
   const world = new WebhookWorld()
   const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
     world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
@@ -241,7 +241,7 @@ test('posts a trade whose taker becomes known to those who ask for the taker', a
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('shares a body between webhooks with one base and restarts for a removed market', async () => {
+test('shares a price body between webhooks with the same base price, and starts a new base when a market is removed', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -287,7 +287,7 @@ test('sends one event for a pair to every webhook that matches either market', a
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('delivers whales from 5,000 dollars or the webhook’s minimum on', async () => {
+test('delivers whales from 5,000 dollars or the webhook’s own minimum', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -299,7 +299,7 @@ test('delivers whales from 5,000 dollars or the webhook’s minimum on', async (
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('sends a whale below the stream’s minimum, or one that grew, once to each webhook whose minimum it reaches', async () => {
+test('sends a whale once to each webhook whose minimum it reaches, also below the stream’s minimum or after growing', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -323,7 +323,7 @@ test('sends a whale below the stream’s minimum, or one that grew, once to each
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('posts an opportunity once it meets a webhook’s minimums, and its end to the same webhooks, whichever leg they name', async () => {
+test('sends an opportunity when it reaches a webhook’s minimums, and its end to the same webhooks, for filters on any leg', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['arbitrage.opened', 'arbitrage.closed'] as const
   const of = (filters: Partial<typeof NO_FILTERS>) =>
@@ -383,7 +383,7 @@ test('posts an opportunity once it meets a webhook’s minimums, and its end to 
   assert.equal(world.caller.posts.length, 10)
 })
 
-test('measures a whale’s latency from its close', async () => {
+test('measures a whale’s latency from the time its group closes', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })
   world.caller.answer = () => answered(200)

@@ -57,7 +57,7 @@ for (const [name, urlOf] of [
       `https://tarpit.example.com:${2_000 + account * 25 + nth}/hook`,
   ],
 ] as const) {
-  test(`delivers to a bystander at once while 300 webhooks of ${name} answer after 14 s`, async () => {
+  test(`delivers to other accounts at once while 300 webhooks of ${name} respond after 14 s`, async () => {
     const { world } = await attackedWorld(urlOf)
     world.caller.answer = ({ url }) =>
       url === BYSTANDER ? answered(200) : { outcome: OK, afterMs: 14_000 }
@@ -76,7 +76,7 @@ for (const [name, urlOf] of [
   })
 }
 
-test('leaves attempts to a bystander while accounts hold a slow host for each webhook', async () => {
+test('leaves attempt slots to other accounts while several accounts use a separate slow host for each webhook', async () => {
   const { world } = await attackedWorld(
     (account, nth) => `https://slow-${account}-${nth}.example.com/`,
   )
@@ -136,7 +136,7 @@ function totals(world: WebhookWorld, account: AccountId) {
   return sum
 }
 
-test('bounds twelve free accounts of 25 webhooks at 50 trades a second, and delivers to a bystander at once', async () => {
+test('limits twelve free accounts with 25 webhooks each at 50 trades a second, and delivers to another account at once', async () => {
   const { world, bystander } = await freeWorld()
   world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
   const seconds = 30
@@ -176,7 +176,7 @@ test('bounds twelve free accounts of 25 webhooks at 50 trades a second, and deli
 })
 
 for (const isLossy of [false, true]) {
-  test(`keeps the counts of throttled events over a ${isLossy ? 'crash that loses the last writes' : 'crash'}`, async () => {
+  test(`keeps the counts of throttled events after a ${isLossy ? 'crash that loses the last writes' : 'crash'}`, async () => {
     const { world, view } = await oneWebhook()
     world.tiers.set(ALICE, 'free')
     for (let count = 0; count < 1_000; count += 1) world.trade()
@@ -208,7 +208,7 @@ for (const isLossy of [false, true]) {
   })
 }
 
-test('writes the counts of throttled events within a second, without a row or a body for each', async () => {
+test('stores the counts of throttled events within a second, without a row or a body for each event', async () => {
   const { world, view } = await oneWebhook()
   world.tiers.set(ALICE, 'free')
   for (let count = 0; count < 400; count += 1) world.trade()
@@ -220,7 +220,7 @@ test('writes the counts of throttled events within a second, without a row or a 
   world.webhooks.stop()
 })
 
-test('leaves events to the quiet webhook of an account whose other webhook takes all it can', async () => {
+test('does not throttle a quiet webhook when another webhook of its account exceeds the rate', async () => {
   const world = new WebhookWorld()
   const busy = await world.create({ url: 'https://busy.example.com/' })
   const quiet = await world.create({ filters: { ...NO_FILTERS, minUsd: usdMicros(1_000_000_000) } })
@@ -236,7 +236,7 @@ test('leaves events to the quiet webhook of an account whose other webhook takes
   world.webhooks.stop()
 })
 
-test('bounds what waits for the receivers of an account in count and bytes, and spares its other webhooks', async () => {
+test('limits an account’s pending deliveries in count and bytes, and spares its healthy webhooks', async () => {
   const bytesOf = (world: WebhookWorld, id: string) =>
     world.outbox.state(world.numberOf(id)).pendingBytes
   for (const [bound, set] of [

@@ -60,7 +60,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('finds each webhook that matches an event once, and each waited-for age, after any changes of webhooks', () => {
+test('finds each webhook that matches an event once, and each awaited minimum age, after any webhook changes', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()

@@ -27,7 +27,7 @@ function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
   return sent.includes(new Judge(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body))
 }
 
-test('shows a webhook only to its account and lists in order of creation', async () => {
+test('shows a webhook only to its account and lists webhooks in order of creation', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -46,7 +46,7 @@ test('shows a webhook only to its account and lists in order of creation', async
   assert.deepEqual(webhooks.get(ALICE, first.id), first)
 })
 
-test('limits an account to 25 webhooks, also for concurrent requests', async () => {
+test('limits an account to 25 webhooks, even for concurrent requests', async () => {
   const { webhooks } = new WebhookWorld()
   const requested = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
   const results = await Promise.allSettled(requested)
@@ -60,7 +60,7 @@ test('limits an account to 25 webhooks, also for concurrent requests', async () 
   await webhooks.create(ALICE, request())
 })
 
-test('shows a secret once, stores it encrypted, and uses a given one', async () => {
+test('shows a secret once, stores it encrypted, and uses a secret supplied by the client', async () => {
   const world = new WebhookWorld()
   const made = await world.webhooks.create(ALICE, request())
   assert.ok(isSecret(made.secret))
@@ -75,7 +75,7 @@ test('shows a secret once, stores it encrypted, and uses a given one', async () 
   assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
 })
 
-test('signs with both secrets for 24 hours after a rotation, then only with the new one', async () => {
+test('signs with both secrets for 24 hours after a rotation, then only with the new secret', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   await world.pass(1_000)
@@ -99,7 +99,7 @@ test('signs with both secrets for 24 hours after a rotation, then only with the 
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('keeps the first secret’s 24 hours on a second rotation, for the newest eight', async () => {
+test('keeps each earlier secret valid for its own 24 hours after repeated rotations, up to the newest eight', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -135,7 +135,7 @@ test('keeps the first secret’s 24 hours on a second rotation, for the newest e
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('undoes what could not be stored and answers with a server error', async () => {
+test('rolls back a change that could not be stored and returns a server error', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
@@ -154,7 +154,7 @@ test('undoes what could not be stored and answers with a server error', async ()
   assert.equal(await world.webhooks.remove(ALICE, view.id), true)
 })
 
-test('aborts attempts of a removed webhook and removes its retries and rows', async () => {
+test('aborts attempts of a removed webhook and deletes its retries and rows', async () => {
   const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
@@ -175,7 +175,7 @@ test('aborts attempts of a removed webhook and removes its retries and rows', as
   assert.equal(world.outbox.get(number, 1), null)
 })
 
-test('sends nothing to a removed webhook after a crash and removes its rows', async () => {
+test('sends nothing to a removed webhook after a crash and deletes its rows', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -186,7 +186,7 @@ test('sends nothing to a removed webhook after a crash and removes its rows', as
   assert.deepEqual([...world.outbox.webhooks()], [])
 })
 
-test('delivers manual tests and retries like every delivery', async () => {
+test('delivers manual tests and retries like every other delivery', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const tested = await world.webhooks.test(ALICE, webhook.id)
@@ -210,7 +210,7 @@ test('delivers manual tests and retries like every delivery', async () => {
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('makes a waiting delivery due now on a retry and keeps its earlier attempts', async () => {
+test('makes a waiting delivery due at once on a manual retry and keeps its earlier attempts', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -224,7 +224,7 @@ test('makes a waiting delivery due now on a retry and keeps its earlier attempts
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('does not send a delivery again while an attempt is running', async () => {
+test('does not send a delivery again on a manual retry while an attempt is running', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   world.trade()
   await settle()
@@ -233,7 +233,7 @@ test('does not send a delivery again while an attempt is running', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('tests and retries an inactive webhook', async () => {
+test('sends manual tests and retries for an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -244,7 +244,7 @@ test('tests and retries an inactive webhook', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('queues no new events for an inactive webhook and holds its pending ones until it is active', async () => {
+test('queues no new events for an inactive webhook and holds pending deliveries until the webhook is active', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -261,7 +261,7 @@ test('queues no new events for an inactive webhook and holds its pending ones un
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('applies a change from the next event on, also after a restart', async () => {
+test('applies a webhook change from the next event on, also after a restart', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['whale.alert'] })
   world.trade()
@@ -280,7 +280,7 @@ test('applies a change from the next event on, also after a restart', async () =
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
 
-test('pauses the webhooks of a disabled account until it is enabled, also after a restart, and removes those of a deleted one', async () => {
+test('pauses a disabled account’s webhooks until the account is enabled, also after a restart, and removes a deleted account’s webhooks', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -314,7 +314,7 @@ test('pauses the webhooks of a disabled account until it is enabled, also after 
   assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
 })
 
-test('removes a webhook being created when its account is deleted', async () => {
+test('removes a webhook that is being created when its account is deleted', async () => {
   const world = new WebhookWorld()
   const making = world.webhooks.create(ALICE, request())
   world.silentAccounts.add(ALICE)
@@ -337,7 +337,7 @@ test('removes a webhook being created when its account is deleted', async () => 
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('takes trade.created without a filter from pro upwards alone, and leaves webhooks made before as they are', async () => {
+test('allows trade.created without a filter only from tier pro upwards, and keeps webhooks created earlier unchanged', async () => {
   const world = new WebhookWorld()
   const { webhooks, tiers } = world
   tiers.set(ALICE, 'pro')
@@ -374,7 +374,7 @@ test('takes trade.created without a filter from pro upwards alone, and leaves we
   await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })
 
-test('posts no event to a host before it answers a test of the account with a 2xx', async () => {
+test('sends no event to a host before the host answers the account’s webhook test with a 2xx', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   world.caller.answer = () => answered(500)
   const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
@@ -408,7 +408,7 @@ test('posts no event to a host before it answers a test of the account with a 2x
   assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
 })
 
-test('has a new host of a webhook verified again, and takes no answer of the old one for it', async () => {
+test('verifies a webhook’s new host again, and ignores test responses from the old host', async () => {
   const world = new WebhookWorld({ mustVerify: true })
   const view = await world.create({ url: 'https://one.example.com/' })
   await settle()

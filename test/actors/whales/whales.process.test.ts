@@ -41,7 +41,7 @@ function shown(world: WhaleWorld): string[] {
 const tellings = (world: WhaleWorld) =>
   world.told.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
-test('closes a group 150 ms after its first fill and publishes it once', () => {
+test('closes a group 150 ms after its first fill and publishes the whale once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   world.clock.advance(100)
@@ -53,7 +53,7 @@ test('closes a group 150 ms after its first fill and publishes it once', () => {
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('updates the row on later fills of the transaction without a second message', () => {
+test('updates the row on later fills of the transaction without publishing again', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   world.clock.advance(150)
@@ -64,7 +64,7 @@ test('updates the row on later fills of the transaction without a second message
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('closes a fill without a transaction at once as its own group', () => {
+test('closes a fill without a transaction at once as a separate group', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -74,7 +74,7 @@ test('closes a fill without a transaction at once as its own group', () => {
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
-test('creates a row at 1,000 dollars and publishes it at 5,000, also through late fills', () => {
+test('creates a row at 1,000 dollars and publishes the whale at 5,000, even if reached by late fills', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
   world.clock.advance(1_000)
@@ -89,7 +89,7 @@ test('creates a row at 1,000 dollars and publishes it at 5,000, also through lat
   assert.deepEqual(shown(world), ['a $5001 of 5 told 1'])
 })
 
-test('creates rows without messages from historical fills until one is live', () => {
+test('creates rows from historical fills and publishes only when a fill is live', () => {
   const world = openWorld()
   world.load({ id: 'a', tx: '0x1', usd: 6_000 })
   world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
@@ -100,7 +100,7 @@ test('creates rows without messages from historical fills until one is live', ()
   assert.deepEqual(tellings(world), ['1 a $6010'])
 })
 
-test('includes in a row its market, what the taker paid for, and its stream offset', () => {
+test('stores the market, the outcome that the taker paid for, and the stream offset in a row', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
   world.clock.advance(150)
@@ -116,7 +116,7 @@ test('includes in a row its market, what the taker paid for, and its stream offs
   assert.deepEqual(found, [row])
 })
 
-test('closes and publishes a row interrupted by a crash once at the next start', () => {
+test('closes and publishes a whale interrupted by a crash, once, at the next start', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'told', tx: '0x0', usd: 9_000 })
@@ -137,7 +137,7 @@ test('closes and publishes a row interrupted by a crash once at the next start',
   assert.equal(first.told.length + second.told.length, 2)
 })
 
-test('groups the last minute of a run that ended before, in the next run', () => {
+test('groups fills from the last minute of the previous run in the next run', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -152,7 +152,7 @@ test('groups the last minute of a run that ended before, in the next run', () =>
   assert.deepEqual(tellings(last), ['1 a $6000'])
 })
 
-test('closes open groups at once on a restart so that a second kill hides none', () => {
+test('closes open groups at once after a restart so that a second kill loses none', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -160,7 +160,7 @@ test('closes open groups at once on a restart so that a second kill hides none',
   assert.deepEqual(tellings(second), ['1 a $6000'])
 })
 
-test('adds a fill after a restart to the earlier row', () => {
+test('adds a fill that arrives after a restart to the earlier row', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -177,7 +177,7 @@ test('adds a fill after a restart to the earlier row', () => {
   assert.deepEqual(tellings(second), ['1 x $5000'])
 })
 
-test('stores and publishes nothing in the tick of a trade while others wait, and loses nothing with a full mailbox', () => {
+test('defers storing and publishing while messages wait, and loses nothing when the mailbox is full', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.isHeld = true
@@ -193,7 +193,7 @@ test('stores and publishes nothing in the tick of a trade while others wait, and
   assert.equal(new Set(world.told.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
-test('sums an evicted transaction from the stored trades', () => {
+test('computes the sum of an evicted transaction from the stored trades', () => {
   const world = openWorld({ groupsMax: 3 })
   for (let each = 0; each < 10; each += 1) {
     world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })
@@ -207,7 +207,7 @@ test('sums an evicted transaction from the stored trades', () => {
   assert.equal(world.told.length, 10)
 })
 
-test('evicts a transaction after 30 s, two for each new one, and sums it with a later fill', async () => {
+test('evicts transactions after 30 s, at most two for each new one, and sums them again on a later fill', async () => {
   const world = openWorld()
   const assertRemembered = async (count: number) => {
     const text = await world.metrics.registry.metrics()
@@ -243,7 +243,7 @@ test('removes the open groups of an expired market and leaves no timer on stop',
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('reloads open groups after a failed tick, and shows all rows despite a trade dated in the future', () => {
+test('reloads open groups after a failed tick, and publishes all whales despite a trade dated in the future', () => {
   const world = openWorld({ groupsMax: 2 })
   world.clock.advance(100)
   world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
@@ -256,7 +256,7 @@ test('reloads open groups after a failed tick, and shows all rows despite a trad
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
 
-test('adds the wallet of a fill that arrived without it to the stored row and publishes once', () => {
+test('adds a wallet that becomes known later to the stored row and publishes the whale once', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const world = openWorld({ storage, clock })
   const parts = (tx: string) => [partId(tx, 0), partId(tx, 1)] as const
@@ -349,7 +349,7 @@ function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean
   assert.equal(new Set(locations).size, rows.length)
 }
 
-test('builds rows equal to the stored fills, published once, in any order with pauses and kills, in memory', () => {
+test('builds rows equal to the stored fills and publishes each once, for any order, pauses and kills, in memory', () => {
   fc.assert(
     fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
       const clock = new ManualClock()
@@ -415,7 +415,7 @@ test('builds the same rows on LMDB after close and reopen', async () => {
   )
 })
 
-test('gives a live row that is not published to the stream to webhooks when created and when grown', () => {
+test('passes an unpublished live whale row to webhooks when it is created and when it grows', () => {
   const world = openWorld()
   const unpublished = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })

@@ -42,7 +42,7 @@ const BENCHES = [
   madeUp('last', async () => ({ rows: [], state: STATE })),
 ]
 
-test('names a failing bench with its reason and no number, and runs the others', async () => {
+test('reports a failing bench with the reason and no numbers, and still runs the remaining benches', async () => {
   const reported: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(
@@ -59,7 +59,7 @@ test('names a failing bench with its reason and no number, and runs the others',
   assert.match(text, /## last/)
 })
 
-test('includes conditions, percentiles and every aim in the page and the JSON document', async () => {
+test('includes conditions, percentiles and every performance target in the results page and the JSON document', async () => {
   const outcomes = await runSeries(BENCHES, { ...SETTING, say: () => undefined }, () => undefined)
   const conditions = conditionsNow(['a remark'])
   const page = resultsText(conditions, outcomes)

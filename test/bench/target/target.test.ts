@@ -17,7 +17,7 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 const unsubscribed = (): void => undefined
 
 describe('planned requests', () => {
-  it('measures from the planned time, so a request due during a stall includes the stall', async () => {
+  it('measures latency from the planned time, so a request due during a stall includes the stall', async () => {
     const waiting: ServerResponse[] = []
     // No request is answered before the twentieth, planned 95 ms after the first, has come.
     const stalling = await serve((response) => {
@@ -36,7 +36,7 @@ describe('planned requests', () => {
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('counts a non-200 answer as refused by status, without a time', async () => {
+  it('counts a non-200 response as refused by status, without a latency', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1
@@ -95,7 +95,7 @@ describe('deployment', () => {
     assert.match(away.value, /^[1-9]\d* updates replayed, 0 books begun anew$/)
   })
 
-  it('stops a load when the quota ends during it', async () => {
+  it('stops the load with an error when the key’s quota runs out', async () => {
     apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
     // Others spend from the same quota meanwhile.
     const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
@@ -123,7 +123,7 @@ const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): 
   ...set,
 })
 
-test('counts a seq gap as a loss, but no repeat or announced restart', () => {
+test('counts a seq gap as a loss, but not a repeated message or an announced resync', () => {
   const complete = new Received()
   complete.take(update(7, 10, { type: 'snapshot' }))
   complete.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })

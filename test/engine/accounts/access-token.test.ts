@@ -41,7 +41,7 @@ async function joseSubject(token: string, nowMs: number): Promise<string | null>
   }
 }
 
-test('verifies a token in the tick of its request, with the same result as jose', async (t) => {
+test('verifies a token synchronously, with the same result as jose', async (t) => {
   const random = seededRandom(11)
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
@@ -86,7 +86,7 @@ function damaged(token: string, below: (count: number) => number): string {
   return token.slice(0, at) + change + token.slice(at + 1)
 }
 
-test('issues tokens valid for a day with 32-byte secrets', async () => {
+test('issues tokens that are valid for a day and use 32-byte secrets', async () => {
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
   const token = await tokens.issue('acc_1')
@@ -99,7 +99,7 @@ test('issues tokens valid for a day with 32-byte secrets', async () => {
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
 })
 
-test('ignores keys that a token header carries or names', async () => {
+test('ignores keys and key references in a token’s header', async () => {
   const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
   const now = startMs / 1_000
   const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
@@ -127,7 +127,7 @@ test('ignores keys that a token header carries or names', async () => {
   }
 })
 
-test('accepts tokens of the previous secret until they expire and signs none with it', async () => {
+test('accepts tokens signed with the previous secret until they expire, but signs none with that secret', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

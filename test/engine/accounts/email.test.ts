@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emailRefusal, emailSkeleton, normalizedEmail } from '../../../engine/accounts/email.ts'
 
-test('gives spellings of one address one form', () => {
+test('normalises different spellings of an email address to the same form', () => {
   const spellings = [
     'ann@example.com',
     'Ann@Example.COM',
@@ -12,7 +12,7 @@ test('gives spellings of one address one form', () => {
   assert.deepEqual([...new Set(spellings.map(normalizedEmail))], ['ann@example.com'])
 })
 
-test('refuses domains that are not ASCII, and localhost', () => {
+test('refuses localhost and domains that are not ASCII', () => {
   assert.match(emailRefusal('ann@exämple.com') ?? '', /ASCII/)
   assert.match(emailRefusal('ann@еxample.com') ?? '', /ASCII/)
   assert.match(emailRefusal('Local@LOCALHOST') ?? '', /reserved/)
@@ -22,7 +22,7 @@ test('refuses domains that are not ASCII, and localhost', () => {
   }
 })
 
-test('gives addresses that look the same one skeleton, and ASCII addresses their own', () => {
+test('maps look-alike addresses to the same skeleton and leaves ASCII addresses unchanged', () => {
   for (const email of ['cоcо@example.com', 'сосо@example.com', 'cöcö@example.com']) {
     assert.equal(emailSkeleton(email), 'coco@example.com')
   }

@@ -68,7 +68,7 @@ async function exchange(dataDir: string, text: string): Promise<string> {
 const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && detail.test(error.detail)
 
-test('passes commands and refusals unchanged, several per connection, and hides faults', async () => {
+test('passes commands and refusals through unchanged, several per connection, and hides internal errors', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const requested = await client(dataDir)
@@ -91,7 +91,7 @@ test('passes commands and refusals unchanged, several per connection, and hides 
   await socket.stop()
 })
 
-test('restricts the socket to its user, replaces one left by a crash, and removes it on stop', async () => {
+test('restricts the socket to its user, replaces a socket left by a crash, and removes the socket on stop', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
@@ -115,7 +115,7 @@ test('restricts the socket to its user, replaces one left by a crash, and remove
   requested.close()
 })
 
-test('leaves a non-socket file alone and runs without the socket', async () => {
+test('keeps a regular file at the socket’s path and runs without the socket', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   writeFileSync(path, 'mine')
@@ -125,7 +125,7 @@ test('leaves a non-socket file alone and runs without the socket', async () => {
   assert.ok(statSync(path).isFile())
 })
 
-test('refuses an invalid request with the valid form, and limits a line', async () => {
+test('answers an invalid request with the valid form, and limits the length of a line', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
@@ -146,7 +146,7 @@ test('refuses an invalid request with the valid form, and limits a line', async 
   await socket.stop()
 })
 
-test('reads the same lines however the bytes are split', async () => {
+test('parses the same lines however the bytes are split into chunks', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const peer = connect(join(dataDir, 'engine.sock'))
@@ -165,7 +165,7 @@ test('reads the same lines however the bytes are split', async () => {
   await socket.stop()
 })
 
-test('answers a hanging command, closes a silent connection, and stops without waiting for either', async () => {
+test('answers when a command hangs, closes a silent connection, and stops without waiting for either', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -190,7 +190,7 @@ test('answers a hanging command, closes a silent connection, and stops without w
   await until(() => clock.timerCount === 0)
 })
 
-test('closes connections beyond sixteen and frees slots', async () => {
+test('refuses more than sixteen connections and frees the slot of a closed connection', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -209,7 +209,7 @@ test('closes connections beyond sixteen and frees slots', async () => {
   await socket.stop()
 })
 
-test('serves a folder whose path is too long for a socket, or reports it', async () => {
+test('serves a folder whose path exceeds the socket limit on Linux, and reports an error on other systems', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)

@@ -27,7 +27,7 @@ clusterLogContract('in process', async () => {
   return [server.connect(), server.connect()]
 })
 
-test('injects each fault in process as often as the seed says, and invents nothing', async () => {
+test('injects each fault at the configured rate and never invents a batch', async () => {
   const clock = new ManualClock()
   const server = new FaultyLogServer(clock, 7)
   server.faults = { ...NO_FAULTS, repeats: 0.1, swaps: 0.1, holes: 0.1, delayMsMax: 20 }

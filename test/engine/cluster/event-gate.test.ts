@@ -26,13 +26,13 @@ class Rig {
   }
 }
 
-test('hands events on at once while the lease is certain', () => {
+test('delivers events at once while the lease is certain', () => {
   const rig = new Rig()
   rig.emit(1)
   assert.deepEqual(rig.taken, [1])
 })
 
-test('hands on the events of a check in order when the lease is still held', async () => {
+test('delivers events held during a lease check in order when the lease is still held', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -44,7 +44,7 @@ test('hands on the events of a check in order when the lease is still held', asy
   assert.deepEqual(rig.taken, [1, 2, 3, 4])
 })
 
-test('discards the events of a check and all later ones when the lease is lost', async () => {
+test('discards events held during a lease check and all later events when the lease is lost', async () => {
   const rig = new Rig()
   rig.emit(1)
   rig.pause()
@@ -54,7 +54,7 @@ test('discards the events of a check and all later ones when the lease is lost',
   assert.deepEqual(rig.taken, [1])
 })
 
-test('hands on what waits when more events come than it holds', () => {
+test('delivers held events when more arrive than the buffer holds', () => {
   const rig = new Rig()
   rig.pause()
   for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)

@@ -78,7 +78,7 @@ class Rig {
   }
 }
 
-test('delivers batches of its run whose sequences restart when the log lost its data', async () => {
+test('delivers batches of the same run when the log lost its data and its sequence numbers restart', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) {
     await rig.write({ batch, value: batch })
@@ -101,7 +101,7 @@ test('delivers batches of its run whose sequences restart when the log lost its 
   await follower.stop()
 })
 
-test('hands on a batch once when the log has it several times', async () => {
+test('delivers a batch once when the log holds several copies', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   for (const [batch, value] of [
@@ -121,7 +121,7 @@ test('hands on a batch once when the log has it several times', async () => {
   await follower.stop()
 })
 
-test('ends with new_epoch when the log lost its data and another run writes it', async () => {
+test('ends with new_epoch when the log lost its data and another run writes to it', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) await rig.write({ batch, value: batch })
   const follower = await rig.follow(0)
@@ -131,7 +131,7 @@ test('ends with new_epoch when the log lost its data and another run writes it',
   await follower.stop()
 })
 
-test('counts no discarded batch as a sign of life, and ends when only these arrive', async () => {
+test('does not count discarded batches as a sign of life, and ends when nothing else arrives', async () => {
   const rig = new Rig()
   const follower = await rig.follow(0)
   await rig.write({ batch: 1, value: 1 })

@@ -75,7 +75,7 @@ test('round-trips a batch', () => {
   assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
 })
 
-test('refuses bytes that are not exactly a batch, and never throws', () => {
+test('refuses bytes that are not exactly one batch, and never throws', () => {
   const good = encodeBatch(HEADER, bytesOf(ITEMS))
   for (const bytes of damaged(good)) {
     const read = decodeBatch(bytes)
@@ -99,12 +99,12 @@ test('refuses bytes that are not exactly a batch, and never throws', () => {
   assert.equal(decodeBatch(otherFormat), null, 'of another format')
 })
 
-test('refuses a batch above its bound, whatever it contains', () => {
+test('refuses a batch above the size limit, whatever its content', () => {
   const long = bytesOf([[17, 'x'.repeat(clusterBatchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
-test('round-trips a checkpoint and refuses one damaged at any byte', () => {
+test('round-trips a checkpoint and refuses a checkpoint damaged at any byte', () => {
   const good = encodeCheckpoint(
     CHECKPOINT,
     ITEMS.map((item) => bytesOf([item])),
@@ -119,7 +119,7 @@ test('round-trips a checkpoint and refuses one damaged at any byte', () => {
   assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
 })
 
-test('round-trips requests, answers and revocations, and refuses other bytes', () => {
+test('round-trips requests, answers and revocations, and refuses any other bytes', () => {
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }

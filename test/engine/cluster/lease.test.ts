@@ -47,7 +47,7 @@ class Rig {
   }
 }
 
-test('grants the lease to one engine, the next after five seconds or on release, with a higher term', async () => {
+test('grants the lease to one engine, then to the next after five seconds or a release, with a higher term', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -76,7 +76,7 @@ test('grants the lease to one engine, the next after five seconds or on release,
   )
 })
 
-test('never uses a term again when the log has lost the record', async () => {
+test('never reuses a term when the log has lost the lease record', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const before = rig.leases.get('one')?.term ?? 0
@@ -89,7 +89,7 @@ test('never uses a term again when the log has lost the record', async () => {
   assert.ok((rig.leases.get('two')?.term ?? 0) > before)
 })
 
-test('keeps the leader, which writes the record again, when the log loses its data', async () => {
+test('keeps the leader, which rewrites the lease record, when the log loses its data', async () => {
   const rig = new Rig()
   await rig.stand('one')
   await rig.stand('two')
@@ -103,7 +103,7 @@ test('keeps the leader, which writes the record again, when the log loses its da
   assert.equal(rig.forgottenCount, 2)
 })
 
-test('gives the lease to a standby when the log loses its data and the leader is gone', async () => {
+test('grants the lease to a standby when the log loses its data and the leader is down', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -116,7 +116,7 @@ test('gives the lease to a standby when the log loses its data and the leader is
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('ends a holder once that finds another one, but not after its own unacknowledged renewal', async () => {
+test('deposes a holder once when another holder appears, but not after its own unacknowledged renewal', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -137,7 +137,7 @@ test('ends a holder once that finds another one, but not after its own unacknowl
   assert.equal(await rig.leases.get('two')?.isHeld(), true)
 })
 
-test('keeps the holder without the log, and grants the lease to nobody else', async () => {
+test('keeps the holder while the log is unreachable, and grants the lease to no other engine', async () => {
   const rig = new Rig()
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
@@ -152,7 +152,7 @@ test('keeps the holder without the log, and grants the lease to nobody else', as
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
 
-test('takes a lost lease later on a busy machine, and never a renewed one', async () => {
+test('waits longer to take over an expired lease on a busy machine, and never takes over a renewed lease', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -171,7 +171,7 @@ test('takes a lost lease later on a busy machine, and never a renewed one', asyn
   assert.deepEqual(rig.leaders, ['one', 'two'])
 })
 
-test('checks the lease after a pause of its process, and before no other moment', async () => {
+test('checks the lease only after a pause of the process that is long enough for a takeover', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -189,7 +189,7 @@ test('checks the lease after a pause of its process, and before no other moment'
   assert.equal(lease.confirm(), null)
 })
 
-test('reports a lease as lost after a pause in which another engine took it', async () => {
+test('reports a lease as lost when another engine took it during a pause', async () => {
   const rig = new Rig()
   await rig.stand('one')
   const lease = rig.leases.get('one')
@@ -205,7 +205,7 @@ test('reports a lease as lost after a pause in which another engine took it', as
   assert.equal(await lease.confirm(), false)
 })
 
-test('stays the leader when reads of the lease are answered after later renewals', async () => {
+test('stays the leader when answers to lease reads arrive after later renewals', async () => {
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let isLate = false

@@ -31,7 +31,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('lists all processes within a second, removes one silent for five seconds, and still names the last leader', async () => {
+test('lists all processes within a second, removes a process silent for five seconds, and remembers the last leader', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -65,7 +65,7 @@ test('lists all processes within a second, removes one silent for five seconds, 
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
-test('skips invalid members and bounds names by bytes', () => {
+test('skips invalid members and limits names by their length in bytes', () => {
   const { clock, join } = openRig()
   const { log, members } = join(() => GATEWAY)
   for (const wrong of [

@@ -83,7 +83,7 @@ function rig() {
   return { server, publisher, told: published, publish, pass }
 }
 
-test('requests after the first and newest of a burst, once, and so learns all sequences', async () => {
+test('requests an acknowledgement for only the first and newest batch of a burst, and derives all sequence numbers', async () => {
   const { server, told: published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -115,7 +115,7 @@ test('requests after the first and newest of a burst, once, and so learns all se
   )
 })
 
-test('applies a refusal to all requests that the batch covered, and to no other', async () => {
+test('applies a refusal to every publish that the acknowledgement covers, and to no other', async () => {
   const { server, told: published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
@@ -134,7 +134,7 @@ test('applies a refusal to all requests that the batch covered, and to no other'
   assert.equal(server.last, 7)
 })
 
-test('requests a batch separately when it does not directly follow the one before', async () => {
+test('requests a separate acknowledgement for a batch that does not directly follow the previous batch', async () => {
   const { server, publisher, told: published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)

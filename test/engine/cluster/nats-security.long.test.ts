@@ -70,7 +70,7 @@ if (!hasNats()) {
       anchor.port1.close()
     })
 
-    test('waits for the engine to create streams and buckets, as a gateway', async () => {
+    test('waits, as a gateway, for the engine to create streams and buckets', async () => {
       const gateway = await joined('gateway')
       await assert.rejects(gateway.head('books'))
       await assert.rejects(gateway.bucket('accounts'))
@@ -84,7 +84,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('allows a gateway what it needs: reads, account watches, requests, replies and announcements', async () => {
+    test('allows a gateway reads, account watches, requests, replies and announcements', async () => {
       const gateway = await joined('gateway')
       await engine.publish('trades', { bytes: bytes('batch'), id: '1', after: 0 })
       const accounts = await gateway.bucket('accounts')
@@ -125,7 +125,7 @@ if (!hasNats()) {
       }
     })
 
-    test('keeps files with passwords and records readable by their user alone', () => {
+    test('makes password and record files readable only by their owner', () => {
       for (const path of [folder, ...filesIn(folder)]) {
         assert.equal(statSync(path).mode & 0o077, 0, path)
       }
@@ -163,7 +163,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('denies the gateway user requests and answers of the engine', async () => {
+    test('denies the gateway user the engine’s requests and answers', async () => {
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const subjects = ['>', 'tb.>', 'tb.ask.http', 'tb.ask.quota', '_INBOX.>', '_INBOX.engine.>']
@@ -175,7 +175,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('keeps even the engine user from forging or reading without the key', async () => {
+    test('prevents even the engine user from forging or reading messages without the key', async () => {
       const attacker = await knock({ user: 'engine', pass: nats.secrets.engine })
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))

@@ -57,14 +57,14 @@ const connect = async (
 }
 
 if (!hasNats()) {
-  test('log on nats-server', { skip: GET_NATS }, () => undefined)
+  test('cluster log on nats-server', { skip: GET_NATS }, () => undefined)
 } else {
   clusterLogContract('nats-server', async (t) => {
     const { nats } = await serve(t)
     return [await connect(t, nats), await connect(t, nats)]
   })
 
-  test('reads and writes a bucket again when the server has lost it', async (t) => {
+  test('reads and writes a bucket again after the server lost the bucket', async (t) => {
     const { nats, folder } = await serve(t)
     const bucket = await (await connect(t, nats, silentLog, 2_000)).bucket('accounts')
     await bucket.put('account.one', Buffer.from('before'))
@@ -82,7 +82,7 @@ if (!hasNats()) {
     assert.equal(Buffer.from((await bucket.get('account.one'))?.value ?? '').toString(), 'after')
   })
 
-  test('waits for a server when it starts without one', async (t) => {
+  test('waits for the server when started before it', async (t) => {
     const { nats, folder } = await serve(t)
     await nats.stop()
     let onWait: () => void = () => undefined
@@ -96,7 +96,7 @@ if (!hasNats()) {
     assert.equal((await connected).link, 'up')
   })
 
-  test('keeps one revision of each record of a bucket', async (t) => {
+  test('stores one revision per record of a bucket', async (t) => {
     const { nats } = await serve(t)
     const bucket = await (await connect(t, nats)).bucket('accounts')
     for (const value of ['first', 'second', 'third']) {
@@ -117,7 +117,7 @@ if (!hasNats()) {
     assert.deepEqual([state.last_seq, texts], [7, ['third', 'mark of a removal']])
   })
 
-  test('resumes a reader after its server restarts and after its stream expired data', async (t) => {
+  test('resumes a reader after the server restarts and after the stream expires data', async (t) => {
     const { nats, folder } = await serve(t)
     const log = await connect(t, nats)
     const read: number[] = []

@@ -113,7 +113,7 @@ test('skips and counts batches written without the key, and reports their positi
   await Promise.all([sync.stop(), trades.stop()])
 })
 
-test('continues past batches written without the key, also the newest', async () => {
+test('continues past batches written without the key, even when the newest batch is one of them', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.attacker.publish('books', { bytes: batch, id: 'forged', after: 0 })
@@ -141,7 +141,7 @@ test('continues past batches written without the key, also the newest', async ()
   await follower.stop()
 })
 
-test('returns no checkpoint written without the key', async () => {
+test('returns no checkpoint that was written without the key', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.done(engine.putObject('checkpoint', bytes('whole')))
@@ -159,7 +159,7 @@ test('hides record contents from clients without the key', async () => {
   assert.equal(textOf(shown?.value).includes('password'), false)
 })
 
-test('refuses forged, moved, rolled back or removed records without the key', async () => {
+test('refuses records that a client without the key forged, moved, rolled back or removed', async () => {
   const rig = new Rig()
   const forging = await rig.attacker.bucket('accounts')
   const accounts = await rig.done(rig.join().bucket('accounts'))
@@ -189,7 +189,7 @@ test('refuses forged, moved, rolled back or removed records without the key', as
   assert.equal(await rig.refused('record', 'old'), 3)
 })
 
-test('accepts a change by an engine whose clock is behind the one before', async () => {
+test('accepts a change by an engine whose clock is behind that of the previous writer', async () => {
   const rig = new Rig()
   rig.clock.advance(60_000)
   const one = await rig.done(rig.join().bucket('accounts'))
@@ -202,7 +202,7 @@ test('accepts a change by an engine whose clock is behind the one before', async
   assert.equal(textOf((await one.get('account.1'))?.value), 'after')
 })
 
-test('leaves the lease with its holder when someone without the key writes it', async () => {
+test('keeps the leader when a client without the key writes the lease', async () => {
   const rig = new Rig()
   const deposed: string[] = []
   const leaders: string[] = []
@@ -227,7 +227,7 @@ test('leaves the lease with its holder when someone without the key writes it', 
   assert.deepEqual([leaders, deposed], [['one'], []])
 })
 
-test('answers requests of this cluster alone, each once and while it is new', async () => {
+test('answers only fresh requests of the same cluster, each of them once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   await rig.pass(1_000)
@@ -266,7 +266,7 @@ test('answers requests of this cluster alone, each once and while it is new', as
   await gateway.close()
 })
 
-test('takes no answer that was not made for the request', async () => {
+test('refuses an answer that belongs to another request', async () => {
   const rig = new Rig()
   const [gateway, engine] = [rig.join(), rig.join()]
   let answer: Uint8Array = bytes('forged')
@@ -287,7 +287,7 @@ test('takes no answer that was not made for the request', async () => {
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
-test('receives announcements of this cluster only, each once', async () => {
+test('receives only announcements of the same cluster, each of them once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const received: string[] = []

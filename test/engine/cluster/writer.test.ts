@@ -85,7 +85,7 @@ class Rig {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('writes one batch per shard and tick, numbered without gaps, of at most 512 KiB, and serialises short ticks', async () => {
+test('writes one gapless batch of at most 512 KiB per shard and tick, and serialises short ticks', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(3)) {
@@ -151,7 +151,7 @@ test('writes one batch per shard and tick, numbered without gaps, of at most 512
   )
 })
 
-test('caches the newest batches by id up to a byte bound, stored or not', async () => {
+test('caches the newest batches by id up to a byte limit, whether stored or not', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log)
@@ -177,7 +177,7 @@ test('caches the newest batches by id up to a byte bound, stored or not', async 
   assert.equal(present.at(-1), count + 1, 'the newest')
 })
 
-test('stores each batch once and in order despite lost batches and acknowledgements, delays and disconnects', async () => {
+test('stores each batch once and in order despite lost batches, lost acknowledgements, delays and disconnects', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, lostBatches: 0.05, lostAcks: 0.05, delayMsMax: 30 }
   const log = rig.server.connect()
@@ -198,7 +198,7 @@ test('stores each batch once and in order despite lost batches and acknowledgeme
   assert.equal(rig.deposed, 0)
 })
 
-test('drops pending batches beyond its window, reports the numbers in the next, and continues', async () => {
+test('drops pending batches beyond its window, reports their numbers in the next batch, and continues', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log, { windowBytes: 1_000 })
@@ -221,7 +221,7 @@ test('drops pending batches beyond its window, reports the numbers in the next, 
   assert.ok(rig.numbers.length < 100)
 })
 
-test('writes nothing more as a deposed leader and ends once', async () => {
+test('stops writing when deposed as leader, and ends once', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, delayMsMax: 20 }
   const [one, other] = [rig.server.connect(), rig.server.connect()]
@@ -253,7 +253,7 @@ test('writes nothing more as a deposed leader and ends once', async () => {
   assert.equal(rig.deposed, 1)
 })
 
-test('continues a log that lost its newest batches as the leading engine', async () => {
+test('continues, as leader, a log that lost its newest batches', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(10)) {

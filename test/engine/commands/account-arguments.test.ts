@@ -41,7 +41,7 @@ test('parses each action into its command', () => {
   for (const line of ['--help', '-h', 'list --help']) assert.equal(read(line), 'help', line)
 })
 
-test('refuses anything else with what is accepted', () => {
+test('refuses any other input and lists what is accepted', () => {
   const cases = [
     ['', /ACTION is missing/],
     ['lists', /no action lists; it is list, set-tier, disable, enable, log-out or delete/],

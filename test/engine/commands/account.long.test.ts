@@ -43,7 +43,7 @@ async function openFolder(dataDir: string) {
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('changes the data folder without an engine, visible to the next engine', async () => {
+test('changes the data folder while no engine runs, visibly to the next engine', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -104,7 +104,7 @@ test('changes the data folder without an engine, visible to the next engine', as
   await third.storage.close()
 })
 
-test('requests a running engine over its socket and changes its memory at once', async () => {
+test('sends the change to a running engine over its socket, which applies it in memory at once', async () => {
   const dataDir = join(folder, 'running')
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -134,7 +134,7 @@ test('requests a running engine over its socket and changes its memory at once',
   await storage.close()
 })
 
-test('reports an unresponsive holder or a folder without an engine and changes nothing', async () => {
+test('reports an unresponsive engine or a folder without an engine, and changes nothing', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

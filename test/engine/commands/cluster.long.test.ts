@@ -124,7 +124,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test("answers the README's first requests at both gateways alike, each with its name", async () => {
+    test('answers the README’s first requests alike at both gateways, each with its own name', async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -147,7 +147,7 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('resumes trades at the other gateway by `since` with every offset once or an announced gap', async () => {
+    test('resumes trades at the other gateway with `since`: each offset arrives once or in an announced gap', async () => {
       const since: { epoch: unknown; offset: number | null } = { epoch: null, offset: null }
       const offsets: number[] = []
       let gaps = 0
@@ -213,7 +213,7 @@ if (!hasNats()) {
       assert.ok(client.counts.resumed >= 2)
     })
 
-    test('applies creations and removals at one gateway to the other', async () => {
+    test('applies creations and removals made at one gateway to the other gateway', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
       const body = { label: 'short', scopes: ['read', 'webhooks'] }
@@ -239,7 +239,7 @@ if (!hasNats()) {
       }
     })
 
-    test('requires a password for NATS and keeps its files unreadable to other users', async () => {
+    test('requires a password for NATS and makes its files unreadable to other users', async () => {
       const servers = urls.nats.replace('http:', 'nats:')
       await assert.rejects(connectNats({ servers, reconnect: false }), /authorization/i)
       const path = join(folder, 'nats')
@@ -250,14 +250,14 @@ if (!hasNats()) {
       }
     })
 
-    test('ends every process of the cluster on SIGTERM, nats-server too', async () => {
+    test('ends every process of the cluster, including nats-server, on SIGTERM', async () => {
       assert.equal(await command.end('SIGTERM'), 0, command.stderr())
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
         assert.equal(await isListening(url), false, url)
       }
     })
 
-    test('ends every process of the cluster on SIGKILL of the command', async () => {
+    test('ends every process of the cluster when the command receives SIGKILL', async () => {
       await start()
       await command.end('SIGKILL')
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
@@ -265,7 +265,7 @@ if (!hasNats()) {
       }
     })
 
-    test('ends every process of the cluster on SIGKILL of its npm', async () => {
+    test('ends every process of the cluster when npm receives SIGKILL', async () => {
       const npm = spawn('npm', ['run', 'cluster'], {
         env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: join(folder, 'npm') },
         stdio: ['ignore', 'pipe', 'inherit'],

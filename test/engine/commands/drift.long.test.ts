@@ -14,7 +14,7 @@ function drift(settings: Readonly<Record<string, string>>) {
   })
 }
 
-test('ends npm run drift with 0 without losses, 1 with losses, and 2 when a venue does not answer', async () => {
+test('exits with 0 without losses, with 1 on losses, and with 2 when a venue does not answer', async () => {
   const healthy = await drift({ VENUE_A_NAME: 'poly' })
   assert.equal(healthy.code, 0)
   assert.deepEqual(

@@ -45,7 +45,7 @@ function run(file: string, ...args: readonly string[]): Promise<Ended> {
 
 describe('command table', { concurrency: 2 }, () => {
   for (const { file, name } of COMMANDS) {
-    test(`answers ${name} --help`, async () => {
+    test(`prints the help text for ${name} --help`, async () => {
       const { code, stdout, stderr } = await run(file, '--help')
       assert.deepEqual([code, stderr], [0, ''])
       for (const part of ['Usage:', 'Options:', 'Examples:', 'Exit codes: 0 ', '--help']) {
@@ -54,7 +54,7 @@ describe('command table', { concurrency: 2 }, () => {
       assert.ok(stdout.includes(`  ${name}`))
     })
 
-    test(`names an unknown argument of ${name}`, async () => {
+    test(`reports an unknown argument of ${name} by name`, async () => {
       const { code, stdout, stderr } = await run(file, '--bogus')
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(stderr, /^--bogus is no option of npm .+; it accepts .*--help\n$/)
@@ -62,7 +62,7 @@ describe('command table', { concurrency: 2 }, () => {
     })
   }
 
-  test('refuses a dump given as the other venue\u2019s', async () => {
+  test('refuses a dump that is passed as the other venue’s dump', async () => {
     const folder = testFolder('exchanged')
     const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
     assert.ok(a !== undefined && b !== undefined && out !== undefined)

@@ -88,7 +88,7 @@ test('reports an unreachable repository in one sentence and changes nothing', as
   assert.deepEqual(contents(folder), before)
 })
 
-test('installs the official dependency after resolving it in a copy, and undoes a failed install', async () => {
+test('tests dependency resolution in a copy before installing the official dependency, and reverts a failed install', async () => {
   const marked =
     'grep -q "github:uNetworking" package.json && printf "{\\"marked\\":1}" > package-lock.json'
   const done = project()

@@ -28,7 +28,7 @@ async function readUntil(child: ChildProcess, terms: string): Promise<string> {
   return text
 }
 
-test('listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
+test('listens on ports from SIM_PORT, reuses its key file, and ends on SIGTERM', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'venues-'))
   const keys: string[] = []
   const basePort = await freePorts(11)
@@ -52,7 +52,7 @@ test('listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () =
   }
 })
 
-test('names a refused setting and starts nothing', async () => {
+test('names an invalid setting and starts nothing', async () => {
   const child = run({ SIM_RATE: 'fast' })
   let errors = ''
   child.stderr?.on('data', (chunk) => {

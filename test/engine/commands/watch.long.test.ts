@@ -82,7 +82,7 @@ describe('watch', () => {
     assert.equal(rows.length, 2)
   })
 
-  test('explains an impossible request and ends with 2', async () => {
+  test('explains an invalid request and exits with 2', async () => {
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /CHANNEL/],
       [['fills'], /CHANNEL/],
@@ -107,7 +107,7 @@ describe('watch', () => {
     )
   })
 
-  test('ends quietly when its reader closes, as with `| head`', async () => {
+  test('exits without an error when the reader closes the pipe, as with `| head`', async () => {
     const watching = watch('orderbook', ...here())
     await once(watching.child.stdout, 'data')
     watching.child.stdout.destroy()

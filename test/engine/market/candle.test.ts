@@ -65,7 +65,7 @@ const shown = (bar: Bar) => {
   return { startMs, open, high, low, close, usd, count, vwap: vwapOf(bar) }
 }
 
-test('builds a bar equal to its sorted trades, in any order and grouping', () => {
+test('builds the same bar from trades in any order and grouping as from sorted trades', () => {
   for (let seed = 0; seed < 500; seed += 1) {
     const random = seededRandom('bar', seed)
     const trades = someTrades(random, 1 + random.below(12))
@@ -77,7 +77,7 @@ test('builds a bar equal to its sorted trades, in any order and grouping', () =>
   }
 })
 
-test('builds a longer bar by joining shorter ones, for every interval', () => {
+test('builds a longer bar by joining shorter bars, for every interval', () => {
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('long', seed)
     const day = barStart(NOON, CANDLE_MS['1d'])
@@ -106,7 +106,7 @@ test('builds a longer bar by joining shorter ones, for every interval', () => {
   }
 })
 
-test('complements prices for the second outcome, swaps high and low, and keeps money', () => {
+test('complements prices for the second outcome, swaps high and low, and keeps dollar amounts unchanged', () => {
   const trades = [traded(200_000, 3_000_000, NOON), traded(900_000, 1_000_000, NOON + 5)]
   const [first, last] = trades.map((trade) => barOf('minute', trade))
   assert.ok(first !== undefined && last !== undefined)
@@ -118,7 +118,7 @@ test('complements prices for the second outcome, swaps high and low, and keeps m
   assert.deepEqual(shown(invertedBar(turned)), shown(bar))
 })
 
-test('keeps sums of invented trades as integers and a mean within its prices', () => {
+test('caps sums of extreme trades at the safe integer limit and keeps the mean price within range', () => {
   const huge = { ...traded(333_333, 9_000_000_000_000_000, NOON), usd: usdMicros(9e15) }
   let bar = barOf('minute', huge)
   for (let count = 2; count < 50; count += 1) bar = joined(bar, barOf('minute', huge))

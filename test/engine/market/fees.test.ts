@@ -48,7 +48,7 @@ function model(rounding: FeeRounding, taker: FeeCurve, maker: FeeCurve = CURVE_Z
   return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, maker, rounding, source: 'example' }
 }
 
-test('matches the worked examples of both venues’ documents', () => {
+test('matches the worked examples in both venues’ documentation', () => {
   const table: readonly (readonly [FeeModel, string, string, string])[] = [
     // Rate, price, contracts → dollars: the categories of a venue that rounds to five decimals.
     [model(FIVE, curve('0.07')), '0.5', '100', '1.75'],
@@ -76,7 +76,7 @@ test('matches the worked examples of both venues’ documents', () => {
   assert.equal(feeOf(model(CENTS, curve('0.07')), 'maker', fill('0.37', '100')), 0)
 })
 
-test('sums the fills of an order before rounding; cash in parts of a step costs one step more', () => {
+test('sums an order’s fees before rounding, and adds a step when the cash amount is a fraction of a step', () => {
   const fees = model(CENTS, curve('0.07'))
   // 0.016317 twice, each rounded up to 0.0164, make 0.0328.
   assert.equal(feeOfOrder(fees, 'taker', [fill('0.37', '1'), fill('0.37', '1')]), micros('0.04'))
@@ -89,7 +89,7 @@ test('sums the fills of an order before rounding; cash in parts of a step costs 
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
 
-test('bounds fees like a reference in fractions, for every price, size and curve', () => {
+test('bounds fees for every price, size and curve like an exact-fraction reference', () => {
   const numbers = fc.record({
     price: fc.integer({ min: 0, max: MICROS }),
     size: fc.integer({ min: 0, max: 10 ** 13 }),
@@ -138,7 +138,7 @@ test('charges the same fee for a price and its complement, and never less for a 
   )
 })
 
-test('decides whether a gain exceeds all fees as in fractions, however close', () => {
+test('decides whether a gain exceeds all fees like exact fractions, however small the difference', () => {
   const one = 1_000_000n
   const leg = fc.record({
     price: fc.integer({ min: 1, max: 999_999 }),
@@ -175,7 +175,7 @@ test('decides whether a gain exceeds all fees as in fractions, however close', (
   assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
 })
 
-test('gives an unknown fee no bound, and never zero', () => {
+test('returns no bound, never zero, for an unknown fee', () => {
   const one = fill('0.5', '100')
   assert.equal(feeOf(MODEL_UNKNOWN, 'taker', one), null)
   assert.equal(feeOf({ ...MODEL_UNKNOWN, kind: 'flat' }, 'taker', one), null)
@@ -185,7 +185,7 @@ test('gives an unknown fee no bound, and never zero', () => {
   assert.throws(() => feeOf(halfKnown, 'taker', { ...one, size: sizeMicros(-1) }), RangeError)
 })
 
-test('treats impossible fee numbers as no curve', () => {
+test('rejects impossible fee parameters', () => {
   for (const [rate, exponent, multiplier] of [
     [Number.NaN, 1, MICROS],
     [-1, 1, MICROS],
@@ -200,11 +200,11 @@ test('treats impossible fee numbers as no curve', () => {
   }
 })
 
-test('takes an exponent from 0 to 8', () => {
+test('accepts an exponent from 0 to 8', () => {
   for (const exponent of [0, 8]) assert.equal(feeCurve(70_000, exponent)?.exponent, exponent)
 })
 
-test('applies an announced change at its time, not before', () => {
+test('applies an announced fee change at its time, not before', () => {
   const now = model(CENTS, curve('0.07'))
   const next = { ...model(CENTS, curve('0.07', 1, '0.5')), sinceMs: timeMs(2_000) }
   const fees = { now, next, waivedUntilMs: null }
@@ -214,7 +214,7 @@ test('applies an announced change at its time, not before', () => {
   assert.equal(feesAt(FEES_UNKNOWN, 2_000), MODEL_UNKNOWN)
 })
 
-test('shares one object for equal fees and another for any difference', () => {
+test('shares one object between equal fees, and creates another for any difference', () => {
   const make = () => ({ now: model(FIVE, curve('0.07')), next: null, waivedUntilMs: null })
   const first = sharedFees(make())
   assert.equal(sharedFees(make()), first)

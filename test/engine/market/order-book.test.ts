@@ -21,7 +21,7 @@ function assertEqual(book: OrderBook, naive: NaiveBook, seed: number): void {
   book.assertSound()
 }
 
-test('keeps the fast book equal to the naive one for seeded sequences', () => {
+test('keeps the optimised book equal to the reference book for seeded random sequences', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('book', seed)
     const book = new OrderBook()
@@ -61,7 +61,7 @@ test('keeps the fast book equal to the naive one for seeded sequences', () => {
   }
 })
 
-test('equals the naive one when levels come and go at any depth of 120', () => {
+test('equals the reference book when levels are added and removed at any of 120 depths', () => {
   const [book, naive] = [new OrderBook(), new NaiveBook()]
   for (let rank = 0; rank < 120; rank += 1) {
     for (const side of ['bid', 'ask'] as const) {
@@ -84,7 +84,7 @@ test('equals the naive one when levels come and go at any depth of 120', () => {
   }
 })
 
-test('removes a level at size zero and promotes the next best', () => {
+test('removes a level at size zero and promotes the next best level', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])
   assert.equal(book.bestBid, 410_000)
@@ -92,7 +92,7 @@ test('removes a level at size zero and promotes the next best', () => {
   assert.equal(book.bestBid, 400_000)
 })
 
-test('reports a difference that removes more than is there, and leaves no level', () => {
+test('reports a delta that removes more than the level’s size, and deletes the level', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [])
   assert.equal(book.add({ side: 'bid', ...level(400_000, -6) }), 'negative')
@@ -107,14 +107,14 @@ test('reports a bid at or above an ask as crossed', () => {
   assert.equal(book.isCrossed, true)
 })
 
-test('returns no differences to an equal book', () => {
+test('returns no deltas for an equal book', () => {
   const book = new OrderBook()
   const bids = [level(400_000, 5), level(390_000, 2)]
   book.replace(bids, [level(500_000, 1)])
   assert.deepEqual(book.differences(bids, [level(500_000, 1)]), [])
 })
 
-test('computes the checksum as CRC-32 of the ten best levels a side, as integers', () => {
+test('computes the checksum as CRC-32 over the ten best levels per side as integers', () => {
   const book = new OrderBook()
   book.replace(
     Array.from({ length: 12 }, (_, step) => level(400_000 - step * 10_000, 1_000_000 + step)),

@@ -10,7 +10,7 @@ import { TradeRing } from '../../../engine/market/trade-ring.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 
-test('keeps the newest prices in a ring in order, like a plain array', () => {
+test('retains the newest prices in order, like a plain array', () => {
   for (const capacity of [1, 3, 8, 20, 512]) {
     const random = seededRandom('ring', capacity)
     const ring = new PriceRing(capacity)
@@ -26,7 +26,7 @@ test('keeps the newest prices in a ring in order, like a plain array', () => {
   }
 })
 
-test('returns the newest price at or before a time, or none', () => {
+test('returns the newest price at or before a time, or null', () => {
   const ring = new PriceRing(4)
   assert.equal(ring.before(timeMs(5)), null)
   for (const at of [10, 20, 30, 40, 50]) ring.push(priceMicros(at), timeMs(at))
@@ -53,7 +53,7 @@ function row(atMs: number, ordinal: number): Trade {
   }
 }
 
-test('keeps the newest trades by time and ordinal in any order of arrival', () => {
+test('retains the newest trades by time and ordinal, in any order of arrival', () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const random = seededRandom('trades', seed)
     const ring = new TradeRing<Trade>(16)
@@ -68,7 +68,7 @@ test('keeps the newest trades by time and ordinal in any order of arrival', () =
   }
 })
 
-test('replaces a trade by its completion', () => {
+test('replaces a trade by its completed version', () => {
   const ring = new TradeRing<Trade>(4)
   ring.push(row(1, 0))
   ring.replace({ ...row(1, 0), maker: '0xmaker' })
@@ -79,7 +79,7 @@ test('replaces a trade by its completion', () => {
   )
 })
 
-test('keeps the last price of each second of an hour', () => {
+test('retains the last price of each second of an hour', () => {
   const hour = new OpenHour(100, { seconds: [1], prices: [priceMicros(5)] })
   const base = 100 * 3_600_000
   hour.push(priceMicros(10), timeMs(base + 2_000))
@@ -96,7 +96,7 @@ test('keeps the last price of each second of an hour', () => {
   assert.equal(hour.before(timeMs(base + 500)), null)
 })
 
-test('selects settlement, tight midpoint, last trade, venue, one side, one half, in this order', () => {
+test('selects the price source in order: settlement, narrow-spread midpoint, last trade, venue, single side, one half', () => {
   const nothing = {
     status: 'open',
     settlement: null,

@@ -39,7 +39,7 @@ const shown = ({ volumeTotal, volume24h }: MarketFigures) => [
   volume24h / 1e6,
 ]
 
-test('counts a trade in the venue’s unit', () => {
+test('counts a trade in the venue’s volume unit', () => {
   const [contracts, dollars] = [figuresOf(), figuresOf(1_000, 'usd_traded')]
   contracts.count(trade(1, 40), timeMs(START))
   dollars.count(trade(1, 40), timeMs(START))
@@ -52,7 +52,7 @@ test('counts a trade in the venue’s unit', () => {
   )
 })
 
-test('does not count a trade again when the venue’s figures contain it', () => {
+test('does not count a trade again when the venue’s volume already includes it', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   figures.take(read(5, total(1_040)))
@@ -64,7 +64,7 @@ test('does not count a trade again when the venue’s figures contain it', () =>
   assert.deepEqual(shown(figures), [1_051, 151])
 })
 
-test('counts a trade of the second of the figures when it arrives after them', () => {
+test('counts a trade from the same second as the venue’s volume when it arrives later', () => {
   const figures = figuresOf(1_000, 'usd_traded')
   figures.take(read(4_655, total(1_000)))
   figures.count(trade(4_000, 40), timeMs(START + 4_600))
@@ -74,7 +74,7 @@ test('counts a trade of the second of the figures when it arrives after them', (
   assert.deepEqual(shown(figures), [1_010, 110])
 })
 
-test('keeps the total when an answer is older, and follows the venue once it is ahead', () => {
+test('ignores a venue total older than its own, and follows the venue once its total is higher', () => {
   const figures = figuresOf()
   figures.count(trade(5, 40), timeMs(START))
   assert.ok(figures.take(read(50, total(1_010))), 'made before the last trade')
@@ -89,7 +89,7 @@ test('keeps the total when an answer is older, and follows the venue once it is 
   assert.deepEqual([figures.openInterest, ...shown(figures)], [2, 1_050, 150])
 })
 
-test('takes the venue’s figure of the day as it is, and adds what the total rises by', () => {
+test('adopts the venue’s 24-hour volume and adds each later rise of the total', () => {
   const figures = figuresOf()
   figures.take(read(10, { ...total(1_030), volume24h: usdMicros(80e6) }))
   assert.deepEqual([shown(figures), figures.dayFiguresAtMs], [[1_030, 80], START + 10])
@@ -98,13 +98,13 @@ test('takes the venue’s figure of the day as it is, and adds what the total ri
   assert.equal(figures.figuresAtMs, START + 20)
 })
 
-test('has no total where the venue states none', () => {
+test('has no total when the venue reports none', () => {
   const figures = figuresOf(null)
   figures.count(trade(1, 40), timeMs(START))
   assert.deepEqual([figures.volumeTotal, figures.volume24h], [null, 140e6])
 })
 
-test('has the price of the newest trade in the book', () => {
+test('uses the price of the newest trade inside the order book', () => {
   const figures = figuresOf()
   figures.count(trade(10, 1, 0.4), timeMs(START))
   figures.count(trade(20, 1, 0.9, true), timeMs(START))
@@ -116,7 +116,7 @@ test('has the price of the newest trade in the book', () => {
   assert.equal(figures.lastPrice, 410_000)
 })
 
-test('never decreases, and ends at the venue’s total once a fresh figure comes', () => {
+test('never decreases, and equals the venue’s total after a fresh update', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom('figures', seed)
     const figures = figuresOf(0)

@@ -29,7 +29,7 @@ function gameOf(market: MatchMarket): Game {
   return game
 }
 
-test('recognises leagues and sports by slug, series or title, each excluding others', () => {
+test('recognises each league and sport by slug, series or title, and no other league', () => {
   const [mlb, mls] = [competitionOfSlug('mlb', ''), competitionOfSeries('KXMLSGAME', '')]
   assert.ok(isOtherCompetition(mlb, mls))
   assert.ok(isOtherCompetition(competitionOfSlug('val', ''), competitionOfSeries('KXLOLMAP', '')))
@@ -37,7 +37,7 @@ test('recognises leagues and sports by slug, series or title, each excluding oth
   assert.ok(!isOtherCompetition(competitionOfSlug('xyz', ''), competitionOfSeries('KXXYZGAME', '')))
 })
 
-test('recognises a side by its long, short and initial name', () => {
+test('recognises a team by its long name, short name or initials', () => {
   const same = [
     ['fc grunfeld 1904', 'grunfeld'],
     ['real montoya', 'montoya'],
@@ -59,7 +59,7 @@ test('recognises countries by the codes of both venues', () => {
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_COMPETITION), 0)
 })
 
-test('recognises teams that only the venues’ lists name, also those written as codes', () => {
+test('recognises teams that only the venues’ lists contain, including teams written as codes', () => {
   const row = (venue: 'a' | 'b', league: string, code: string, [position, nickname]: string[]) => ({
     team: {
       venue,
@@ -102,12 +102,12 @@ test('recognises teams that only the venues’ lists name, also those written as
   assert.ok(game() < MATCH_SCORE)
 })
 
-test('does not accept one shared name as proof', () => {
+test('does not identify a player by one shared name', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
 })
 
-test('reads venue fields before text and compares unknown bets by words', () => {
+test('compares venue fields before text, and unknown bets by their words', () => {
   const stated = understandMarket(
     marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05-x', '', {
       sportsMarketType: 'first_half_totals',
@@ -127,7 +127,7 @@ test('reads venue fields before text and compares unknown bets by words', () => 
   assert.ok(!isSameKind('winner', 'other:first corner'))
 })
 
-test('reads a bet with its period and unit, and keeps the words of unknown bets', () => {
+test('parses a bet with its period and unit, and retains the words of unknown bets', () => {
   assert.deepEqual(betOf(' |  | map 2 winner', 'game2', '', ''), {
     kind: 'winner',
     period: 'map2',
@@ -141,7 +141,7 @@ test('reads a bet with its period and unit, and keeps the words of unknown bets'
   assert.match(betOf('a | | most yellow feathers', '', '', '').kind, /^other:/)
 })
 
-test('takes the side from labels, names, codes and ticker suffixes, else the first named', () => {
+test('takes the side from labels, names, codes or ticker suffixes, otherwise the first team named', () => {
   const plain = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05')
   assert.equal(gameOf(plain).yesOutcome, 'first')
   assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).yesOutcome, 'second')
@@ -172,7 +172,7 @@ test('takes the side from labels, names, codes and ticker suffixes, else the fir
   assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
-test('reads a ticker suffix as the line above or below by league, unless a text states it', () => {
+test('parses a ticker suffix as the line above or below by league, unless the text states the line', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
@@ -193,7 +193,7 @@ test('reads a ticker suffix as the line above or below by league, unless a text 
   )
 })
 
-test('matches one game with its sides in either order', () => {
+test('matches a game and its sides in either order', () => {
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)
@@ -216,7 +216,7 @@ const CODED = [
 ] as const
 
 for (const [title, event, end, side] of CODED) {
-  test(`keeps digits and hyphens of codes: ${end} of ${event}`, () => {
+  test(`preserves digits and hyphens in codes: ${end} of ${event}`, () => {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.yesOutcome, side)
@@ -228,7 +228,7 @@ for (const [title, event, end, side] of CODED) {
   })
 }
 
-test('reads titles without slugs and tickers as games, for both venues alike', () => {
+test('parses titles without slugs and tickers as games, for both venues alike', () => {
   const ours = (question: string, more = {}) =>
     marketA(question, '', '2031-11-02T00:00:00Z', {
       gameStartTime: '2031-11-02T00:00:00Z',
@@ -265,7 +265,7 @@ test('reads titles without slugs and tickers as games, for both venues alike', (
   assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
 })
 
-test('reads sport and competition from venue fields beside the text', () => {
+test('reads sport and competition from venue fields as well as the text', () => {
   const ours = marketA('Marden vs. Osijana', 'hr1-mar-osi-2031-03-08', '', {
     outcomes: '["Marden","Osijana"]',
     tags: [{ label: 'Sports' }, { label: 'Soccer' }],
@@ -284,7 +284,7 @@ test('reads sport and competition from venue fields beside the text', () => {
   assert.ok(isOtherCompetition(esports('Counter-Strike 2'), esports('Dota 2')))
 })
 
-test('keeps words and subject of an unknown bet, and treats an omitted side as unstated', () => {
+test('compares an unknown bet by words and subject, and treats an omitted side as unstated', () => {
   const a = (bet: string, outcomes = '["Yes","No"]') =>
     marketA(`Arsenal vs. Tottenham: ${bet}`, 'epl-ars-tot-2031-11-23-x', '', { outcomes })
   const b = (bet: string, yes: string) =>

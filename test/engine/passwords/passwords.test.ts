@@ -24,7 +24,7 @@ test('hashes a password with argon2id in a thread and verifies it', async () => 
   }
 })
 
-test('refuses a hash that waited too long, and finishes a running one', async () => {
+test('refuses a hash task that waited too long, and finishes a running task', async () => {
   const clock = new ManualClock()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -73,7 +73,7 @@ test('uses a valid decoy hash of equal cost that no password matches', async () 
   }
 })
 
-test('refuses beyond its queue and serves the accepted tasks', async () => {
+test('refuses tasks beyond the queue limit and completes the accepted tasks', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const tries = await Promise.allSettled(
@@ -115,7 +115,7 @@ function openHeldPool() {
   return { pool, begun, endOne, endAll }
 }
 
-test('checks a password of a bystander after at most one of each other network', async () => {
+test('checks a bystander’s password after at most one password of each other network', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const attacker = { network: '2001:db8:0::/48', isTrusted: false }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
@@ -129,7 +129,7 @@ test('checks a password of a bystander after at most one of each other network',
   assert.ok(refused.length >= 300 - passwordQueueMax)
 })
 
-test('checks a password of a known requester next when unknown ones have the thread', async () => {
+test('checks a trusted requester’s password next when untrusted requesters occupy the thread', async () => {
   for (const earlierCount of [1, 2]) {
     const { pool, begun, endAll, endOne } = openHeldPool()
     const flood = Array.from({ length: 8 }, (_, n) =>
@@ -143,7 +143,7 @@ test('checks a password of a known requester next when unknown ones have the thr
   }
 })
 
-test('refuses the newest task of the network with most waiting when a queue is full', async () => {
+test('refuses the newest task of the network with the most waiting tasks when a queue is full', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const flood = Array.from({ length: 40 }, (_, n) => pool.verify(`attack ${n}`, '', SOMEBODY))
   const settled = Promise.allSettled(flood)

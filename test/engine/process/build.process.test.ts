@@ -78,7 +78,7 @@ async function startsBuild(root: string): Promise<string> {
 const buildsIn = (root: string) => readdirSync(join(root, 'node_modules/.cache/twinbook')).sort()
 const here = (root: string, path: string) => pathToFileURL(join(root, path)).href
 
-test('keeps source addresses, links to other built programs and source lines in traces', async () => {
+test('preserves source URLs, links to other built programs, and source lines in stack traces', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const main = join(built, 'engine/main.mjs')
@@ -95,7 +95,7 @@ test('keeps source addresses, links to other built programs and source lines in 
   await assert.rejects(failed, /engine\/where\.ts:5:/)
 })
 
-test('builds equal sources once for concurrent starts, and changed ones anew', async () => {
+test('builds identical sources once for concurrent starts, and rebuilds changed sources', async () => {
   const root = newTree()
   const [first, second] = await Promise.all([startsBuild(root), startsBuild(root)])
   assert.equal(first, second)
@@ -115,7 +115,7 @@ test('builds equal sources once for concurrent starts, and changed ones anew', a
   assert.equal(buildsIn(root).length, 2, 'of what cannot be built nothing is left')
 })
 
-test('retains the two other builds used last and removes older and unfinished ones', async () => {
+test('retains the two other most recently used builds and removes older and unfinished builds', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const cache = dirname(built)
@@ -129,7 +129,7 @@ test('retains the two other builds used last and removes older and unfinished on
   assert.deepEqual(buildsIn(root), ['bbbb', 'cccc', 'eeee.4567', basename(built)].sort())
 })
 
-test('starts through tsx when the installation is read-only, else from its build, with the same output', async () => {
+test('starts through tsx when the installation is read-only, otherwise from its build, with the same output', async () => {
   const root = mkdtempSync(join(folder, 'whole-'))
   for (const path of ['engine', 'storage', 'actors', 'http', 'package.json', 'package-lock.json']) {
     cpSync(path, join(root, path), { recursive: true })

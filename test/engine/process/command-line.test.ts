@@ -25,7 +25,7 @@ function read(line: string) {
   return given
 }
 
-test('reads positionals, switches, values and lists in any order', () => {
+test('parses positionals, switches, values and lists in any order', () => {
   const given = read('--from a b --loud here --count=3 now --from c')
   assert.deepEqual(given.positionals, ['here', 'now'])
   assert.deepEqual(given.texts('from'), ['a', 'b', 'c'])
@@ -40,7 +40,7 @@ test('reads positionals, switches, values and lists in any order', () => {
   assert.match(helpOf(COMMAND), /Usage:\n {2}npm run toy -- PLACE \[TIME\]\n/)
 })
 
-test('names what is not accepted in one line', () => {
+test('reports invalid arguments in one line', () => {
   const cases = [
     [
       'here --bogus',
@@ -62,7 +62,7 @@ test('names what is not accepted in one line', () => {
   }
 })
 
-test('rewrites progress on a terminal ten times a second, and nowhere else', () => {
+test('rewrites progress ten times a second on a terminal, and nowhere else', () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text) }
   const forwarded = openProgress(stream, () => 0)

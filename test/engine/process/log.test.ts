@@ -38,7 +38,7 @@ function openLines() {
   return { lines, clock, parts: { ...parts, log: pino(logOptions('info', clock), stream) } }
 }
 
-test('logs one line a minute for an unreachable host, without a stack, for all callers', async () => {
+test('logs one line a minute for an unreachable host across all callers, without a stack trace', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const limits = { timeoutMs: 1_000_000, bodyBytesMax: 100, retries: 0 }

@@ -15,7 +15,7 @@ function open() {
 
 const ticks = () => new Promise((resolve) => setImmediate(resolve))
 
-test('stops each started part once, last first, whatever requests it and how often', async () => {
+test('stops each started part once in reverse order, regardless of the cause and number of requests', async () => {
   const { clock, exits, shutdown } = open()
   const ended: string[] = []
   shutdown.add(async () => void ended.push('storage'))

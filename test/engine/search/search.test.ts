@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openSearch, openSearchThread, searchInline } from '../../../engine/search/search.ts'
 import type { SearchChange, SearchQuery } from '../../../engine/search/search-task.ts'
 
-test('keeps and searches the index in a thread, in order of tasks', async () => {
+test('maintains and searches the index in a thread, in task order', async () => {
   const port = openSearchThread()
   try {
     assert.deepEqual(await port.run(find(0, 'zebra')), new Uint32Array(0))
@@ -17,7 +17,7 @@ test('keeps and searches the index in a thread, in order of tasks', async () => 
   }
 })
 
-test('answers tasks that do not continue the executed ones as lost', async () => {
+test('answers “lost” to tasks that do not follow the last executed task', async () => {
   const port = searchInline()
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
@@ -28,7 +28,7 @@ test('answers tasks that do not continue the executed ones as lost', async () =>
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
 })
 
-test('indexes few texts inline and answers one too many as lost until a thread has all', async () => {
+test('indexes a few texts inline, and answers “lost” beyond the limit until a thread has all texts', async () => {
   const port = openSearch(2)
   try {
     assert.equal(await port.run(change(1, [4, 9], 'Will a zebra win?')), 'changed')

@@ -7,7 +7,7 @@ import { Searcher } from '../../../engine/search/searcher.ts'
 import { queryWords, wordsOf } from '../../../engine/search/tokenizer.ts'
 import { WordIndex } from '../../../engine/search/word-index.ts'
 
-test('splits words as runs of letters and digits, without accents, case or compatibility forms', () => {
+test('splits text into runs of letters and digits, ignoring accents, case and compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
     'will',
     'bogota',
@@ -34,7 +34,7 @@ test('splits words as runs of letters and digits, without accents, case or compa
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 
-test('uses the first 200 characters and 16 distinct words of a query', () => {
+test('uses only the first 200 characters and 16 distinct words of a query', () => {
   assert.deepEqual(queryWords('win the Winner THE the'), ['the', 'winner'])
   assert.deepEqual(queryWords('a an A'), ['a', 'an'])
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
@@ -44,7 +44,7 @@ test('uses the first 200 characters and 16 distinct words of a query', () => {
   assert.deepEqual(queryWords('(a+)+$ [\\ .* %00'), ['a', '00'])
 })
 
-test('finds what a naive scan finds after any changes', () => {
+test('returns the same results as a naive scan after any changes', () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('search twin', seed)
     const index = new WordIndex()
@@ -73,7 +73,7 @@ test('finds what a naive scan finds after any changes', () => {
   }
 })
 
-test('weighs rare words, the question and exact words higher', () => {
+test('gives more weight to rare words, exact words and the question', () => {
   const searcher = new Searcher()
   const rows = [
     ['Will it rain in Paris?', 'Weather', 'Yes No'],

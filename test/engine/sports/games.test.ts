@@ -41,7 +41,7 @@ function keys(...clues: readonly GameClue[]) {
 }
 
 describe('leagues', () => {
-  test('reads the league of a venue b series by its longest stem, and none of combined markets', () => {
+  test('finds the league of a venue b series by its longest matching stem, and none for combined markets', () => {
     assert.equal(leagueOfSeries('KXNFLGAME')?.league.name, 'nfl')
     assert.equal(leagueOfSeries('KXNCAAFSPREAD')?.league.name, 'cfb')
     assert.equal(leagueOfSeries('KXNCAAWBGAME')?.league.sport, 'cbb')
@@ -53,7 +53,7 @@ describe('leagues', () => {
 })
 
 describe('clues', () => {
-  test('reads league, codes and date of a slug, with one anchor for further events of a game', () => {
+  test('parses league, codes and date of a slug, and gives further events of a game the same anchor', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])
     assert.equal(game.date, '2025-09-04')
@@ -73,7 +73,7 @@ describe('clues', () => {
     }
   })
 
-  test('converts a slug dated in UTC to the US Eastern day of its start', () => {
+  test('converts the UTC date of a slug to the US Eastern date of the start', () => {
     const late = Date.parse('2025-11-03T00:00:00Z')
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', late).date, '2025-11-02')
     const usual = Date.parse('2025-11-04T00:30:00Z')
@@ -83,7 +83,7 @@ describe('clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
 
-  test('splits codes without separator by table, subtitle, suffix or names', () => {
+  test('splits codes without a separator by table, subtitle, suffix or names', () => {
     assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
     assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe('clues', () => {
     }
   })
 
-  test('separates the games of a day by start and digit of the ticker', () => {
+  test('distinguishes games on the same day by start time and ticker digit', () => {
     const timed = ticker('KXMLBGAME-26JUL282210SEALAD', 'Seattle at Los Angeles D')
     assert.equal(timed.startMs, Date.parse('2026-07-29T02:10:00Z'))
     assert.equal(timed.date, '2026-07-28')
@@ -138,7 +138,7 @@ describe('clues', () => {
     assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
   })
 
-  test('reads the sides of a title without games, dates and questions', () => {
+  test('extracts the sides from a title, except from games, dates and questions', () => {
     assert.deepEqual(sidesOfTitle('Toronto vs Seattle (Game 5)'), ['Toronto', 'Seattle'])
     assert.deepEqual(sidesOfTitle('WTA Hamburg: Schunk or Galfi advances?'), ['Schunk', 'Galfi'])
     assert.deepEqual(sidesOfTitle('Raiders  vs. Seahawks '), ['Raiders', 'Seahawks'])
@@ -156,7 +156,7 @@ describe('teams', () => {
     assert.ok(found !== undefined)
     return table.team(found, { venue: 'b', code, name })
   }
-  test('resolves code, name, nickname and location of either venue to one team', () => {
+  test('resolves a team’s code, name, nickname and location at either venue to the same team', () => {
     for (const [code, name] of [
       ['jac', 'Jacksonville'],
       ['jax', 'Jaguars'],
@@ -188,7 +188,7 @@ describe('teams', () => {
     assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
   })
 
-  test('learns codes from the venue’s list for keys of venue b', () => {
+  test('learns codes from the venue’s list for the keys of venue b', () => {
     const taught = new TeamTable()
     const b = () =>
       [
@@ -229,7 +229,7 @@ describe('team lists', () => {
   const row = (code: string, name = `School ${code}`) =>
     ({ venue: 'a', league: 'cfb', code, name, location: '', nickname: '' }) as const
 
-  test('uses no more memory for a list that is read every day', () => {
+  test('uses no more memory when the same list is read every day', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let day = 0; day < 8; day += 1) {
@@ -239,7 +239,7 @@ describe('team lists', () => {
     assert.ok(taught.hasCode(league, 'a', 'newu'))
   })
 
-  test('truncates an endless list and still updates known teams', () => {
+  test('truncates an endless team list and still updates known teams', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`), 'slug')
@@ -253,7 +253,7 @@ describe('team lists', () => {
 })
 
 describe('games', () => {
-  test('matches a pair in either order as one game under venue a’s slug', () => {
+  test('gives both venues’ pair the same key in either team order, under venue a’s slug', () => {
     assert.deepEqual(
       keys(
         slug('nhl-lak-mon-2025-11-11', 'Kings vs. Canadiens'),
@@ -266,7 +266,7 @@ describe('games', () => {
     ])
   })
 
-  test('keys the second game of a day at both venues, by digit or by start', () => {
+  test('gives the second game of a day its own key at both venues, by digit or start time', () => {
     const first = slug(
       'mlb-oak-mil-2025-04-18',
       'Athletics vs. Brewers',
@@ -322,7 +322,7 @@ describe('games', () => {
     )
   })
 
-  test('names a golf tournament by its title without placing, and its week by the end', () => {
+  test('identifies a golf tournament by its title without the placing, and its week by the end date', () => {
     assert.equal(
       tournamentOf('PGA TOUR: The Players Championship Winner (March 15, 2026)'),
       'players championship',
@@ -343,7 +343,7 @@ describe('games', () => {
     assert.equal(clue?.date, '2026-01-29')
   })
 
-  test('uses dates of New York, daylight saving time included', () => {
+  test('uses New York dates, including daylight saving time', () => {
     assert.equal(easternDate(Date.parse('2025-09-05T00:20:00Z')), '2025-09-04')
     assert.equal(easternDate(Date.parse('2025-07-01T03:59:00Z')), '2025-06-30')
     assert.equal(easternDate(Date.parse('2025-12-01T04:59:00Z')), '2025-11-30')

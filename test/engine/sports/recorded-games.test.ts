@@ -120,7 +120,7 @@ describe('recorded games', () => {
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`gives at least 99 of 100 recorded games one key at both venues, none shared, by ${how}`, {
+    test(`gives at least 99 of 100 recorded games the same unique key at both venues, by ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)
@@ -131,7 +131,7 @@ describe('recorded games', () => {
     })
   }
 
-  test('joins no games of different teams when venue b’s rows are exchanged between dates', {
+  test('never joins games of different teams when venue b’s rows are swapped between dates', {
     skip,
   }, (t) => {
     const random = seededRandom('sports', 1)

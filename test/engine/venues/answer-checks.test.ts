@@ -16,7 +16,7 @@ import {
 } from '../../../engine/venues/answer-checks.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
-test('accepts only a list as a list, and null as one without rows', () => {
+test('rejects a list answer that is not an array and reads null as an empty list', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
   const shape = { name: 'SuspectAnswerError', kind: 'trades', reason: 'shape' }
@@ -28,7 +28,7 @@ test('accepts only a list as a list, and null as one without rows', () => {
   }
 })
 
-test('ends pages with their cursors, and never loops', async () => {
+test('stops paging at the last page, a repeated cursor or the page limit', async () => {
   const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
     const rows: unknown[] = []
     let page = 0
@@ -56,7 +56,7 @@ test('ends pages with their cursors, and never loops', async () => {
   assert.deepEqual(empty, { count: 0, reason: 'endless' })
 })
 
-test('suspects an empty list and one that lacks more than a few items', () => {
+test('suspects a list that is empty or lacks more than a few expected items', () => {
   assert.equal(suspectListReason({ received: 0, missing: 0, expected: 0 }), 'empty')
   assert.equal(suspectListReason({ received: 0, missing: 9, expected: 9 }), 'empty')
   assert.equal(suspectListReason({ received: 90, missing: 10, expected: 100 }), null)
@@ -68,7 +68,7 @@ test('suspects an empty list and one that lacks more than a few items', () => {
   assert.equal(reachesBack([], 5), false)
 })
 
-test('counts suspicions by venue, kind and reason, and names them in a few lines', () => {
+test('counts suspect answers by venue, kind and reason, and limits their log lines', () => {
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
@@ -89,7 +89,7 @@ test('counts suspicions by venue, kind and reason, and names them in a few lines
   assert.ok(lines[0]?.includes('KX-1'))
 })
 
-test('records an answer of another form as a finding, but not a missing item', () => {
+test('records an answer of unexpected shape as a finding, but not an answer with missing items', () => {
   const drift = quietDrift()
   const reasons = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {

@@ -8,7 +8,7 @@ import { TokenBucket } from '../../../engine/venues/rate-limit.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 describe('TokenBucket', () => {
-  it('grants at most rate × time + burst in any window', async () => {
+  it('grants at most rate × time + burst in any time window', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const random = seededRandom('rate', seed)
       const clock = new ManualClock()
@@ -41,7 +41,7 @@ describe('TokenBucket', () => {
     }
   })
 
-  it('grants calls in their order', async () => {
+  it('grants calls in their order of arrival', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 5, clock })
     const order: number[] = []

@@ -97,7 +97,7 @@ describe('SocketFeed', () => {
     }
   })
 
-  it('stamps a frame once with our time and its connection', async () => {
+  it('stamps each frame once with the local receive time and its connection', async () => {
     const bench = await open()
     const peer = await start(bench)
     bench.clock.advance(1_234)
@@ -112,7 +112,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lastDataAtMs, receivedAtMs)
   })
 
-  it('reconnects after a loss and reports each loss once', async () => {
+  it('reconnects after a lost connection and reports each loss once', async () => {
     const bench = await open()
     for (let losses = 1; losses <= 3; losses += 1) {
       const peer = losses === 1 ? await start(bench) : bench.peers.at(-1)
@@ -146,7 +146,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.downs.length, 0, 'an attempt that did not open is no loss')
   })
 
-  it('names a refused handshake by stream and status, but not a busy or failing venue', async () => {
+  it('reports a refused handshake by stream and status, but not for a busy or failing venue', async () => {
     const notes: string[] = []
     const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
     const statuses = [401, 429, 503, 410]
@@ -170,7 +170,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(notes, ['ws.upgrade books 401', 'ws.upgrade books 410'])
   })
 
-  it('resets the back-off after thirty seconds of connection', async () => {
+  it('resets the back-off after a connection lasts thirty seconds', async () => {
     const bench = await open({ deadAfterMs: 1e9, noDataAfterMs: 1e9 }, 0.999_999_9)
     let peer = await start(bench)
     const delayAfter = async (lifeMs: number): Promise<number> => {
@@ -193,7 +193,7 @@ describe('SocketFeed', () => {
     assert.ok((await delayAfter(30_000)) < 400)
   })
 
-  it('drops a peer without any sign of life', async () => {
+  it('disconnects a peer that shows no sign of life', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.ping('heartbeat')
@@ -205,7 +205,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.opens === 2, 10)
   })
 
-  it('stays connected on heartbeats without ending the silence', async () => {
+  it('stays connected on heartbeats, which do not end a data silence', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -237,7 +237,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(received, ['PING', 'PING', 'PING'])
   })
 
-  it('only counts a throw in a callback', async () => {
+  it('counts an exception in a callback and stays connected', async () => {
     const bench = await open({
       onOpen: () => {
         throw new Error('bug')
@@ -254,7 +254,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('holds messages and keeps connections while reading is paused, then delivers all in order', async () => {
+  it('holds messages and keeps connections while reading is paused, then delivers all messages in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -280,7 +280,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no sign of life'], 'it is watched again')
   })
 
-  it('counts neither a pause nor the time before it as silence when nothing waits after it', async () => {
+  it('excludes a pause and the time before it from silence when no messages are queued', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -308,7 +308,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.frames.length === 1)
   })
 
-  it('reports since when data may be old after a pause or stall, until it has caught up', async () => {
+  it('reports since when data may be stale after a pause or stall, until the feed has caught up', async () => {
     const bench = await open()
     const peer = await start(bench)
     assert.equal(bench.feed.lateSinceMs, null)
@@ -341,7 +341,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lateSinceMs, null)
   })
 
-  it('reports since when messages may be late for ten seconds after a pause', async () => {
+  it('reports messages as possibly late for ten seconds after a pause', async () => {
     const bench = await open()
     await start(bench)
     const pausedAtMs = bench.clock.nowMs()
@@ -363,7 +363,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.frames[0]?.text, 'a\ufffdb')
   })
 
-  it('stays closed when it is stopped while it waits to connect again', async () => {
+  it('stays closed when stopped during the back-off before a reconnect', async () => {
     const bench = await open({ url: () => 'ws://127.0.0.1:1/' }, 0.999_999_9)
     const failed = attemptsFailed(bench)
     bench.feed.start()
@@ -375,7 +375,7 @@ describe('SocketFeed', () => {
     assert.equal(failed.value, 1)
   })
 
-  it('calls nothing, waits for nothing and refuses to send after stop', async () => {
+  it('calls no callback, leaves no timer and refuses to send after stop', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.send('late')
@@ -387,7 +387,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.frames.length, bench.downs.length, bench.clock.timerCount], [0, 0, 0])
   })
 
-  it('ends the handshake on stop', async () => {
+  it('aborts the handshake on stop', async () => {
     const bench = await open()
     bench.feed.start()
     await bench.feed.stop()

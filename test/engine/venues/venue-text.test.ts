@@ -9,7 +9,7 @@ function notes() {
   return { noted, note: (kind: string, name: unknown) => void noted.push(`${kind} ${name}`) }
 }
 
-test('cuts long text at the limit of its kind, never within a character', () => {
+test('truncates long text at the limit of its kind, never within a character', () => {
   const drift = notes()
   assert.equal(cleanText('x'.repeat(300_000), 'title', drift).length, 500)
   assert.equal(cleanText(`${'x'.repeat(499)}😀`, 'title', drift), 'x'.repeat(499))
@@ -17,7 +17,7 @@ test('cuts long text at the limit of its kind, never within a character', () => 
   assert.deepEqual(drift.noted, ['text title too long', 'text title too long'])
 })
 
-test('removes control characters and lone surrogates, and keeps emoji and line ends of descriptions', () => {
+test('removes control characters and lone surrogates, and keeps emoji and line breaks in descriptions', () => {
   const drift = notes()
   assert.equal(cleanText('a\u0000b\u001b[31m\ud800c\u0085', 'title', drift), 'ab[31mc')
   assert.equal(cleanText('one\n two 😀', 'title', drift), 'one two 😀')
@@ -25,7 +25,7 @@ test('removes control characters and lone surrogates, and keeps emoji and line e
   assert.deepEqual(drift.noted, ['text title with control characters'])
 })
 
-test('drops addresses that are not https', () => {
+test('drops URLs that are not https', () => {
   const drift = notes()
   const bad = ['javascript:alert(1)', 'data:text/html,x', 'http://a.example/x', '//a', 'x']
   for (const url of bad) assert.equal(cleanUrl(url, drift), null)
@@ -35,7 +35,7 @@ test('drops addresses that are not https', () => {
   assert.equal(cleanUrl(null, drift), null)
 })
 
-test('cleans every text of a page, the venue’s own records included', () => {
+test('cleans every text of a page, including the venue’s raw records', () => {
   const drift = notes()
   const long = 'y'.repeat(300_000)
   const native = { title: long, nested: [{ icon: long, note: `a\u0000${long}` }], count: 3 }
@@ -53,7 +53,7 @@ test('cleans every text of a page, the venue’s own records included', () => {
   assert.ok(drift.noted.length > 0)
 })
 
-test('leaves a clean record as the same object', () => {
+test('returns a clean raw record as the same object', () => {
   const market = marketListing('one')
   const { markets } = cleanPage({ markets: [market], events: [] }, notes())
   assert.equal(markets[0]?.native, market.native)

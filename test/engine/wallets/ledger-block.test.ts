@@ -58,7 +58,7 @@ test('round-trips events of every kind through a block', () => {
   }
 })
 
-test('keeps numbers of texts of any kind through bytes', () => {
+test('preserves the numbers of texts of any kind through serialisation', () => {
   const table = TextTable.empty()
   const texts = [
     ...ODD_TEXTS,
@@ -86,7 +86,7 @@ test('keeps numbers of texts of any kind through bytes', () => {
   assert.equal(again?.text(texts.length - 1), texts.at(-1))
 })
 
-test('stores at most 90 bytes an event in a full block of a busy wallet, and refuses another event', () => {
+test('uses at most 90 bytes per event in a busy wallet’s full block, and refuses a further event', () => {
   const random = seededRandom('room')
   const hex = () => `0x${Array.from({ length: 64 }, () => random.below(16).toString(16)).join('')}`
   const markets = Array.from({ length: 400 }, () => nativeMarketId(hex()))
@@ -106,7 +106,7 @@ test('stores at most 90 bytes an event in a full block of a busy wallet, and ref
   assert.throws(() => packBlock([...events, strangeEvent(random)]), RangeError)
 })
 
-test('rejects truncated or changed bytes, or reads every event', () => {
+test('either rejects truncated or changed bytes or decodes every event', () => {
   const random = seededRandom('damaged blocks')
   const bytes = packBlock(Array.from({ length: 30 }, () => strangeEvent(random)))
   for (let length = 0; length < bytes.byteLength; length += 1) {

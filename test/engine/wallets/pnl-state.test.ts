@@ -36,7 +36,7 @@ test('computes every figure of a history like the naive reference', () => {
   }
 })
 
-test('keeps cash without fees plus the cost of holdings equal to what was realised', () => {
+test('keeps cash excluding fees plus the cost of holdings equal to realised PnL', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -69,7 +69,7 @@ test('keeps cash without fees plus the cost of holdings equal to what was realis
   assert.ok(heldCount > 100, 'histories end with something held')
 })
 
-test('is independent of when a resolution becomes known and how often figures are read', () => {
+test('computes the same result regardless of when a resolution arrives and how often figures are read', () => {
   const published = { resolved: 0, rebuilt: 0, judged: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -117,7 +117,7 @@ test('is independent of when a resolution becomes known and how often figures ar
   )
 })
 
-test('counts a late event in its position, or requests a rebuild', () => {
+test('applies a late event to its position, or requests a rebuild', () => {
   const answers = { applied: 0, rebuild: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -141,7 +141,7 @@ test('counts a late event in its position, or requests a rebuild', () => {
   assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
 })
 
-test('continues unchanged when packed and unpacked after every event', () => {
+test('continues unchanged after being serialised and deserialised at every event', () => {
   for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -179,7 +179,7 @@ test('changes a copy and its original independently', () => {
   }
 })
 
-test('rejects truncated bytes, other versions and rows without an entry', () => {
+test('rejects truncated bytes, other versions, and rows without an entry', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
@@ -197,7 +197,7 @@ test('rejects truncated bytes, other versions and rows without an entry', () => 
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
 })
 
-test('rejects circular positions of a market', () => {
+test('rejects circular references between positions of a market', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   const mark = new DataView(bytes.buffer).getUint32(0, true)
@@ -300,7 +300,7 @@ class Told {
   }
 }
 
-test('floors shares exactly at every size and below 0, with parts that add up', () => {
+test('floors proportional shares exactly at every size and below 0, and makes the parts add up', () => {
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
@@ -322,7 +322,7 @@ test('floors shares exactly at every size and below 0, with parts that add up', 
   }
 })
 
-test('raises the average on buys and realises against it on sales; the last sale takes the remaining cost', () => {
+test('raises the average cost on buys, realises against it on sales, and gives the last sale the remaining cost', () => {
   const published = new Told(market('m'))
   published.apply('buy', [0, 'm-yes', 10, 4])
   published.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
@@ -339,7 +339,7 @@ test('raises the average on buys and realises against it on sales; the last sale
   assert.equal(published.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
 })
 
-test('realises nothing for disposals above known holdings, and marks the position', () => {
+test('realises nothing for disposals beyond known holdings, and marks the position', () => {
   const published = new Told(market('m'))
   published.apply('buy', [0, 'm-yes', 3, 1.5])
   published.apply('sell', [1, 'm-yes', 4, 2.4])
@@ -360,7 +360,7 @@ test('realises nothing for disposals above known holdings, and marks the positio
   )
 })
 
-test('splits at half a dollar a side and merges by selling, with the odd micro to the last', () => {
+test('splits at half a dollar per side, treats a merge as sales, and assigns the odd micro-dollar to the last side', () => {
   const published = new Told(market('m'))
   published.apply('split', [0, 'm', 3.000001])
   assert.equal(published.position('m-yes').cost, 1_500_000)
@@ -374,7 +374,7 @@ test('splits at half a dollar a side and merges by selling, with the odd micro t
   assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
 })
 
-test('realises a loser at the resolution, or at the market’s last event if later', () => {
+test('realises a loser at the resolution, or at the market’s last event if that is later', () => {
   const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
   const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
   const published = new Told(facts)
@@ -397,7 +397,7 @@ test('realises a loser at the resolution, or at the market’s last event if lat
   assert.equal(published.tally.between(at(200), at(200)).realized, 0)
 })
 
-test('pays the payout, fractions too, for all holdings of both sides on a redemption', () => {
+test('pays the payout, including fractional payouts, for all holdings of both sides on redemption', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const published = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
   published.apply('buy', [0, 'm-yes', 1.5, 0.6])
@@ -408,7 +408,7 @@ test('pays the payout, fractions too, for all holdings of both sides on a redemp
   assert.deepEqual(published.tally.openMarkets(), [])
 })
 
-test('infers the winner from dollars equal to one side’s holdings when no payout is known', () => {
+test('infers the winner when no payout is known and the dollars equal one side’s holdings', () => {
   const published = new Told(market('m'))
   published.apply('buy', [0, 'm-yes', 10, 4])
   published.apply('buy', [0, 'm-no', 7, 2])
@@ -436,7 +436,7 @@ test('infers the winner from dollars equal to one side’s holdings when no payo
   assert.ok(!both.position('m-no').isCostKnown)
 })
 
-test('converts No of two of four markets to dollars and Yes of the other two at their remaining cost', () => {
+test('converts No in two of four markets to dollars, and to Yes in the other two at the remaining cost', () => {
   const published = new Told(...grouped)
   published.apply('buy', [0, 'm0-no', 10, 7])
   published.apply('buy', [0, 'm2-no', 20, 18])
@@ -456,7 +456,7 @@ test('converts No of two of four markets to dollars and Yes of the other two at 
   assert.equal(published.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
 })
 
-test('prices Yes below zero after a cheap No, and realises No of every market', () => {
+test('gives Yes a negative price after a cheap No, and realises No in every market', () => {
   const published = new Told(...grouped)
   for (const name of GROUP) published.apply('buy', [0, `${name}-no`, 10, 1])
   const three = GROUP.slice(0, 3).map(nativeMarketId)
@@ -467,7 +467,7 @@ test('prices Yes below zero after a cheap No, and realises No of every market', 
   assert.equal(published.position('m0-no').realized, 3_750_000 - 500_000)
 })
 
-test('marks Yes from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
+test('marks Yes converted from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
   const published = new Told(...grouped)
   published.apply('buy', [0, 'm0-no', 4, 2])
   published.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
@@ -486,7 +486,7 @@ test('marks Yes from unknown No holdings as uncertain, and realises nothing for 
   assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
 })
 
-test('realises the cash of a conversion of all markets at once, to the micro, like the reference', () => {
+test('realises the cash of converting all markets at once, to the micro-dollar, like the reference', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('k is n', seed)
     const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
@@ -510,7 +510,7 @@ test('realises the cash of a conversion of all markets at once, to the micro, li
   }
 })
 
-test('counts a market as won or lost when nothing is open, and open again on a new purchase', () => {
+test('counts a market as won or lost when no position is open, and as open again after a purchase', () => {
   const published = new Told(market('w'), market('l'), market('e'), market('o'))
   published.apply('buy', [0, 'w-yes', 2, 1])
   published.apply('buy', [1, 'w-no', 2, 1])
@@ -531,7 +531,7 @@ test('counts a market as won or lost when nothing is open, and open again on a n
   assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
 })
 
-test('separates income and fees from what was realised', () => {
+test('reports income and fees separately from realised PnL', () => {
   const published = new Told()
   published.apply('income', [0, '', 25.5])
   published.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
@@ -541,7 +541,7 @@ test('separates income and fees from what was realised', () => {
   assert.equal(published.position('m-yes').outcomeIndex, -1, 'the market is unknown')
 })
 
-test('includes both ends in ranges, with days, Monday weeks and months in UTC', () => {
+test('includes both ends of a range, and groups by days, weeks from Monday, and months in UTC', () => {
   const published = new Told(market('m'))
   published.apply('buy', [0, 'm-yes', 100, 50])
   // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
@@ -564,7 +564,7 @@ test('includes both ends in ranges, with days, Monday weeks and months in UTC', 
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
-test('returns complete hours in order, also for late resolutions', () => {
+test('returns complete hours in order, even with late resolutions', () => {
   const published = new Told()
   const count = 50
   for (let index = 0; index < count; index += 1)
@@ -582,7 +582,7 @@ test('returns complete hours in order, also for late resolutions', () => {
   }
 })
 
-test('requests a rebuild for late facts, once', () => {
+test('requests a rebuild once when late facts arrive', () => {
   const published = new Told()
   published.apply('buy', [0, 'm-yes', 10, 4])
   published.apply('redeem', [9, 'm', 3, 3])
@@ -630,7 +630,7 @@ test('moves contracts and their cost to the market of the migrated id', () => {
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
 })
 
-test('redeems the named token, else the one that its dollars imply', () => {
+test('redeems the named token, otherwise the token that the dollars imply', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
   const begun = () => {
@@ -660,7 +660,7 @@ test('redeems the named token, else the one that its dollars imply', () => {
   assert.deepEqual(balances(winner), [0, 7], 'more dollars: all that pays')
 })
 
-test('redeems one outcome at a time when a redemption of a void market names none', () => {
+test('redeems one outcome at a time when a redemption in a void market names no token', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const published = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
   published.apply('buy', [0, 'm-yes', 10, 4])
@@ -679,7 +679,7 @@ test('redeems one outcome at a time when a redemption of a void market names non
   assert.ok(published.position('m-yes').isCostKnown, 'nothing else is left')
 })
 
-test('sums fees and income by the second, and a gain below the fees is a loss', () => {
+test('sums fees and income per second, and counts a gain smaller than its fees as a loss', () => {
   const published = new Told()
   published.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
   published.apply('income', [50, '', 2, 2])
@@ -694,7 +694,7 @@ test('sums fees and income by the second, and a gain below the fees is a loss', 
   assert.deepEqual(published.tally.hours(at(0)).length, 1)
 })
 
-test('counts what combos paid once none of their contracts is held, and never guesses', () => {
+test('reports combo PnL only when no contracts are held and all redeemed contracts are accounted for', () => {
   const published = new Told()
   published.apply('comboBuy', [0, 'm-c', 100, 25])
   assert.equal(published.tally.totals().comboRealized, null)
@@ -715,7 +715,7 @@ test('counts what combos paid once none of their contracts is held, and never gu
 
 // The recorded purchase of 25 April 2026: $18.06 at 0.86 are 21 contracts, of which 20.9118 arrived; and 5 at 0.29 on 31 March,
 // of which 4.8935 did (a public report).
-test('takes a taker fee of before 28 April 2026 off the contracts when the row does not show it', () => {
+test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
   const buy = (set: Partial<WalletEvent>, existing = facts) => {

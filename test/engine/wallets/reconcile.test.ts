@@ -12,7 +12,7 @@ import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { accountFigures } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
-test('reports no difference for the same history in the venue’s own terms', () => {
+test('reports no difference when the venue has the same history in its own terms', () => {
   let lost = 0
   let count = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -33,7 +33,7 @@ test('reports no difference for the same history in the venue’s own terms', ()
   assert.ok(lost > 50 && count > 500, 'losers that were not redeemed are among them')
 })
 
-test('reports differing sizes, lifetime buys and realised dollars, but not dust', () => {
+test('reports differences in size, lifetime buys and realised dollars, but ignores dust', () => {
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
   const published = (set: Partial<VenuePosition>) =>
@@ -52,7 +52,7 @@ test('reports differing sizes, lifetime buys and realised dollars, but not dust'
   ])
 })
 
-test('expects nothing realised at the venue for an unredeemed loser, and its loss once redeemed', () => {
+test('expects the venue to report no realised loss for a losing position until its redemption', () => {
   const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
   const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
   assert.deepEqual(reconcile([loser], [open]), [])
@@ -60,7 +60,7 @@ test('expects nothing realised at the venue for an unredeemed loser, and its los
   assert.equal(reconcile([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('reports positions known to only one of both, as far as the venue lists all', () => {
+test('reports positions that only we or only the venue have, if the venue’s list is complete', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const removed = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {

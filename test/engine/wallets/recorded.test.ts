@@ -95,7 +95,7 @@ function bought(row: Row, resolvedTo: number | null) {
   return { tally: pnlState, event, market }
 }
 
-test('realises what the venue states for a closed position held to the end', (t) => {
+test('realises the same amount as the venue for a closed position held to the end', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
     const price = number(row, 'curPrice')
@@ -112,7 +112,7 @@ test('realises what the venue states for a closed position held to the end', (t)
   }
 })
 
-test('costs open positions like the venue; a loser is lost here and redeemable there', (t) => {
+test('costs open positions like the venue, but counts a loser as lost while the venue lists it as redeemable', (t) => {
   const open = [...rows(t, 'positions.json'), ...rows(t, 'em-positions.json')]
   let losers = 0
   for (const row of open) {
@@ -139,7 +139,7 @@ test('costs open positions like the venue; a loser is lost here and redeemable t
   assert.ok(open.length === 0 || losers >= 3)
 })
 
-test('adds up recorded activity: fills, income, and redemptions of unseen purchases', (t) => {
+test('sums recorded activity: fills, income, and redemptions without a recorded purchase', (t) => {
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
@@ -161,7 +161,7 @@ test('adds up recorded activity: fills, income, and redemptions of unseen purcha
   )
 })
 
-test('computes the reference’s figures from the fills of every recorded wallet', (t) => {
+test('computes the same figures as the reference from every recorded wallet’s fills', (t) => {
   for (const name of ['ibalgo_polymarket_trades', 'ibalgo_historical_trades_2026-01']) {
     const byWallet = new Map<string, WalletEvent[]>()
     for (const row of rows(t, `${name}.dedup.jsonl`)) {

@@ -21,7 +21,7 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('computes the same PnL state in the thread in time slices as inline and in the reference', async () => {
+test('computes the same PnL state in the thread’s time slices as inline and in the reference', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {
@@ -47,7 +47,7 @@ test('computes the same PnL state in the thread in time slices as inline and in 
   }
 })
 
-test('distinguishes damage: rebuilds a base, resyncs a block', async () => {
+test('requests a rebuild for a damaged base and reports a damaged block', async () => {
   const port = walletsInline()
   const { events, markets } = history(3)
   const block = () => packBlock(events)
@@ -69,7 +69,7 @@ test('distinguishes damage: rebuilds a base, resyncs a block', async () => {
   )
 })
 
-test('adds resolutions to a PnL state by a task without events', async () => {
+test('adds resolutions to a PnL state in a task without events', async () => {
   const port = walletsInline()
   const { events, markets } = history(4)
   const [market] = markets
@@ -85,7 +85,7 @@ test('adds resolutions to a PnL state by a task without events', async () => {
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
 
-test('keeps bytes with shared buffers complete, and refuses too many tasks', async () => {
+test('preserves bytes that share a buffer, and refuses too many tasks', async () => {
   const thread = openWalletThread()
   try {
     const { events, markets } = history(5)

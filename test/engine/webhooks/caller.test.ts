@@ -124,7 +124,7 @@ describe('receiver behaviour', () => {
       ],
     ]
   for (const [name, behaviour, expected] of odd) {
-    it(`returns an outcome without an address and no error: ${name}`, async () => {
+    it(`returns an outcome instead of throwing, without revealing an address: ${name}`, async () => {
       const receiver = await receive(behaviour)
       const { caller, clock } = open()
       for (let round = 0; round < 5; round += 1) {
@@ -172,7 +172,7 @@ describe('receiver behaviour', () => {
     })
   })
 
-  it('delivers the bytes, their length, the headers and the path', async () => {
+  it('sends the body bytes, their length, the headers and the path', async () => {
     const receiver = await receive(status(200))
     const { caller } = open()
     await post(caller, `${receiver.url}/a%20b?c=d#never`)
@@ -188,7 +188,7 @@ describe('receiver behaviour', () => {
     assert.equal(lines.filter((line) => /^content-type: /i.test(line)).length, 1)
   })
 
-  it('returns an outcome, not an error, for headers that HTTP forbids', async () => {
+  it('returns a failure outcome instead of throwing when a header is invalid in HTTP', async () => {
     const { caller, count } = open()
     const { signal } = new AbortController()
     const headers = { 'webhook-id': 'a\r\nb: c' }
@@ -234,7 +234,7 @@ describe('Retry-After', () => {
     ['Fri, 99 Nov 2026 12:00:30 GMT', null],
   ]
   for (const [header, retryAfterMs] of requested) {
-    it(`reads "${header}" as ${retryAfterMs} ms from now`, async () => {
+    it(`parses "${header}" as a wait of ${retryAfterMs} ms`, async () => {
       const receiver = await receive(status(429, `Retry-After: ${header}`))
       const { caller } = open()
       const outcome = await post(caller, receiver.url)
@@ -288,7 +288,7 @@ function told(outcome: PostOutcome): object {
 describe('limits', () => {
   afterEach(closeOpened)
 
-  it('waits 5 s for an unresolved name or an endless handshake', async () => {
+  it('waits at most 5 s for an unresolved name or an endless handshake', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const nameless = send(caller, 'http://silent.example/')
     const receiver = await receive({})
@@ -309,7 +309,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('times out without a status within 15 s, also for a byte a second', async () => {
+  it('times out after 15 s without a status, even when the receiver sends a byte a second', async () => {
     const { caller, clock } = open()
     const hanging = await receive({})
     let slow = () => {}
@@ -342,7 +342,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('accepts a status however the body continues: silent, slow or endless', async () => {
+  it('accepts a status regardless of whether the body is silent, slow or endless', async () => {
     const { caller, clock } = open()
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n'
     const unsubscribed = await receive(logLine(head))
@@ -374,7 +374,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('ends posts at any point as aborted on signal and stop', async () => {
+  it('ends posts as aborted at any stage on an abort signal or stop', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const hanging = await receive({})
     const controllers = [1, 2, 3].map(() => new AbortController())
@@ -402,7 +402,7 @@ describe('limits', () => {
 describe('connections', () => {
   afterEach(closeOpened)
 
-  it('replaces an idle connection that the receiver closed once within the attempt', async () => {
+  it('replaces an idle connection closed by the receiver once within the same attempt', async () => {
     const { caller } = open()
     // Closes each connection when the second request on it comes, as if it had been about to.
     const stale = await receive({
@@ -439,7 +439,7 @@ describe('connections', () => {
     await until(() => receiver.openCount <= 256, 'the rest closed')
   })
 
-  it('fails a post without a connection beyond 2,048 at once', async () => {
+  it('fails a post immediately, without a connection, when 2,048 posts are in progress', async () => {
     const { caller } = open({ lookup: () => new Promise(() => {}) })
     const { url } = await receive({})
     const posts = Array.from({ length: callsMax }, () => send(caller, 'http://silent.example/'))
@@ -461,7 +461,7 @@ describe('connections', () => {
     assert.deepEqual(hosts, origins)
   })
 
-  it('verifies TLS authority and name, whatever the environment', async () => {
+  it('verifies TLS authority and host name, regardless of the environment', async () => {
     const [own, other] = [selfSigned('receiver.example'), selfSigned('receiver.example')]
     const receiver = await receive({ ...status(200), tls: own })
     const lookup = async () => ['127.0.0.1']
@@ -485,7 +485,7 @@ describe('connections', () => {
     }
   })
 
-  it('fails as tls when a receiver does not support TLS or breaks the handshake', async () => {
+  it('reports a tls failure when a receiver does not support TLS or breaks the handshake', async () => {
     const { caller } = open()
     const plain = await receive({
       onConnection: (socket) => void socket.write('HTTP/1.1 400 No\r\n\r\n'),

@@ -18,7 +18,7 @@ function naiveId(parts: readonly string[]): string {
   return `evt_${text.join('').slice(0, 26)}`
 }
 
-test('gives the same event the same id, permanently', () => {
+test('always gives the same event the same id', () => {
   const id = eventId('trade.created', 'venue_a_0xabc', '0xdef-1')
   assert.equal(id, 'evt_yj6jhl4iamblkkd3t2wklxcodm')
   assert.equal(id, eventId('trade.created', 'venue_a_0xabc', '0xdef-1'))
@@ -28,7 +28,7 @@ test('gives the same event the same id, permanently', () => {
   }
 })
 
-test('gives different events different ids, by type and every part', () => {
+test('gives events different ids when the type or any part differs', () => {
   const ids = new Set<string>()
   for (const type of EVENT_TYPES) {
     for (const market of ['venue_a_1', 'venue_a_2', 'venue_b_1', '']) {

@@ -37,7 +37,7 @@ const noFacts: EventFacts = {
   category: null,
 }
 
-test('requires every filter, and any value within a list', () => {
+test('requires every filter to match, by any value in a list', () => {
   const is = (filters: Partial<WebhookFilters>) =>
     matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
@@ -59,7 +59,7 @@ test('requires every filter, and any value within a list', () => {
   assert.ok(!is({ venue: 'a', side: 'sell', wallets: ['0x01'] }))
 })
 
-test('defaults whale.alert to 5,000 dollars and price.changed to 5 cents', () => {
+test('defaults to 5,000 dollars for whale.alert and to 5 cents for price.changed', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
     matchesFilters(
       { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
@@ -94,7 +94,7 @@ test('defaults whale.alert to 5,000 dollars and price.changed to 5 cents', () =>
   )
 })
 
-test('rejects an event without the fact of a filter', () => {
+test('rejects an event without the field that a filter tests', () => {
   const requesting: readonly Partial<WebhookFilters>[] = [
     { wallets: ['0x01'] },
     { minUsd: usdMicros(0) },
@@ -115,7 +115,7 @@ test('rejects an event without the fact of a filter', () => {
   assert.ok(matchesFilters(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
-test('matches an opportunity once profit, edge and age are all reached, and never again', () => {
+test('matches an opportunity only once, when profit, edge and age have all reached their minimum', () => {
   const requested = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
@@ -146,7 +146,7 @@ test('matches an opportunity once profit, edge and age are all reached, and neve
   assert.ok(is(complete, null, NO_FILTERS) && !is(complete, complete, NO_FILTERS))
 })
 
-test('passes a test event through any filters', () => {
+test('matches a test event regardless of the filters', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(matchesFilters(strict, typeOf('webhook.test'), noFacts))
 })

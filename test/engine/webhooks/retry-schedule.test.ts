@@ -24,7 +24,7 @@ test('makes eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24
   })
 })
 
-test('makes no attempt after the eighth, whatever the receiver requests', () => {
+test('makes no attempt after the eighth, even when the receiver requests a retry', () => {
   const random = seededRandom(1)
   for (const attempts of [8, 9, 100]) {
     for (const retryAfterMs of [null, 0, 5_000]) {
@@ -33,7 +33,7 @@ test('makes no attempt after the eighth, whatever the receiver requests', () => 
   }
 })
 
-test('lengthens a wait by Retry-After up to 24 h, and never shortens it', () => {
+test('lengthens a wait by Retry-After up to 24 h, but never shortens a wait', () => {
   const random = seededRandom('asked')
   for (let round = 0; round < 2_000; round += 1) {
     const attempts = 1 + random.below(7)

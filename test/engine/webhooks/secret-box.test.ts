@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import { makeSecret } from '../../../engine/webhooks/signature.ts'
 
-test('opens with the same key and owner, and encrypts differently each time', () => {
+test('decrypts with the same key and owner, and encrypts differently each time', () => {
   const box = new SecretBox('any text is a key')
   for (const secret of [makeSecret(), '', 'ünïcode 🙂', 'x'.repeat(5_000)]) {
     const sealed = box.seal(secret, 'wh_1')
@@ -16,7 +16,7 @@ test('opens with the same key and owner, and encrypts differently each time', ()
   }
 })
 
-test('does not open with a changed bit, a missing byte, another owner or another key', () => {
+test('refuses to decrypt with a changed bit, a missing byte, another owner or another key', () => {
   const box = new SecretBox('key')
   const secret = makeSecret()
   const sealed = box.seal(secret, 'wh_1')
@@ -38,7 +38,7 @@ test('does not open with a changed bit, a missing byte, another owner or another
   )
 })
 
-test('takes 64 hexadecimal digits as the key, and hashes any other text to one', () => {
+test('uses 64 hexadecimal digits as the key, and hashes any other text to a key', () => {
   const hex = '0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789'
   const openAs = (sealed: string, key: Buffer) => {
     const bytes = Buffer.from(sealed, 'base64')

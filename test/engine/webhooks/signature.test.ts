@@ -21,7 +21,7 @@ function isVerified(secret: string, body: Uint8Array, headers: Record<string, st
   }
 }
 
-test('matches the known answer of Standard Webhooks 1.0.0', () => {
+test('matches the known test vector of Standard Webhooks 1.0.0', () => {
   const headers = signatureHeaders({
     secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,7 +35,7 @@ test('matches the known answer of Standard Webhooks 1.0.0', () => {
   })
 })
 
-test('passes the reference library’s verification of every delivery, and of none changed', () => {
+test('passes the reference library’s verification for every delivery, and for no modified delivery', () => {
   const random = seededRandom('signatures')
   const letters = ['a', 'Z', '"', '\\', 'é', '→', '🙂', '\n', '.', '0']
   for (let round = 0; round < 1_000; round += 1) {
@@ -58,7 +58,7 @@ test('passes the reference library’s verification of every delivery, and of no
   }
 })
 
-test('verifies with each of two secrets separately, and with no third', () => {
+test('verifies with either of two secrets, and with no third secret', () => {
   const [older, newer, other] = [makeSecret(), makeSecret(), makeSecret()]
   const body = Buffer.from('{"type":"webhook.test"}')
   const delivery = { eventId: 'evt_x', timeSeconds: nowSeconds, body }
@@ -71,7 +71,7 @@ test('verifies with each of two secrets separately, and with no third', () => {
   assert.ok(!isVerified(older, body, after), 'when its time is over')
 })
 
-test('signs the time of a delivery and refuses old ones', () => {
+test('signs the time of a delivery and refuses old deliveries', () => {
   const secret = makeSecret()
   const body = Buffer.from('{}')
   const headersOf = (timeSeconds: number) => ({

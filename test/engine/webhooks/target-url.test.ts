@@ -20,7 +20,7 @@ function problem(text: string, policy: CallPolicy = strict): string {
   return 'problem' in target ? target.problem : ''
 }
 
-test('normalises public https URLs without the fragment', () => {
+test('normalises public https URLs and removes the fragment', () => {
   const forms: readonly (readonly [given: string, kept: string])[] = [
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['HTTPS://EXAMPLE.com:443', 'https://example.com/'],
@@ -37,7 +37,7 @@ test('normalises public https URLs without the fragment', () => {
   assert.equal(kept(longest), longest)
 })
 
-test('refuses other schemes, user names, forms and lengths with what is accepted', () => {
+test('refuses other schemes, user names, forms and lengths, and states what is accepted', () => {
   const refused: readonly (readonly [text: string, words: RegExp])[] = [
     ['', /such as https:/],
     ['example.com/hooks', /such as https:/],
@@ -67,7 +67,7 @@ test('refuses other schemes, user names, forms and lengths with what is accepted
   for (const [text, terms] of refused) assert.match(problem(text), terms, text)
 })
 
-test('refuses non-public hosts by what they are, however written', () => {
+test('refuses non-public hosts in any spelling', () => {
   const refused = [
     'https://127.0.0.1/',
     'https://127.1/',
@@ -101,7 +101,7 @@ test('refuses non-public hosts by what they are, however written', () => {
   assert.equal(kept('https://[fe80::1%25eth0]/', trial), null)
 })
 
-test('allows port 443 and from 1024 on without other protocols’ ports, and 80 with http', () => {
+test('allows port 443 and ports from 1024 except other protocols’ ports, and port 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const existing = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]

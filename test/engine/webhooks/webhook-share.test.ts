@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenLevel, webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'
 
-test('gives each tier its rate, and an account the rate that the operator set', () => {
+test('gives each tier its rate, and gives an account the rate that the operator set', () => {
   const rates = (['free', 'pro', 'enterprise'] as const).map(
     (tier) => webhookShareOf({ tier }).deliveriesPerSecond,
   )
@@ -16,7 +16,7 @@ test('gives each tier its rate, and an account the rate that the operator set', 
   assert.equal(own.mayTakeAll, true)
 })
 
-test('has a full burst, then the rate, and says when the next token comes', () => {
+test('allows a full burst, then the rate, and returns the wait until the next token', () => {
   const level = new TokenLevel()
   let taken = 0
   for (let ms = 0; ms <= 10_000; ms += 10) {
@@ -32,7 +32,7 @@ test('has a full burst, then the rate, and says when the next token comes', () =
   assert.equal(level.waitMs(3, 6), 0)
 })
 
-test('has a whole token after the wait that it gave, whatever the rate', () => {
+test('has exactly one whole token after the returned wait, at any rate', () => {
   for (const rate of [0.2, 1, 3, 5, 7, 50, 333]) {
     const level = new TokenLevel()
     let nowMs = 1_234

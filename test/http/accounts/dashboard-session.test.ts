@@ -71,7 +71,7 @@ async function newcomer(headers: Headers = {}) {
 }
 
 describe('dashboard session', () => {
-  test('sets the dashboard’s session cookie as HttpOnly, same-site and Secure over TLS, and no cookie for other clients', async () => {
+  test('sets the session cookie as HttpOnly, SameSite and (over TLS) Secure for the dashboard, and no cookie for other clients', async () => {
     const name = `twinbook${apiServer.port}`
     const { set, token, user } = await newcomer()
     const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
@@ -95,7 +95,7 @@ describe('dashboard session', () => {
     }
   })
 
-  test('accepts the cookie only with the dashboard’s own header and origin, which no preflight allows', async () => {
+  test('accepts the session cookie only with the dashboard’s origin and custom header, and does not allow that header in preflights', async () => {
     const { cookie } = await newcomer()
     const status = async (headers: Headers) =>
       (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
@@ -140,7 +140,7 @@ describe('dashboard session', () => {
     assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
   })
 
-  test('prefers a key or token to the cookie and leaves the session unchanged', async () => {
+  test('authenticates with the key or token and leaves the session unchanged when a cookie is sent too', async () => {
     const [one, other] = [await newcomer(), await newcomer()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
@@ -156,7 +156,7 @@ describe('dashboard session', () => {
     )
   })
 
-  test('counts dashboard requests in a separate budget that neither uses nor is used by the account’s', async () => {
+  test('counts dashboard requests in a rate budget separate from the account’s budget', async () => {
     const { cookie, account } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -185,7 +185,7 @@ describe('dashboard session', () => {
     assert.deepEqual(await requested(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('returns the current user, clears the cookie and token on log-out, and all tokens but no keys on log-out everywhere', async () => {
+  test('returns the session’s user, ends only this session on log-out, and ends all tokens but no keys on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -221,7 +221,7 @@ describe('dashboard session', () => {
     assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
-  test('opens the local account without a password only to the dashboard of this machine where it is configured', async () => {
+  test('opens the configured local account without a password only for the dashboard on the same machine', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = apiServer.port) => {
       clock.advance(60_000)
@@ -275,7 +275,7 @@ describe('dashboard session', () => {
     assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
-  test('allows the local log-in only on a loopback host with a local account and no trusted proxy', () => {
+  test('allows the passwordless log-in only on a loopback host with a local account and no trusted proxy', () => {
     const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
     for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
       assert.equal(isOpen(env), true, JSON.stringify(env))

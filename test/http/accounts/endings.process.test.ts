@@ -59,7 +59,7 @@ function limitOf({ headers }: ReceivedResponse): number {
 }
 
 describe('account management', () => {
-  test('manages keys, webhooks and log-in with a token while a key has used up its minute', async () => {
+  test('lets a login token manage keys, webhooks and log-in after a key has exhausted its rate limit', async () => {
     const { email, token, key, keyId } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     assert.equal(made.status, 201, made.text)
@@ -103,7 +103,7 @@ describe('account management', () => {
     assert.equal(status, 401, text)
   })
 
-  test('limits management by token without affecting keys or being used up by other clients', async () => {
+  test('limits management requests per token, separately from API keys and other clients', async () => {
     const { email, token, reader } = await newcomer()
     // The address's own requests, all of them: without a credential, and with a wrong one.
     for (let count = 0; count < 600; count += 1) {
@@ -122,7 +122,7 @@ describe('account management', () => {
 })
 
 describe('permissions of a key', () => {
-  test('accepts a key as `Authorization: Bearer` on every route for keys and on the stream, and nowhere else', async () => {
+  test('accepts a key as `Authorization: Bearer` on the stream and on routes that accept keys, and refuses it elsewhere', async () => {
     const { reader, token } = await newcomer()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
@@ -142,7 +142,7 @@ describe('permissions of a key', () => {
     assert.equal(opened, 'open')
   })
 
-  test('shows webhooks without URL secrets to a key without `webhooks` and refuses changes', async () => {
+  test('hides URL secrets from a key without the `webhooks` scope and refuses its changes', async () => {
     const { reader, key, token } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     const hook = `/v1/webhooks/${made.body.id}`
@@ -171,7 +171,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', hook, withKey(key))).status, 204)
   })
 
-  test('refuses an invalid webhook id before any lookup', async () => {
+  test('refuses an invalid webhook id before looking it up', async () => {
     const { key } = await newcomer()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))
@@ -181,7 +181,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('DELETE', '/v1/webhooks/wh_none', withKey(key))).status, 404)
   })
 
-  test('creates a read-only key by default and reports its permissions', async () => {
+  test('creates a read-only key by default and returns its permissions', async () => {
     const { token } = await newcomer()
     const make = (scopes?: unknown) =>
       send('POST', '/v1/keys', bearer(token), {
@@ -221,7 +221,7 @@ describe('ended credentials', () => {
     return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, goesOn: continues }
   }
 
-  test('ends only this token and its streams on log-out, also when repeated or concurrent', async () => {
+  test('ends only the given token and its streams on log-out, even when log-outs repeat or run concurrently', async () => {
     const { email, token, reader } = await newcomer()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
@@ -237,7 +237,7 @@ describe('ended credentials', () => {
     assert.equal((await send('POST', '/v1/auth/logout', withKey(reader))).status, 401, 'of no key')
   })
 
-  test('answers a new password with a session and ends all other tokens and streams, but no keys; errors reveal neither password', async () => {
+  test('returns a new session on a password change and ends other tokens and streams but no keys; errors reveal no password', async () => {
     const { email, token, reader } = await newcomer()
     const change = (current_password: unknown, new_password: unknown, by = token) =>
       send('POST', '/v1/auth/password', bearer(by), { current_password, new_password })
@@ -267,7 +267,7 @@ describe('ended credentials', () => {
     )
   })
 
-  test('ends keys, tokens and streams of a deleted account and allows its e-mail to sign up again', async () => {
+  test('ends the keys, tokens and streams of a deleted account and allows a new sign-up with its e-mail address', async () => {
     const { email, token, reader } = await newcomer()
     const { ended, keys } = await streams(token, reader)
     const remove = (password: unknown) =>
@@ -293,7 +293,7 @@ describe('ended credentials', () => {
     assert.equal((await send('POST', '/v1/auth/signup', {}, again)).status, 201)
   })
 
-  test('answers a slow sign-up, log-in or deletion with 503 and Retry-After, and changes nothing', async () => {
+  test('answers 503 with Retry-After and changes nothing when a sign-up, log-in or deletion takes too long', async () => {
     const { email, token } = await newcomer()
     let open: () => void = () => undefined
     passwords.gate = new Promise((resolve) => {
@@ -321,7 +321,7 @@ describe('ended credentials', () => {
     assert.equal(accounts.directory.findByEmail(`late-${email}`), null)
   })
 
-  test('refuses a credential that ends between the head and the body of a request', async () => {
+  test('refuses a request when its credential is revoked between head and body', async () => {
     const { caller, token, key, keyId } = await newcomer()
     const body = JSON.stringify(HOOK)
     const begin = (credential: string) => {
@@ -354,7 +354,7 @@ describe('ended credentials', () => {
   })
 })
 
-test('answers a deletion with the time until which backups have the data', async () => {
+test('returns on account deletion how long backups still contain the data', async () => {
   const { token } = await newcomer()
   const got = await send('DELETE', '/v1/auth/me', bearer(token), { password: PASSWORD })
   const until = Math.floor(clock.nowMs() / 1_000) + 25 * 3_600

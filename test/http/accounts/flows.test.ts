@@ -297,7 +297,7 @@ const STEPS: readonly Step[] = [
 ]
 
 describe('accounts over HTTP', () => {
-  test('handles sign-up, log-in, keys, foreign keys, disabling and deletion case by case', async (t) => {
+  test('handles sign-up, log-in, keys, other accounts’ keys, disabling and deletion in each listed case', async (t) => {
     for (const [at, { says: states, ask, status, then }] of STEPS.entries()) {
       // All come from one address, which has twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
@@ -313,7 +313,7 @@ describe('accounts over HTTP', () => {
     assert.ok(STEPS.length >= 60)
   })
 
-  test('accepts no token but those it issued', async (t) => {
+  test('accepts only login tokens that the server issued', async (t) => {
     clock.advance(60_000)
     const user = { ...ann, email: 'token@example.com' }
     const { caller, accessToken } = await accounts.signUp({ ...user, address: 'elsewhere' })

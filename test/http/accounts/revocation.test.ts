@@ -81,7 +81,7 @@ async function race(key: string, end: () => Promise<void>) {
 }
 
 describe('revocation', () => {
-  test('passes no request after a revocation is answered and closes every socket of the key with 4010', async (t) => {
+  test('refuses every request after a revocation is answered and closes every socket of the key with 4010', async (t) => {
     let [before, after] = [0, 0]
     for (let round = 0; round < ROUNDS; round += 1) {
       const { key, keyId, token } = await newcomer()
@@ -104,7 +104,7 @@ describe('revocation', () => {
     assert.ok(before > 0 && after > 0)
   })
 
-  test('accepts neither keys nor tokens of an account after its deletion is answered', async () => {
+  test('refuses an account’s keys and tokens after its deletion is answered', async () => {
     const { key, token, record } = await newcomer()
     const bearer = { authorization: `Bearer ${token}` }
     const state = { isGone: false, isOver: false }

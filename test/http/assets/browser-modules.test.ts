@@ -16,7 +16,7 @@ const rules = {
 const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
-test('rewrites imports of every form relative to their file and changes nothing else', () => {
+test('rewrites all forms of import relative to the importing file and leaves other text unchanged', () => {
   const terms = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
     'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${terms}`,
@@ -43,7 +43,7 @@ test('rewrites imports of every form relative to their file and changes nothing 
   assert.deepEqual(loadedWith(deep), [leaf, address('library')])
 })
 
-test('refuses modules that a browser cannot load at once: missing files and cycles', () => {
+test('refuses modules with missing imports or import cycles', () => {
   assert.throws(() => linked({ 'top.ts': "import './gone.ts'" }), /the page imports gone\.ts/)
   assert.throws(() => linked({ 'top.ts': "import x from 'lmdb'" }), /the page imports lmdb/)
   assert.throws(
@@ -52,7 +52,7 @@ test('refuses modules that a browser cannot load at once: missing files and cycl
   )
 })
 
-test('removes type-only imports so that the page may use server types', () => {
+test('removes type-only imports, so that browser modules may import server types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
   try {
     const source =

@@ -16,7 +16,7 @@ const sinces = (rig: Rig) =>
 const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
 
 describe('subscriptions', () => {
-  test('reports the canonical ids and the refused ones in ready', async () => {
+  test('resolves ready with the canonical ids and the rejected ids', async () => {
     const rig = await openRig()
     const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
     const answer = await rig.client.subscribe(request).ready
@@ -29,7 +29,7 @@ describe('subscriptions', () => {
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
 
-  test('sends ids by hundreds, below the server’s rate limit', async () => {
+  test('sends market ids in batches of 100 and stays below the server’s rate limit', async () => {
     const markets = Array.from({ length: 2050 }, (_, index) => `venue_a_${index}`)
     const rig = await openRig({ markets })
     const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: markets })
@@ -45,7 +45,7 @@ describe('subscriptions', () => {
   })
 
   for (const hasId of [true, false]) {
-    test(`resends a command refused for its rate (id in the error: ${hasId})`, async () => {
+    test(`resends a command rejected with RATE_LIMITED (id in the error: ${hasId})`, async () => {
       const rig = await openRig()
       let refusals = 2
       rig.server.script = (command, peer) => {
@@ -64,7 +64,7 @@ describe('subscriptions', () => {
     })
   }
 
-  test('detects a lost answer by a ping and resends the command', async () => {
+  test('detects a lost reply with a ping and resends the command', async () => {
     const rig = await openRig()
     let isFirst = true
     rig.server.script = ({ action }) => {
@@ -82,7 +82,7 @@ describe('subscriptions', () => {
     assert.deepEqual((await ready).accepted, [ONE])
   })
 
-  test('keeps what two subscriptions share until the second ends', async () => {
+  test('unsubscribes from a shared market only when the last of two subscriptions ends', async () => {
     const rig = await openRig()
     const first = rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] })
     const second = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -103,7 +103,7 @@ describe('subscriptions', () => {
     )
   })
 
-  test('keeps a single market after the wildcard that contained it ends', async () => {
+  test('stays subscribed to a single market when an overlapping wildcard subscription ends', async () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
@@ -143,7 +143,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
     })
 
-    test('reports a gap once, drops later updates and requests a snapshot', async () => {
+    test('reports a sequence gap once, drops later updates and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
       rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
@@ -164,7 +164,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.client.book(ONE)?.isInSync, true)
     })
 
-    test('reports a wrong checksum and requests a snapshot', async () => {
+    test('reports a checksum mismatch and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
@@ -181,7 +181,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
 }
 
 describe('reconnect', () => {
-  test('resumes channels in sync from their position and restarts the others', async () => {
+  test('resumes synced subscriptions from their position and restarts the others', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -210,7 +210,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(TWO)?.isInSync, true)
   })
 
-  test('keeps its position while a resume is interrupted repeatedly', async () => {
+  test('keeps its resume position when resumes are interrupted repeatedly', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -249,7 +249,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('continues a limited resume from its end, also after another disconnect', async () => {
+  test('continues a truncated resume from where it ended, even after another disconnect', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -281,7 +281,7 @@ describe('reconnect', () => {
   })
 
   for (const channel of ['trades', 'whales'] as const) {
-    test(`loses and repeats no trade when the server is killed (${channel})`, async () => {
+    test(`delivers each trade exactly once when the server is killed (${channel})`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel, marketIds: [ONE, TWO] }).ready
       rig.server.trade(ONE, 't1', channel)
@@ -302,7 +302,7 @@ describe('reconnect', () => {
     })
   }
 
-  test('recovers a lost trade by a resume from before it', async () => {
+  test('recovers a lost trade by resuming from the offset before it', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -318,7 +318,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('reports a trade that no resume brings as a gap, once', async () => {
+  test('reports a trade that a resume does not return as one gap', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
     rig.server.trade(ONE, 't1', 'whales')
@@ -334,7 +334,7 @@ describe('reconnect', () => {
     assert.deepEqual(gaps, [['seq_hole', 1]])
   })
 
-  test('recovers lost messages of a wildcard when a heartbeat is ahead of its position', async () => {
+  test('recovers lost wildcard messages when a heartbeat has a higher offset than the client', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.damage = () => 'drop'
@@ -347,7 +347,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('detects a lost last message of single markets by a list', async () => {
+  test('detects the loss of the last message of single-market subscriptions and recovers it', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -364,7 +364,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.bids.length, 2)
   })
 
-  test('reports a loss announced by the server once, also when it is repeated', async () => {
+  test('reports a gap announced by the server only once when the server repeats it', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
@@ -387,7 +387,7 @@ describe('reconnect', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('reports a growing loss completely while its resume is interrupted', async () => {
+  test('reports the full range of a growing gap when its resume is interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -412,7 +412,7 @@ describe('reconnect', () => {
     ])
   })
 
-  test('reports each replacement of a book while resumes are interrupted', async () => {
+  test('reports each replacement of a book when resumes are interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.cutAll()
@@ -434,7 +434,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('reports a resync as one gap until the snapshot, however often it is repeated', async () => {
+  test('reports repeated resyncs before a snapshot as one gap', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
     const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
@@ -451,7 +451,7 @@ describe('reconnect', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('reports that a market has no candle after a resync, and its first bar without a gap', async () => {
+  test('reports an empty candle after a resync and the next candle without a gap', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'candles', marketIds: [ONE] }).ready
     const head = { channel: 'candles', market_id: ONE }
@@ -476,7 +476,7 @@ describe('reconnect', () => {
     assert.deepEqual(rig.of('fault'), [])
   })
 
-  test('reports the number of missed prices, but not of conflated ones', async () => {
+  test('reports the number of missed prices, except for conflated subscriptions', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }
@@ -503,7 +503,7 @@ describe('reconnect', () => {
     ])
   })
 
-  test('reports an unreadable message and recovers it by a resume', async () => {
+  test('reports an unreadable message and recovers the lost trade with a resume', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     for (const { socket } of rig.server.peers) socket.send('{"type":"trade","chann')

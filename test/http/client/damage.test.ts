@@ -135,7 +135,7 @@ describe('random damage', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
     const isComplete = seed % 2 === 0
-    test(`keeps the view correct and reports every loss under random damage, seed ${seed}`, async () => {
+    test(`keeps its data correct and reports every loss when messages are randomly damaged, seed ${seed}`, async () => {
       const random = seededRandom('client', seed)
       const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
       const target = isComplete ? { all: true } : { marketIds: MARKETS }
@@ -159,7 +159,7 @@ describe('random damage', () => {
 
 describe('real API server', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
-    test(`receives books, trades and prices of our own server in ${encoding}`, async () => {
+    test(`receives books, trades and prices from the real API server in ${encoding}`, async () => {
       const apiServer = await openApiServer()
       const one = apiServer.engine.add('one')
       one.replace([level(0.4, 100), level(0.3, 1)], [level(0.5, 50)])

@@ -32,7 +32,7 @@ const plain = fc.letrec((tie) => ({
   ),
 })).value
 
-test('decodes MessagePack of an independent encoder', () => {
+test('decodes the same values as an independent MessagePack decoder', () => {
   fc.assert(
     fc.property(plain, (value) => {
       const bytes = encode(value)
@@ -47,7 +47,7 @@ test('decodes MessagePack of an independent encoder', () => {
   )
 })
 
-test('decodes long texts, arrays and maps, and signed 64-bit integers', () => {
+test('decodes long strings, arrays and maps, and signed 64-bit integers', () => {
   const long = { text: 'ü'.repeat(70_000), list: Array.from({ length: 70_000 }, () => 1) }
   assert.deepEqual(decodeMessagePack(encode(long)), long)
   const wide = [2 ** 53 - 1, -(2 ** 53) + 1, 1_795_000_000_000, -1_795_000_000_000]
@@ -69,7 +69,7 @@ test('decodes a field named __proto__ as a plain field', () => {
   assert.equal(Reflect.get(Object(read), 'price'), undefined)
 })
 
-test('refuses damaged bytes with a RangeError, with work bounded by their length', () => {
+test('rejects malformed input with a RangeError in time bounded by the input length', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {
       try {
@@ -96,7 +96,7 @@ test('computes the same CRC-32 as zlib', () => {
   )
 })
 
-test('treats a message without required fields as damaged and a new kind as unknown', () => {
+test('classifies a message without required fields as damaged and a new message type as unknown', () => {
   const head = { channel: 'trades', market_id: 'm', epoch: 'e', offset: 1, seq: 1 }
   const trade = { type: 'trade', ...head, data: { id: 't' } }
   assert.equal(readMessage(trade), trade)
@@ -108,7 +108,7 @@ test('treats a message without required fields as damaged and a new kind as unkn
   for (const value of [null, 1, 'text', [], {}]) assert.equal(readMessage(value), 'damaged')
 })
 
-test('imports nothing but siblings and uses no Node API', () => {
+test('imports only files of its own folder and uses no Node API', () => {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.ts'))) {
     const source = readFileSync(`${FOLDER}/${name}`, 'utf8')
     for (const [, from] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {

@@ -12,8 +12,8 @@ import { openRig } from './rig.ts'
 
 const ONE = 'venue_a_One'
 
-describe('the end of a connection', () => {
-  test('waits the delay of each close code', () => {
+describe('connection lifecycle', () => {
+  test('uses the reconnect delay of each close code', () => {
     const end = (code: number, status: number | null = null) => ({ code, reason: '', status })
     const half = () => 0.5
     for (const code of [4000, 4010]) assert.equal(delayMs(end(code), 0, half), null)
@@ -52,7 +52,7 @@ describe('the end of a connection', () => {
   }
 
   for (const code of [4000, 4010]) {
-    test(`stays disconnected and leaves nothing running after ${code}`, async () => {
+    test(`stays disconnected and leaves no timers running after ${code}`, async () => {
       const rig = await openRig()
       rig.server.script = () => true
       const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -64,7 +64,7 @@ describe('the end of a connection', () => {
     })
   }
 
-  test('reconnects with the next subscription when it had none', async () => {
+  test('reconnects on the next subscribe when it had no subscriptions', async () => {
     const rig = await openRig()
     rig.server.closeAll(4001)
     await rig.until(() => rig.client.state === 'waiting')
@@ -74,7 +74,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.server.connectionCount, 2)
   })
 
-  test('disconnects a silent server after two and a half heartbeats', async () => {
+  test('disconnects from a silent server after two and a half heartbeat intervals', async () => {
     const rig = await openRig({ random: () => 0.5 })
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     rig.server.isMute = true
@@ -90,7 +90,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.of('trade').length, 1)
   })
 
-  test('backs off after failed attempts and resets on a heartbeat', async () => {
+  test('backs off after failed attempts and resets the delay on a heartbeat', async () => {
     const rig = await openRig()
     const delays: unknown[] = []
     for (let tick = 0; tick < 4; tick += 1) {
@@ -107,7 +107,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.of('state').at(-1)?.retry_ms, 0)
   })
 
-  test('requests a ticket for each connection with no key in the address, ends on 401 and retries other failures', async () => {
+  test('requests a ticket for each connection, keeps the key out of the URL, stops on 401 and retries other failures', async () => {
     const answers: (() => Promise<string>)[] = []
     let requestCount = 0
     const rig = await openRig({
@@ -140,7 +140,7 @@ describe('the end of a connection', () => {
     await rig.until(() => client.state === 'closed')
   })
 
-  test('does not compare a connection with heartbeats while it is catching up', async () => {
+  test('does not compare its position with heartbeats while the connection is catching up', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.heartbeat({ catching_up: true })
@@ -151,11 +151,11 @@ describe('the end of a connection', () => {
   })
 })
 
-describe('every step', () => {
+describe('disconnects at each step', () => {
   const steps = ['connected', 'subscribed', 'snapshot', 'synced', 'update'] as const
   for (const step of steps) {
     for (const channel of ['orderbook', 'trades'] as const) {
-      test(`loses nothing when disconnected right after ${step} of ${channel}`, async () => {
+      test(`loses nothing when disconnected right after ${step} on ${channel}`, async () => {
         const rig = await openRig()
         const { ready } = rig.client.subscribe({ channel, marketIds: [ONE] })
         let isCut = false
@@ -195,8 +195,8 @@ describe('every step', () => {
   }
 })
 
-describe('user code', () => {
-  test('returns events one by one to a reader until the client is closed', async () => {
+describe('event consumers', () => {
+  test('yields events in order to an async iterator until the client is closed', async () => {
     const rig = await openRig()
     const seen: string[] = []
     const sync = (async () => {
@@ -215,7 +215,7 @@ describe('user code', () => {
     assert.equal(await rig.client.ping(), null)
   })
 
-  test('gives a slow reader the number of missed events in their position', async () => {
+  test('reports the number of missed events to a slow consumer at the position of the loss', async () => {
     const queue = new EventQueue(3, () => {})
     for (let number = 1; number <= 10; number += 1)
       queue.push({ type: 'fault', reason: `${number}` })
@@ -232,7 +232,7 @@ describe('user code', () => {
     assert.equal((await queue.next()).done, true)
   })
 
-  test('isolates a handler that throws', async () => {
+  test('isolates an event handler that throws', async () => {
     const rig = await openRig()
     const thrown: unknown[] = []
     const before = process.listeners('uncaughtException')
@@ -255,7 +255,7 @@ describe('user code', () => {
     assert.equal(client.position('trades')?.offset, 1)
   })
 
-  test('accepts addresses of any scheme and refuses invalid ones at once', async () => {
+  test('accepts http, https and wss URLs and rejects invalid URLs at once', async () => {
     const urls: string[] = []
     class Refusing extends WebSocket {
       constructor(url: string) {

@@ -53,7 +53,7 @@ const refused = (status: number, detail: string, waitSeconds: number | null = nu
 const unprocessable = (fields: Readonly<Record<string, string>>) =>
   new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
 
-test('shows a specific message for each failure of log-in and sign-up', () => {
+test('shows a specific message for each log-in and sign-up failure', () => {
   const wrong = entryRefusal(refused(401, 'wrong email or password'), 'log-in')
   assert.equal(wrong.form, 'The email or the password is wrong.')
   const taken = entryRefusal(refused(400, 'this email has an account already'), 'sign-up')
@@ -83,7 +83,7 @@ test('shows a specific message for each failure of log-in and sign-up', () => {
   assert.equal(new Set(texts).size, texts.length)
 })
 
-test('shows every part of a refusal, beside the form when it is about no field', () => {
+test('shows every validation error, next to the form if the error belongs to no field', () => {
   const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
   const refusal = refusalOf(error, ['label'])
   assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
@@ -95,7 +95,7 @@ test('shows every part of a refusal, beside the form when it is about no field',
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
 })
 
-test('explains a refused value in plain words', () => {
+test('explains validation errors in plain words', () => {
   const refusals = [
     boundRefusal(-1, Type.Number({ minimum: 0 })),
     boundRefusal(6, Type.Number({ maximum: 5 })),
@@ -123,7 +123,7 @@ test('explains a refused value in plain words', () => {
   assert.equal(detail, 'Enter 100 or less.')
 })
 
-test('shows the request, response and times of every attempt of an opened delivery', () => {
+test('shows the request, response and times of every attempt of a delivery', () => {
   const attempt = (
     atMs: number | null,
     status: number | null,
@@ -164,12 +164,12 @@ test('shows the request, response and times of every attempt of an opened delive
   assert.equal([...existing.keys()].at(-1), 39_000)
 })
 
-test('names the server in the example command as the tab reached it', () => {
+test('uses the dashboard’s own base URL in the example command', () => {
   const line = curlLine('pmk_abc', 'https://example.com/twin/')
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('shows an unlimited account as such, and any other limit as a number', () => {
+test('shows “no limit” for an unlimited account and a number for any other limit', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -215,7 +215,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('accepts in the form what the server accepts except bounds, and maps those to a field', () => {
+test('accepts the same form values as the server apart from bounds, and assigns bound errors to fields', () => {
   const validator = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
@@ -240,7 +240,7 @@ test('accepts in the form what the server accepts except bounds, and maps those 
   assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
 })
 
-test('sends lists by line, numbers as numbers, and no empty values', () => {
+test('sends list fields as arrays, numeric fields as numbers, and no empty filters', () => {
   const draft: Draft = {
     ...EMPTY_DRAFT,
     ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
@@ -263,7 +263,7 @@ test('sends lists by line, numbers as numbers, and no empty values', () => {
   assert.deepEqual(entriesOf('categories', 'Art, old\n new '), ['Art, old', 'new'])
 })
 
-test('leaves a webhook unchanged when its form is not edited', async (t) => {
+test('leaves a webhook unchanged when its form is saved without edits', async (t) => {
   const apiServer = await openApiServer()
   t.after(() => apiServer.stop())
   const random = seededRandom(30)
@@ -293,7 +293,7 @@ test('leaves a webhook unchanged when its form is not edited', async (t) => {
   }
 })
 
-test('hides filters that do not apply to the chosen events and names an event that a filter suppresses', () => {
+test('hides filters that do not apply to the chosen events and names events that a filter suppresses', () => {
   assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
   assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
   assert.ok(isOffered('categories', []))
@@ -317,7 +317,7 @@ test('hides filters that do not apply to the chosen events and names an event th
 
 const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
 
-test('explains why a webhook receives nothing, and shows only non-zero counts', () => {
+test('explains why a webhook receives nothing, and hides counts of zero', () => {
   const nowMs = 1_000_000_000
   const webhook = (set: Partial<Webhook>): Webhook => ({
     ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
@@ -360,7 +360,7 @@ function pageOf(all: readonly Delivery[], before: number | null, limit: number):
   return { deliveries, cursor: hasMore ? last : null, has_more: hasMore }
 }
 
-test('merges pages of deliveries newest first without repeats or omissions', () => {
+test('merges pages of deliveries, newest first, without duplicates or omissions', () => {
   const random = seededRandom(32)
   let longest = 0
   for (let round = 0; round < 300; round += 1) {
@@ -398,7 +398,7 @@ test('merges pages of deliveries newest first without repeats or omissions', () 
   assert.ok(longest > 20, String(longest))
 })
 
-test('labels an attempt by its status or its error, once', () => {
+test('labels an attempt with its status or error, without stating either twice', () => {
   const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),

@@ -99,7 +99,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('signs up, opens the linked page, shows the first key once, accepts it at once and refuses it after revocation', async () => {
+test('opens the linked page after sign-up, shows the first API key once, and accepts the key until revoked', async () => {
   const tab = await dashboard.open('#/account')
   const { page } = tab
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
@@ -130,7 +130,7 @@ test('signs up, opens the linked page, shows the first key once, accepts it at o
   await tab.close()
 })
 
-test('copies a key with its button and removes it from the page when the user confirms', async () => {
+test('copies a new key with a button and hides the key when the user confirms', async () => {
   const token = await signUp('copier@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -147,7 +147,7 @@ test('copies a key with its button and removes it from the page when the user co
   await tab.close()
 })
 
-test('revokes nothing before confirmation, and keeps the focus after Cancel and Escape', async () => {
+test('revokes no key before confirmation, and restores focus after Cancel and Escape', async () => {
   const token = await signUp('careful@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -168,7 +168,7 @@ test('revokes nothing before confirmation, and keeps the focus after Cancel and 
   await tab.close()
 })
 
-test('shows a wrong password, taken email, weak password or lost connection beside the form and keeps the input', async () => {
+test('shows log-in and sign-up errors next to the form and keeps the input', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
@@ -195,7 +195,7 @@ test('shows a wrong password, taken email, weak password or lost connection besi
   await tab.close()
 })
 
-test('shows the wait after too many attempts and logs in after it', async () => {
+test('shows the waiting time after too many log-in attempts and logs in when it is over', async () => {
   const email = 'hasty@example.com'
   await signUp(email)
   for (let wrong = 0; wrong < 4; wrong += 1) {
@@ -223,7 +223,7 @@ test('shows the wait after too many attempts and logs in after it', async () => 
   await tab.close()
 })
 
-test('labels each field of both forms for password managers', async () => {
+test('sets the autocomplete attribute of each log-in and sign-up field for password managers', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   const roles = () =>
@@ -239,7 +239,7 @@ test('labels each field of both forms for password managers', async () => {
   await tab.close()
 })
 
-test('shows that the browser holds nothing after log-out, and that the session is over after a token ends', async () => {
+test('clears the cookies on log-out and reports an ended session when its token is invalid', async () => {
   const token = await signUp('leaver@example.com')
   const left = await dashboard.open('#/account', { token })
   await left.page.getByText('leaver@example.com').waitFor()
@@ -252,7 +252,7 @@ test('shows that the browser holds nothing after log-out, and that the session i
   await expired.close()
 })
 
-test('shows the user, the limits and the remaining requests of this minute', async () => {
+test('shows the user, the limits and the requests left in the current minute', async () => {
   const token = await signUp('counted@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -284,7 +284,7 @@ test('shows the user, the limits and the remaining requests of this minute', asy
   await tab.close()
 })
 
-test('sends a repeated request once and shows its failure where it was made', async () => {
+test('sends a form once when it is submitted twice, and shows the failure in that form', async () => {
   const token = await signUp('twice@example.com')
   const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   const { page } = tab
@@ -313,7 +313,7 @@ test('sends a repeated request once and shows its failure where it was made', as
   await tab.close()
 })
 
-test('changes the password after the current one, keeps only this tab logged in, and shows errors beside fields', async () => {
+test('requires the current password to change the password, logs out other sessions, and shows errors next to fields', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -341,7 +341,7 @@ test('changes the password after the current one, keeps only this tab logged in,
   await tab.close()
 })
 
-test('deletes the account after its password and confirms it, and not on Cancel, Escape or a wrong password', async () => {
+test('deletes the account when its password is confirmed, but not on Cancel, Escape or a wrong password', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -369,7 +369,7 @@ test('deletes the account after its password and confirms it, and not on Cancel,
   await tab.close()
 })
 
-test('creates a read-only key unless the box is ticked, and ends the token at the server on log-out', async () => {
+test('creates a read-only key unless webhook access is ticked, and invalidates the session token on log-out', async () => {
   const token = await signUp('scoped@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -401,7 +401,7 @@ test('creates a read-only key unless the box is ticked, and ends the token at th
   await tab.close()
 })
 
-test('ends all sessions of the account with one confirmed button, also this one, but no keys', async () => {
+test('ends all sessions of the account, including the current one, and keeps the API keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const forwarded = await logIn(email, PASSWORD)

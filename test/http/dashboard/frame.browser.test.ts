@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('keeps the session in one HttpOnly cookie for all tabs, stores no token, and logs out all tabs together', async () => {
+test('stores the session only in an HttpOnly cookie, and logs all tabs in and out together', async () => {
   const tab = await dashboard.open('#/account', { token: null })
   const { page } = tab
   const context = page.context()
@@ -49,7 +49,7 @@ test('keeps the session in one HttpOnly cookie for all tabs, stores no token, an
   await tab.close()
 })
 
-test('draws a value that is set a thousand times between frames once', async () => {
+test('renders once per frame when a signal is set a thousand times', async () => {
   const tab = await dashboard.open('#/status')
   await tab.page.getByRole('heading', { level: 1 }).waitFor()
   const seen = await tab.page.evaluate(async () => {
@@ -92,7 +92,7 @@ test('draws a value that is set a thousand times between frames once', async () 
   await tab.close()
 })
 
-test('shows no banner while all is well, and names stale feeds and refused connections', async () => {
+test('shows a banner for stale feeds and refused connections, and none otherwise', async () => {
   const { engine } = dashboard.face
   const tab = await dashboard.open('#/status')
   const { page } = tab
@@ -126,7 +126,7 @@ test('shows no banner while all is well, and names stale feeds and refused conne
   await other.close()
 })
 
-test('routes by address: back and forward, external links, and unknown pages', async () => {
+test('routes by URL, including back and forward, external links, and unknown pages', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const current = () => page.locator('nav [aria-current=page]').innerText()
@@ -164,7 +164,7 @@ async function paintMs(): Promise<readonly [words: number, page: number]> {
   return paints
 }
 
-test('draws the first useful view within a second (median of five)', async (t) => {
+test('renders the first useful view within a second (median of five)', async (t) => {
   const middle = (values: readonly number[]) =>
     [...values].sort((one, other) => one - other)[2] ?? Number.NaN
   let medianMs = Number.NaN
@@ -184,7 +184,7 @@ test('draws the first useful view within a second (median of five)', async (t) =
 /** What the policy says that each of the smuggled things breaks. */
 const REFUSING = ['connect-src', 'img-src', 'require-trusted-types-for', 'style-src-attr']
 
-test('enforces the content policy: injected content does not run, load or become markup', async () => {
+test('enforces the content security policy against injected scripts, resources and markup', async () => {
   const tab = await dashboard.open('#/status', {
     expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
   })
@@ -225,7 +225,7 @@ test('enforces the content policy: injected content does not run, load or become
   await tab.close()
 })
 
-test('supports the keyboard: skip link, visible focus, and a new page starts at its top', async () => {
+test('supports keyboard navigation: skip link, visible focus, and a new page starts at its top', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.getByRole('heading', { level: 1 }).waitFor()
@@ -255,7 +255,7 @@ test('supports the keyboard: skip link, visible focus, and a new page starts at 
   await tab.close()
 })
 
-test('fits name, links and log-out in one line on a tablet and two on a phone', async () => {
+test('fits the name, links and log-out button on one line on a tablet and two on a phone', async () => {
   const tab = await dashboard.open('#/account', { width: 768, height: 844 })
   const { page } = tab
   await page.getByRole('button', { name: 'Log out' }).waitFor()
@@ -281,7 +281,7 @@ test('fits name, links and log-out in one line on a tablet and two on a phone', 
   await tab.close()
 })
 
-test('shows an error in the frame when a page cannot be loaded and loads it on retry', async () => {
+test('shows an error inside the layout when a page fails to load, and loads the page on retry', async () => {
   const tab = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   const { page } = tab
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
@@ -299,7 +299,7 @@ test('shows an error in the frame when a page cannot be loaded and loads it on r
   await tab.close()
 })
 
-test('keeps the frame and its links when a page throws', async () => {
+test('keeps the layout and navigation when a page throws', async () => {
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
@@ -311,7 +311,7 @@ test('keeps the frame and its links when a page throws', async () => {
   await tab.close()
 })
 
-test('shows a visitor without an account what Twinbook is and the state of both venues', async () => {
+test('shows a logged-out visitor what Twinbook is and the state of both venues', async () => {
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)

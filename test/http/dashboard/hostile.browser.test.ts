@@ -83,7 +83,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('shows markup in venue texts as text on every page, without links', async (t) => {
+test('shows markup in venue texts as plain text on every page', async (t) => {
   const id = encodeURIComponent(market.ref.id)
   const pages: readonly (readonly [page: string, field: string])[] = [
     ['#/opportunities', 'question'],

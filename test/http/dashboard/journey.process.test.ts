@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('goes from a search to a market page that follows its book', async () => {
+test('opens a market page from a search and shows its live book', async () => {
   const { face: server } = dashboard
   const market = server.engine.add('rain', { question: 'Will rain happen?' })
   server.engine.add('snow', { question: 'Will snow happen?' })

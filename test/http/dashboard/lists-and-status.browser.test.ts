@@ -68,7 +68,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
   return pair
 }
 
-test('shows matches of REST in order, with both questions, reasons and objections', async () => {
+test('shows matches in the order of REST, with both questions, reasons and objections', async () => {
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.locator('.match').first().waitFor()
@@ -87,7 +87,7 @@ test('shows matches of REST in order, with both questions, reasons and objection
   await tab.close()
 })
 
-test('shows the price gap of one outcome between the venues, live', async () => {
+test('shows the live price gap of an outcome between the venues', async () => {
   const tab = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
@@ -109,7 +109,7 @@ test('shows the price gap of one outcome between the venues, live', async () => 
   await tab.close()
 })
 
-test('filters matches by words, confidence and score in the address, and loads more by a button', async () => {
+test('filters matches by words, confidence and score, keeps the filters in the URL, and loads more with a button', async () => {
   const tab = await dashboard.open('#/matches?score=60')
   const { page } = tab
   const shown = (terms: string) => page.getByText(terms, { exact: true }).waitFor()
@@ -133,7 +133,7 @@ test('filters matches by words, confidence and score in the address, and loads m
   await tab.close()
 })
 
-test('fills a list that was empty at first and meanwhile says what it waits for', async () => {
+test('explains why a list is still empty, and fills the list when data arrives', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.clock.install()
@@ -155,7 +155,7 @@ test('fills a list that was empty at first and meanwhile says what it waits for'
   await tab.close()
 })
 
-test('explains a failed list and retries it, and keeps earlier pages when a page fails', async () => {
+test('shows an error and a retry when a list fails, and keeps earlier pages when a later page fails', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   let isRefusing = true
@@ -185,7 +185,7 @@ test('explains a failed list and retries it, and keeps earlier pages when a page
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
 
-test('shows games with both venues side by side, and those that only one venue lists', async () => {
+test('shows games with both venues side by side, and markets that only one venue lists', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
@@ -218,7 +218,7 @@ test('shows games with both venues side by side, and those that only one venue l
   await tab.close()
 })
 
-test('shows a game’s markets side by side with their own decimals, and the winner once it is settled', async () => {
+test('shows a game’s markets side by side, each with its own decimals, and the winner after settlement', async () => {
   const { engine } = dashboard.face
   const day = '2026-11-18'
   const eventSlug = `mlb-cin-tex-${day}`
@@ -303,7 +303,7 @@ function tellLifecycle(market: FakeMarket): void {
   })
 }
 
-test('loads another list for another sport or day, and explains empty and invalid days', async () => {
+test('loads the list of another sport or day, and explains empty and invalid days', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   await page.getByText(/^1 game on \w/).waitFor()
@@ -341,7 +341,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): W
   return row
 }
 
-test('shows whales of REST, then each new one on top, with links to market and wallet', async () => {
+test('shows whales from REST, then new whales on top, with links to market and wallet', async () => {
   const wallet = `0x${'a1'.repeat(20)}`
   const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
@@ -377,7 +377,7 @@ test('shows whales of REST, then each new one on top, with links to market and w
   await tab.close()
 })
 
-test('filters whales of REST and of the stream alike by dollars, venue and side', async () => {
+test('filters whales from REST and the stream by dollars, venue and side', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
   const tab = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   const { page } = tab
@@ -405,7 +405,7 @@ test('filters whales of REST and of the stream alike by dollars, venue and side'
   await tab.close()
 })
 
-test('shows the whales of REST without a stream', async () => {
+test('shows whales from REST when the stream is unavailable', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   // In a tab without a worker that is shared, what becomes of its sockets can be told.
@@ -419,7 +419,7 @@ test('shows the whales of REST without a stream', async () => {
   await tab.close()
 })
 
-test('shows the status of REST and feed failures of the stream', async () => {
+test('shows the status from REST and feed failures from the stream', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
@@ -449,7 +449,7 @@ test('shows the status of REST and feed failures of the stream', async () => {
   await tab.close()
 })
 
-test('describes unknown venue data on the status page in words', async () => {
+test('lists unrecognized venue data on the status page as plain text', async () => {
   const { engine } = dashboard.face
   const tab = await dashboard.open('#/status')
   const { page } = tab
@@ -467,7 +467,7 @@ test('describes unknown venue data on the status page in words', async () => {
   await tab.close()
 })
 
-test('names the leader and the delay of each process on the status page of a cluster', async () => {
+test('shows the leader and the lag of each process on the status page of a cluster', async () => {
   const { engine } = dashboard.face
   const one = {
     role: 'engine',
@@ -492,7 +492,7 @@ test('names the leader and the delay of each process on the status page of a clu
   await tab.close()
 })
 
-test('shows the number of open streams where the server reports it', async () => {
+test('shows the number of open streams if the server reports it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const { sessions } = dashboard.face.server.hub
@@ -503,7 +503,7 @@ test('shows the number of open streams where the server reports it', async () =>
   await tab.close()
 })
 
-test('counts the messages of this tab’s stream', async () => {
+test('counts the messages of the tab’s stream', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
@@ -515,7 +515,7 @@ test('counts the messages of this tab’s stream', async () => {
   await tab.close()
 })
 
-test('shows the service status without a session and sends no request that needs a token', async () => {
+test('shows the service status when logged out, without requests that need a token', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   const requested: string[] = []

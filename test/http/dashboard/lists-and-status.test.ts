@@ -79,7 +79,7 @@ function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   }
 }
 
-test('converts both prices of a pair to one outcome, with the gap between midpoints', () => {
+test('converts both prices of a pair to the same outcome and computes the gap between midpoints', () => {
   const random = seededRandom('quotes')
   for (let round = 0; round < 2_000; round += 1) {
     const [one, other] = [randomQuote(random), randomQuote(random)]
@@ -108,7 +108,7 @@ test('converts both prices of a pair to one outcome, with the gap between midpoi
   assert.equal(gapOf({ bid: 0.1, ask: 0.2 }, { bid: 0.3, ask: 0.4 }), 0.2)
 })
 
-test('replaces the price of the answer with a live price of the same venue only', () => {
+test('replaces a REST price only with a live price of the same market', () => {
   const one = market('north_1', { bid: 0.2, ask: 0.4 })
   assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
   const live = new Map([['north_1', { bid: 0.5, ask: null }]])
@@ -131,7 +131,7 @@ test('shows venues by display name', () => {
   protocols.set(before)
 })
 
-test('accepts address parameters that are among the choices or within bounds', () => {
+test('accepts URL parameters only if they are allowed choices or within bounds', () => {
   const at = (query: string) => parseRoute(`#/matches?${query}`)
   const terms = ['', 'high', 'low'] as const
   assert.equal(chosen(at('confidence=high'), 'confidence', terms), 'high')
@@ -144,7 +144,7 @@ test('accepts address parameters that are among the choices or within bounds', (
   }
 })
 
-test('reads a match by configured venue names and hides one that lacks a market', () => {
+test('reads a match by configured venue names and skips a match that lacks a market', () => {
   const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
   const complete = match(a, b, false)
   assert.deepEqual(pairOf(complete, VENUES), { a, b, match: complete })
@@ -156,7 +156,7 @@ test('reads a match by configured venue names and hides one that lacks a market'
   )
 })
 
-test('orders games by time, each with its pairs and then its other markets once', () => {
+test('orders games by start time and lists each game’s pairs before its unmatched markets', () => {
   const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
   const [a, b, second, third] = listed
   assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
@@ -185,7 +185,7 @@ test('orders games by time, each with its pairs and then its other markets once'
   assert.deepEqual(games[0]?.others, [second, third, short])
 })
 
-test('shows a game with a row for each side, also from two markets of one venue with one winner', () => {
+test('shows one row per side of a game, even when a venue has a separate market for each side', () => {
   const named = (id: string, question: string, labels: readonly string[]): Market => ({
     ...market(id, NOTHING, question),
     event_slug: 'game',
@@ -237,7 +237,7 @@ test('shows a game with a row for each side, also from two markets of one venue 
   )
 })
 
-test('shows both venues of an ended game side by side, by winner, else by the order of sides', () => {
+test('pairs the markets of an ended game by winner, or by the order of sides if no winner is known', () => {
   const requested = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
@@ -287,7 +287,7 @@ test('shows both venues of an ended game side by side, by winner, else by the or
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
-test('shows the result of an ended market and the day of its game', () => {
+test('describes the result of an ended market and the day of its game', () => {
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
@@ -321,7 +321,7 @@ test('shows the result of an ended market and the day of its game', () => {
   )
 })
 
-test('uses the viewer’s day and the eastern US day of a game, across months, years and clock changes', () => {
+test('computes local days and US Eastern game days across months, years and clock changes', () => {
   const at = new Date(2026, 0, 5, 23, 59).getTime()
   assert.equal(localDay(at), '2026-01-05')
   assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
@@ -345,7 +345,7 @@ function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
   }
 }
 
-test('merges lists of whales without repeats, newest first, within the bound', () => {
+test('merges lists of whales, newest first, without duplicates and up to the row limit', () => {
   const random = seededRandom('whales')
   let shown: readonly WhaleRow[] = []
   const seen = new Map<string, WhaleRow>()
@@ -368,7 +368,7 @@ test('merges lists of whales without repeats, newest first, within the bound', (
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
 
-test('reads a whale alike from the answer and the stream and skips a damaged one', () => {
+test('parses whales from REST and the stream alike and skips malformed whales', () => {
   const record = {
     ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
@@ -381,7 +381,7 @@ test('reads a whale alike from the answer and the stream and skips a damaged one
   }
 })
 
-test('filters a whale by dollars, venue and side', () => {
+test('filters whales by dollars, venue and side', () => {
   const row = whale('w1', { usd: 7_000, platform: 'north', side: 'sell' })
   const filter = { usdMin: 7_000, platform: '', side: '' }
   assert.ok(passes(row, filter))
@@ -391,7 +391,7 @@ test('filters a whale by dollars, venue and side', () => {
   assert.ok(!passes(row, { ...filter, side: 'buy' }))
 })
 
-test('rejects an invalid wallet address with a specific message', () => {
+test('shows a specific message for each kind of invalid wallet address', () => {
   const address = `0x${'aB'.repeat(20)}`
   assert.equal(addressIn(` ${address}\n`), address)
   for (const text of ['', '0x', address.slice(1), `${address}0`, `0x${'g'.repeat(40)}`]) {
@@ -410,7 +410,7 @@ test('rejects an invalid wallet address with a specific message', () => {
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
-test('merges consecutive windows of a wallet with equal figures into one row', () => {
+test('merges consecutive time windows of a wallet with equal figures into one row', () => {
   const figures = (trades: number) => ({
     ...{ realized_pnl: -0.26, volume: 8.45, trades },
     ...{ fees_paid: 0.02, income: 0, net_realized_pnl: -0.28, net_pnl: -0.28 },
@@ -430,7 +430,7 @@ test('merges consecutive windows of a wallet with equal figures into one row', (
   ])
 })
 
-test('shows one point a second on the curve, the last of several, by time', () => {
+test('sorts the profit curve by time and keeps only the last point of each second', () => {
   const point = (timestamp: number, pnl_to_date: number) => ({
     ...{ timestamp, pnl_to_date },
     realized_pnl: 0,
@@ -443,7 +443,7 @@ test('shows one point a second on the curve, the last of several, by time', () =
   ])
 })
 
-test('lists findings of all venues in one table, the most harmful first', () => {
+test('lists unrecognized data of all venues in one table, the most harmful first', () => {
   const times = { first: 1, last: 2, count: 3, sample: '' }
   const finding = (kind: string, weight: 'loss' | 'notice') => ({
     kind,
@@ -462,14 +462,14 @@ test('lists findings of all venues in one table, the most harmful first', () => 
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('describes the leader and how long ago it was last seen', () => {
+test('describes the leader and when it was last seen', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
   assert.match(leaseText({ lease: null }), /No engine/)
 })
 
-test('shows a feed’s state by the stream, else by the last answer', () => {
+test('shows a feed’s state from the stream, or from the last REST response if the stream has none', () => {
   const exchanges = { north: true, south: false }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
     { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
@@ -486,7 +486,7 @@ test('shows a feed’s state by the stream, else by the last answer', () => {
   })
 })
 
-test('computes the message rate of the last seconds', () => {
+test('computes the message rate of the last few seconds', () => {
   const rate = new MessageRate()
   assert.equal(rate.sample(0, 1_000), null)
   assert.equal(rate.sample(1_000, 1_010), null)
@@ -501,7 +501,7 @@ test('computes the message rate of the last seconds', () => {
   assert.equal(rate.sample(120_000, count + 100), 1)
 })
 
-test('reads a gauge from the metrics text by its complete name', () => {
+test('reads a gauge from the metrics text by its full name', () => {
   const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
   assert.equal(gaugeIn(text, 'streams'), 3)
   assert.equal(gaugeIn(text, 'stream'), null)

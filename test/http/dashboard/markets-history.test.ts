@@ -23,7 +23,7 @@ const trade = (number: number): TapeTrade => ({
   timestamp_ms: number * 1_000,
 })
 
-test('describes a trade as executed: its outcome, side and price', () => {
+test('describes a trade by the outcome, side and price of its execution', () => {
   const published = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(published, ['Mets', 'Nationals']), done)
@@ -54,7 +54,7 @@ const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
   ...set,
 })
 
-test('keeps the newest 200 trades, newest first and unique, in any order of arrival', () => {
+test('keeps the newest 200 distinct trades in time order, whatever the order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const all = Array.from({ length: 500 }, (_, number) => trade(number))
@@ -72,7 +72,7 @@ test('keeps the newest 200 trades, newest first and unique, in any order of arri
   }
 })
 
-test('puts the later published of simultaneous trades on top and ignores known ones', () => {
+test('puts the later published of two simultaneous trades on top and ignores duplicates', () => {
   const tape = new TradeTape()
   const moment = { timestamp_ms: 1_000 }
   assert.equal(tape.put({ ...trade(1), ...moment }), true)
@@ -84,7 +84,7 @@ test('puts the later published of simultaneous trades on top and ignores known o
   )
 })
 
-test('keeps candles unique and in time order in any order of arrival', () => {
+test('keeps candles unique and in time order, whatever the order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const bars = new MarketBars()
@@ -103,7 +103,7 @@ test('keeps candles unique and in time order in any order of arrival', () => {
   }
 })
 
-test('closes a bar once and never loses trades', () => {
+test('closes a bar once and ignores bar updates with fewer trades', () => {
   const bars = new MarketBars()
   bars.put(bar(1, { trades_count: 5 }))
   assert.equal(bars.put(bar(1, { trades_count: 4, closed: true })), 'known')
@@ -112,7 +112,7 @@ test('closes a bar once and never loses trades', () => {
   assert.equal(bars.last?.closed, true)
 })
 
-test('ignores a message of another interval or without figures', () => {
+test('ignores candle messages of another interval or without prices', () => {
   const fields = { interval: '1m', ...bar(3), vwap: 0.5 }
   assert.deepEqual(barOfMessage(fields, '1m'), bar(3))
   assert.equal(barOfMessage(fields, '5m'), null)
@@ -121,7 +121,7 @@ test('ignores a message of another interval or without figures', () => {
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })
 
-test('truncates long rules at a word end and long words within', () => {
+test('truncates long rules at a word boundary, and a very long word inside the word', () => {
   const terms = 'rule '.repeat(400)
   const folded = foldedText(terms)
   assert.ok(folded.length < 620 && terms.startsWith(folded.slice(0, -2)))

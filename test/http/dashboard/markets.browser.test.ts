@@ -97,7 +97,7 @@ async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
   assert.deepEqual(shown.asks, rest.asks.map(written))
 }
 
-test('goes from a search to a market page whose book equals REST at the same seq', async () => {
+test('opens a market page from a search and shows the same book as REST at the same seq', async () => {
   const market = add('rain', { category: 'Weather' })
   add('snow')
   market.replace(BIDS, ASKS)
@@ -120,7 +120,7 @@ test('goes from a search to a market page whose book equals REST at the same seq
   await tab.close()
 })
 
-test('updates list prices from the stream without another request', async () => {
+test('updates list prices from the stream without another REST request', async () => {
   const [one, other] = [add('moved-price'), add('still-price')]
   one.reprice(300_000)
   const tab = await dashboard.open('#/markets?q=price')
@@ -138,7 +138,7 @@ test('updates list prices from the stream without another request', async () => 
   await tab.close()
 })
 
-test('shows a buy of the second outcome as such, with price times size as its value', async () => {
+test('shows a buy of the second outcome as a buy of that outcome, with price times size as its value', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -163,7 +163,7 @@ test('shows a buy of the second outcome as such, with price times size as its va
   await tab.close()
 })
 
-test('shows a trade on the tape and in the last candle as it happens', async () => {
+test('updates the tape and the last candle when a trade happens', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
@@ -186,7 +186,7 @@ test('shows a trade on the tape and in the last candle as it happens', async () 
   await tab.close()
 })
 
-test('shows candles of REST for another interval and updates the last bar', async () => {
+test('loads candles from REST for another interval and updates the last bar live', async () => {
   const market = add('candles')
   const hourAgo = timeMs(dashboard.face.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
@@ -213,7 +213,7 @@ test('shows candles of REST for another interval and updates the last bar', asyn
   await tab.close()
 })
 
-test('shows the venue’s history on a newly opened chart, and an explanation when it fails', async () => {
+test('shows the venue’s price history on a newly opened chart, or an explanation when loading fails', async () => {
   const market = add('remembered')
   const { engine } = dashboard.face
   const nowMs = engine.clock.nowMs()
@@ -255,7 +255,7 @@ test('shows the venue’s history on a newly opened chart, and an explanation wh
   await tab.close()
 })
 
-test('formats prices with the decimals of the market’s price step, with no chart axis labels below zero', async () => {
+test('formats prices with the decimals of the market’s tick size, with no chart labels below zero', async () => {
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
@@ -297,7 +297,7 @@ test('formats prices with the decimals of the market’s price step, with no cha
   await tab.close()
 })
 
-test('shows a market settled during page load as settled, at whole cents and without a feed', async () => {
+test('shows a market that settles during page load as settled, in whole cents and without live updates', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const tab = await dashboard.open('#/markets')
@@ -324,7 +324,7 @@ test('shows a market settled during page load as settled, at whole cents and wit
   await tab.close()
 })
 
-test('marks a stale book until the venue’s book arrives', async () => {
+test('marks a book as stale until the venue’s book arrives', async () => {
   const market = add('stale')
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
@@ -336,7 +336,7 @@ test('marks a stale book until the venue’s book arrives', async () => {
   await tab.close()
 })
 
-test('keeps the book of a lost connection and marks it as the last known', async () => {
+test('keeps the book when the connection is lost and marks it as the last known', async () => {
   const apiServer = await openApiServer()
   const market = apiServer.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -359,7 +359,7 @@ test('keeps the book of a lost connection and marks it as the last known', async
   await tab.close()
 })
 
-test('loads the complete tape for a viewer who scrolls', async () => {
+test('loads the full tape when the user scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const tab = await dashboard.open(pageOf(market))
@@ -374,7 +374,7 @@ test('loads the complete tape for a viewer who scrolls', async () => {
   await tab.close()
 })
 
-test('shows the matched market beside it for the same outcome, with the live gap', async () => {
+test('shows the matched market’s prices for the same outcome and the live gap', async () => {
   const market = add('win')
   const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
   const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
@@ -417,14 +417,14 @@ test('shows the matched market beside it for the same outcome, with the live gap
   await tab.close()
 })
 
-test('states that a market has no match', async () => {
+test('reports that a market has no match', async () => {
   const market = add('alone')
   const tab = await dashboard.open(pageOf(market))
   await tab.page.getByText('No market at Kalshi is known to ask the same.').waitFor()
   await tab.close()
 })
 
-test('shows a separate state for an unknown market, with a link back', async () => {
+test('shows an error state with a link back for an unknown market', async () => {
   const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   const { page } = tab
   await page.getByRole('heading', { name: 'No such market' }).waitFor()
@@ -434,7 +434,7 @@ test('shows a separate state for an unknown market, with a link back', async () 
   await tab.close()
 })
 
-test('states that a search found nothing, and retries a failed one', async () => {
+test('reports an empty search result, and retries a failed search', async () => {
   add('something')
   const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   const { page } = tab
@@ -448,7 +448,7 @@ test('states that a search found nothing, and retries a failed one', async () =>
   await tab.close()
 })
 
-test('states when a rate-limited search is repeated, and repeats it', async () => {
+test('shows when a rate-limited search will be retried, and retries it', async () => {
   add('patience')
   const tab = await dashboard.open('#/markets?q=zebra')
   const { page } = tab
@@ -467,7 +467,7 @@ test('states when a rate-limited search is repeated, and repeats it', async () =
   await tab.close()
 })
 
-test('keeps filters in the address and loads each market once with more', async () => {
+test('keeps filters in the URL and loads each market only once across pages', async () => {
   for (let number = 0; number < 60; number += 1) {
     const volume24h = usdMicros((100 - number) * 1_000_000)
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
@@ -493,7 +493,7 @@ test('keeps filters in the address and loads each market once with more', async 
   await tab.close()
 })
 
-test('lists trading markets by volume, with search by slash, sortable columns, grouping by event and linkable state', async () => {
+test('lists trading markets by volume, with search, sorting, grouping by event and state in the URL', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
   const nowMs = dashboard.face.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)
@@ -550,7 +550,7 @@ test('lists trading markets by volume, with search by slash, sortable columns, g
   await tab.close()
 })
 
-test('shows markup in venue texts as text, without links', async () => {
+test('shows markup in venue texts as plain text, without links', async () => {
   const evil = '<img src=x onerror="window.broken=1"><script>window.broken=1</script><b>bold</b>'
   const [yes, no] = [`${evil} yes`, `${evil} no`]
   const market = add('evil', {

@@ -85,7 +85,7 @@ function rig() {
 /** Resolves once all settled promises have run their handlers. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('searches once, after a pause in typing, and at once on a filter', async () => {
+test('searches once after a pause in typing, and immediately when a filter changes', async () => {
   const { clock, requests, finder } = rig()
   finder.search(EVERYTHING)
   assert.equal(requests.length, 1, 'the first list needs no pause')
@@ -105,7 +105,7 @@ test('searches once, after a pause in typing, and at once on a filter', async ()
   assert.equal(requests.at(-1)?.query.venue, 'venue_b')
 })
 
-test('does not search for one letter or blanks, and requests repeated input once', () => {
+test('does not search for a single letter or blanks, or again for unchanged input', () => {
   const { clock, requests, finder } = rig()
   for (const text of ['', ' ', 'f', ' f ']) {
     assert.equal(searchText(searched(text)), '')
@@ -115,7 +115,7 @@ test('does not search for one letter or blanks, and requests repeated input once
   assert.equal(requests.length, 1)
 })
 
-test('never replaces a newer answer with an older one and cancels the older request', async () => {
+test('never replaces a newer response with an older one, and cancels the older request', async () => {
   const { clock, requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   requests[0]?.answer(page(['all']))
@@ -134,7 +134,7 @@ test('never replaces a newer answer with an older one and cancels the older requ
   assert.deepEqual([finder.state.value.phase, shown()], ['shown', [['two']]])
 })
 
-test('ends with the list of the last text in any order of letters, pauses and answers', async () => {
+test('shows the results of the last text, whatever the order of input, pauses and responses', async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const { clock, requests, finder, shown } = rig()
     const random = seededRandom(seed)
@@ -161,7 +161,7 @@ test('ends with the list of the last text in any order of letters, pauses and an
   }
 })
 
-test('requests more by cursor, one at a time, and appends it', async () => {
+test('requests further pages by cursor, one at a time, and appends them', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   finder.more()
@@ -178,7 +178,7 @@ test('requests more by cursor, one at a time, and appends it', async () => {
   assert.equal(requests.length, 2, 'there is no more')
 })
 
-test('ignores more of a previous list', async () => {
+test('ignores further pages of a previous list', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   requests[0]?.answer(page(['a'], 'after a'))
@@ -192,7 +192,7 @@ test('ignores more of a previous list', async () => {
   assert.deepEqual(shown(), [['closed']])
 })
 
-test('bounds a list and keeps it when a request fails', async () => {
+test('limits the number of pages and keeps the list when a request fails', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   for (let count = 0; count < PAGES_MAX + 3; count += 1) {
@@ -212,7 +212,7 @@ test('bounds a list and keeps it when a request fails', async () => {
   assert.deepEqual(shown(), [['back']])
 })
 
-test('restores a list from its address, whatever was typed', () => {
+test('restores a search with any text from its URL', () => {
   const texts = ['', 'fed', 'a & b=c', '50% off?', 'é ✓ #1/2', ' two  blanks ', '+1', '<b>']
   for (const text of texts) {
     for (const status of [null, 'open', 'closed', 'resolved'] as const) {
@@ -228,12 +228,12 @@ test('restores a list from its address, whatever was typed', () => {
   }
 })
 
-test('ignores address parameters that no list has', () => {
+test('ignores invalid URL parameters and truncates long search text', () => {
   const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
   assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
 })
 
-test('links only https addresses', () => {
+test('links only https URLs', () => {
   assert.equal(safeLink('https://venue.example/a?b=c'), 'https://venue.example/a?b=c')
   const others = [
     null,

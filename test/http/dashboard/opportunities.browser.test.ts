@@ -121,7 +121,7 @@ async function fromRest(id: string): Promise<Found> {
   return JSON.parse(text)
 }
 
-test('shows the opportunities of REST, then each opening, change and end', async () => {
+test('shows opportunities from REST, then updates them when they open, change and end', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   await page.locator('main[data-page=opportunities]').waitFor()
@@ -156,7 +156,7 @@ test('shows the opportunities of REST, then each opening, change and end', async
   await tab.close()
 })
 
-test('sorts the table by columns and filters by profit and kind, in the address', async () => {
+test('sorts by column, filters by profit and kind, and keeps both in the URL', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -180,7 +180,7 @@ test('sorts the table by columns and filters by profit and kind, in the address'
   await tab.close()
 })
 
-test('moves no row while the pointer or focus is in the table', async () => {
+test('keeps the row order while the pointer or focus is in the table', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -203,7 +203,7 @@ test('moves no row while the pointer or focus is in the table', async () => {
   await tab.close()
 })
 
-test('keeps filter input while the table changes', async () => {
+test('keeps filter input while the table updates', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -244,7 +244,7 @@ function takenOf({ levels = [] }: Found, leg: number) {
   return [...taken].sort(([one], [other]) => one - other)
 }
 
-test('opens a row by keyboard with both books, marked levels and a line for each fee', async () => {
+test('opens a row by keyboard and shows both books, the marked levels and each fee', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const opener = page.getByRole('button', { name: RAIN })
@@ -280,7 +280,7 @@ test('opens a row by keyboard with both books, marked levels and a line for each
   await tab.close()
 })
 
-test('shows objections and both rules in an opened row, and keeps it with the reason when it ends', async () => {
+test('shows objections and rules in an open row, and keeps the row with a reason when the opportunity ends', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const { page } = tab
   const rules = page.locator('.rules-apart')
@@ -304,7 +304,7 @@ test('shows objections and both rules in an opened row, and keeps it with the re
   await tab.close()
 })
 
-test('opens a row on a click outside its controls and closes it on another', async () => {
+test('opens a row on a click outside its controls and closes the row on a second click', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
@@ -320,7 +320,7 @@ test('opens a row on a click outside its controls and closes it on another', asy
   await tab.close()
 })
 
-test('keeps an invalid profit in its field and shows what is accepted', async () => {
+test('keeps an invalid profit in its field and shows the accepted values', async () => {
   const tab = await dashboard.open('#/opportunities?profit=-5')
   const { page } = tab
   const field = page.getByLabel('Minimum profit (USD)')
@@ -341,7 +341,7 @@ test('keeps an invalid profit in its field and shows what is accepted', async ()
   await tab.close()
 })
 
-test('opens a row by its address, listed or not, and states when it has ended', async () => {
+test('opens an opportunity by its URL, even if unlisted, and reports when it has ended', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const { page } = tab
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
@@ -355,7 +355,7 @@ test('opens a row by its address, listed or not, and states when it has ended', 
   await tab.close()
 })
 
-test('passes axe-core with an opened row in light and dark, without overflow on phone and tablet', async () => {
+test('passes axe-core with an open row in light and dark mode, and does not overflow on phone and tablet', async () => {
   for (const width of [1_280, 768, 390]) {
     const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
     const { page } = tab

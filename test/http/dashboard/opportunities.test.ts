@@ -43,7 +43,7 @@ type Shown = readonly [
   kept?: string | null,
 ]
 
-test('replaces known opportunities with the REST answer, except those published since the request', () => {
+test('replaces opportunities with the REST response, except those updated after the request', () => {
   let rows = answered(found('over', { profit_usd: 9 }))
   rows = withMessage(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
   rows = withMessage(rows, message('opened', found('new', { profit_usd: 7 })), 20)
@@ -56,7 +56,7 @@ test('replaces known opportunities with the REST answer, except those published 
   assert.equal(withMessage(rows, { event: 'opened', id: 7 }, 30), rows, 'what is no opportunity')
 })
 
-test('retains a bounded number of open opportunities, the most profitable first', () => {
+test('retains a limited number of open opportunities, the most profitable first', () => {
   let rows: OpportunityRows = new Map()
   for (let count = 0; count < 3_000; count += 1) {
     const event = count % 2 === 0 ? 'opened' : 'closed'
@@ -68,7 +68,7 @@ test('retains a bounded number of open opportunities, the most profitable first'
   assert.deepEqual(shown.slice(0, 3), ['o2998', 'o2996', 'o2994'])
 })
 
-test('sorts rows by column with unknown values last and hides those that do not match', () => {
+test('sorts rows by column with unknown values last, and hides rows that do not match the filters', () => {
   const rows = answered(
     found('a', { profit_usd: 1, match_score: 90, closes_at: null, contracts: 5, payout_usd: 5 }),
     found('b', { profit_usd: 3, match_score: null, closes_at: 20, opened_at_ms: 9 }),
@@ -94,7 +94,7 @@ test('sorts rows by column with unknown values last and hides those that do not 
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
-test('marks the levels that the engine takes, of either outcome', () => {
+test('marks the same book levels as the engine takes, for either outcome', () => {
   const random = seededRandom('marks')
   const fees: FeeModel = {
     ...MODEL_UNKNOWN,

@@ -35,7 +35,7 @@ async function settled(page: Page, name: string): Promise<void> {
 const overhang = (page: Page) =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))
 
-test('passes axe-core on every page in light and dark, without overflow on phone, tablet and desktop', async (t) => {
+test('passes axe-core on every page in light and dark mode, without overflow on phone, tablet and desktop', async (t) => {
   const token = await dashboard.signUp('reader@example.com')
   const tab = await dashboard.open('#/markets', { token })
   const { page } = tab
@@ -154,7 +154,7 @@ const lightPrices = (page: Page) =>
     for (const price of document.querySelectorAll('.price')) price.classList.add('flash', 'rose')
   })
 
-test('shows every page completely on phone and tablet without overlap, clipping or broken times; lists are tables on a tablet', async () => {
+test('renders every page on phone and tablet without overlap, clipping or wrapped times, and lists as tables on tablets', async () => {
   const token = await dashboard.signUp('phone@example.com')
   const tab = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const { page } = tab
@@ -209,7 +209,7 @@ function uneven(): readonly string[] {
 /** The cells of the list of markets that show something live, as one text. */
 const LIST = 'main'
 
-test('shows at the top when the server is down, hides it on its return and resumes live values', async () => {
+test('shows a banner while the server is down, and resumes live values when it returns', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const tab = await dashboard.open('#/markets', {
     token,
@@ -260,7 +260,7 @@ test('shows at the top when the server is down, hides it on its return and resum
   }
 })
 
-test('asks to log in again when the tab’s account is gone with the data folder', async () => {
+test('asks the user to log in again when the account no longer exists', async () => {
   const tab = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],

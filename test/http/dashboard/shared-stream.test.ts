@@ -73,7 +73,7 @@ const sockets = (): number =>
     0,
   )
 
-describe('shared stream of tabs', () => {
+describe('stream shared between tabs', () => {
   test('shares one connection between tabs until the last one closes', async () => {
     const rain = server.engine.add('rain')
     const snow = server.engine.add('snow')
@@ -112,7 +112,7 @@ describe('shared stream of tabs', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('sends a new tab the state of connection and feeds, and batches book changes after the first', async () => {
+  test('sends the current connection and feed states to a new tab, and batches book changes after the first', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { sit, endPause, tell: notify } = openShared()
@@ -137,7 +137,7 @@ describe('shared stream of tabs', () => {
     late.ask({ kind: 'leave' })
   })
 
-  test('detaches a tab that stops reading after some heartbeats and keeps one that reads', async () => {
+  test('detaches a tab that stops reading for several heartbeats and keeps a tab that reads', async () => {
     const { stream, sit, tell: notify } = openShared()
     const [awake, asleep] = [sit(), sit()]
     for (const tab of [awake, asleep]) {
@@ -158,7 +158,7 @@ describe('shared stream of tabs', () => {
     awake.ask({ kind: 'leave' })
   })
 
-  test('reopens a permanently closed connection for another session with all subscriptions', async () => {
+  test('reopens a permanently closed connection with all subscriptions for a new session', async () => {
     const { sit, opened } = openShared()
     server.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = sit()

@@ -29,7 +29,7 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-test('serves three tabs on one stream that continues when one of them closes', async () => {
+test('shares one stream between three tabs, and continues when one tab closes', async () => {
   const markets = [openMarket(), openMarket(), openMarket()]
   const [first, ...others] = markets
   assert.ok(first !== undefined)
@@ -70,7 +70,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   }`,
 }
 
-test('opens a separate stream for a tab without a worker, and resumes a tab restored from memory', async () => {
+test('opens a separate stream without a working shared worker, and reconnects a tab restored from the back-forward cache', async () => {
   for (const [terms, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const tab = await dashboard.open('#/status', { token: 'one-token' })
@@ -97,7 +97,7 @@ test('opens a separate stream for a tab without a worker, and resumes a tab rest
   await tab.close()
 })
 
-test('reports nothing when the server ends an idle page’s connection, and reconnects for the next market', async () => {
+test('shows no error when the server closes an idle connection, and reconnects on the next market page', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
   const { page } = tab
@@ -165,7 +165,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await tab.close()
 })
 
-test('polls books, prices and lists every few seconds and says so when no stream is available', async () => {
+test('polls books, prices and lists and shows a notice when no stream is available', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',
@@ -182,7 +182,7 @@ test('polls books, prices and lists every few seconds and says so when no stream
   await tab.close()
 })
 
-test('opens the local account on this machine with one button, and ends it on log-out', async () => {
+test('logs in to the local account with one button, and logs out', async () => {
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()

@@ -52,7 +52,7 @@ function judge(clicks: number): void {
   assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
 }
 
-test('reaches a working key and request within three clicks', async () => {
+test('creates a working API key and example request within three clicks', async () => {
   const tab = await openFirst(null)
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()
@@ -67,7 +67,7 @@ test('reaches a working key and request within three clicks', async () => {
   assert.equal(markets.length, 3)
 })
 
-test('shows the pair with the biggest gap first and opens its books', async () => {
+test('sorts matches by price gap and opens the books of the first match', async () => {
   const tab = await openFirst('gap')
   const { page } = tab
   await goTo(page, 'Matches')
@@ -117,7 +117,7 @@ test('shows a game’s live book', async () => {
   judge(await tab.close())
 })
 
-test('shows and signs the first delivery of a new whale webhook where it was created', async (t) => {
+test('delivers a signed whale alert to a new webhook and shows the delivery on the same page', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) =>
       socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),

@@ -47,7 +47,7 @@ async function waitForCount(page: Page, selector: string, count: number): Promis
 const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
-test('shows the ranking without an address, and a message while it is empty', async () => {
+test('shows the wallet ranking when no address is given, and a message while the ranking is empty', async () => {
   const tab = await openAt('#/wallet')
   await tab.page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.face
@@ -72,7 +72,7 @@ test('shows the ranking without an address, and a message while it is empty', as
   await tab.close()
 })
 
-test('shows profits of REST and a curve with their points in the chosen steps', async () => {
+test('shows profits from REST and a curve at the chosen granularity', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const card = page.locator('.wallet-pnl')
@@ -105,7 +105,7 @@ test('shows profits of REST and a curve with their points in the chosen steps', 
   await tab.close()
 })
 
-test('shows open and closed positions of REST ordered by the chosen column', async () => {
+test('shows open and closed positions from REST, sorted by the chosen column', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const rows = '.wallet-positions tr[data-token]'
@@ -141,7 +141,7 @@ test('shows open and closed positions of REST ordered by the chosen column', asy
   await tab.close()
 })
 
-test('shows profile and trades of REST and more trades by a button', async () => {
+test('shows profile and trades from REST, and loads more trades with a button', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const { body } = await dashboard.face.get(`/v1/wallets/${ANN}`)
@@ -164,7 +164,7 @@ test('shows profile and trades of REST and more trades by a button', async () =>
   await tab.close()
 })
 
-test('states that data is incomplete until it is complete', async () => {
+test('shows a notice while the wallet’s data is incomplete', async () => {
   ann.isComplete = false
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
@@ -180,7 +180,7 @@ test('states that data is incomplete until it is complete', async () => {
   await tab.close()
 })
 
-test('shows a specific message for an invalid address, an unknown wallet and a market', async () => {
+test('shows a specific message for an invalid address, an unknown wallet and a market id', async () => {
   const tab = await openAt('#/wallet')
   const { page } = tab
   const field = page.getByLabel('Address of a wallet')

@@ -41,7 +41,7 @@ const answer = (status: string) =>
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
-test('sends a test to a webhook from the form, shows its delivery and signs it with the shown secret', async (t) => {
+test('creates a webhook with filters, sends a test signed with the displayed secret, and shows its delivery', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -80,7 +80,7 @@ test('sends a test to a webhook from the form, shows its delivery and signs it w
   await tab.close()
 })
 
-test('explains a failed delivery with its next attempt and resends it on a click', async (t) => {
+test('explains a failed delivery and its next attempt, and resends it on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())
@@ -102,7 +102,7 @@ test('explains a failed delivery with its next attempt and resends it on a click
   await tab.close()
 })
 
-test('creates a webhook, tests it at once, refreshes lists, and opens a delivery’s request, answer and times', async (t) => {
+test('creates and tests a webhook in one step, refreshes lists, and shows a delivery’s request, response and duration', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(TAKEN),
   })
@@ -163,7 +163,7 @@ async function makeWebhook(token: string, url: string): Promise<string> {
   return String(id)
 }
 
-test('disables, enables, edits, rotates the secret of, and deletes a webhook after confirmation', async (t) => {
+test('disables, enables and edits a webhook, rotates its secret, and deletes it after confirmation', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -226,7 +226,7 @@ test('scrolls a focused form field into view below the page header', async () =>
   }
 })
 
-test('shows refusals beside their fields and focuses the first', async () => {
+test('shows validation errors next to their fields and focuses the first invalid field', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const tab = await dashboard.open('#/webhooks', { token })
   const { page } = tab

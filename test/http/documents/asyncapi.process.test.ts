@@ -40,7 +40,7 @@ before(async () => {
 after(() => server.stop())
 
 describe('GET /asyncapi.json', () => {
-  test('is served without a key, uncounted, as generated from the schemas', async () => {
+  test('is served without a key or rate counting and equals the document generated from the schemas', async () => {
     const remaining: (string | null)[] = []
     for (let time = 0; time < 2; time += 1) {
       const response = await fetch(`${server.origin}/asyncapi.json`)
@@ -53,7 +53,7 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
-  test('has an example for every message and command that matches its schema and the venue’s id form', () => {
+  test('has an example for every message and command that matches its schema and the venue’s id format', () => {
     const messages = objectOf(objectOf(document.components).messages)
     for (const name of validator.names) {
       const { examples } = objectOf(messages[name])
@@ -65,7 +65,7 @@ describe('GET /asyncapi.json', () => {
       assert.match(id, /^venue_a_0x[0-9a-f]{64}$/)
   })
 
-  test('has every message in an operation, an operation for every channel, and all close codes', () => {
+  test('lists every message in an operation, an operation for every channel, and all close codes', () => {
     const operations = objectOf(document.operations)
     const published = new Set(
       [...JSON.stringify(operations).matchAll(/#\/channels\/stream\/messages\/(\w+)/g)].map(
@@ -164,7 +164,7 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
 
 describe('messages', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
-    test(`documents every kind of message of a real API server exactly (${encoding})`, async (t) => {
+    test(`documents every message type of a real API server exactly (${encoding})`, async (t) => {
       const messages = await everything(encoding)
       const seen = new Set<string>()
       for (const message of messages) {
@@ -179,14 +179,14 @@ describe('messages', () => {
     })
   }
 
-  test('documents the heartbeat of a connection that is catching up', () => {
+  test('documents the heartbeat of a connection whose subscription is still being filled', () => {
     const { catalog } = server.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
     assert.equal(validator.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
   })
 
-  test('reports undocumented and missing properties as problems', () => {
+  test('rejects messages with undocumented or missing properties', () => {
     const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
     assert.equal(validator.problem('pongMessage', pong), null)
     assert.match(validator.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
@@ -196,7 +196,7 @@ describe('messages', () => {
     )
   })
 
-  test('accepts documented client messages and refuses others', () => {
+  test('accepts documented client messages and refuses undocumented ones', () => {
     const ids = ['a']
     const good: readonly Readonly<Record<string, unknown>>[] = [
       ...CHANNEL_NAMES.map((channel) => ({ action: 'subscribe', channel, market_ids: ids })),

@@ -35,8 +35,8 @@ function* objectsIn(value: Json | undefined, path = ''): Generator<[string, Json
   }
 }
 
-describe('both documents', () => {
-  test('contain no null in enums, and nothing beside a reference in AsyncAPI', () => {
+describe('OpenAPI and AsyncAPI documents', () => {
+  test('contain no null in enums and, in AsyncAPI, no siblings of a $ref', () => {
     for (const [name, document] of documents) {
       for (const [path, schema] of objectsIn(document)) {
         const { enum: choices, $ref } = schema
@@ -47,7 +47,7 @@ describe('both documents', () => {
     }
   })
 
-  test('have a success for every operation, and no path that ends with a slash', () => {
+  test('define a success response for every operation and no path with a trailing slash', () => {
     const { paths } = server.document
     assert.ok(isObject(paths))
     for (const [pattern, path] of Object.entries(paths)) {
@@ -63,7 +63,7 @@ describe('both documents', () => {
     }
   })
 
-  test('show the configured names of the venues alone', () => {
+  test('use only the configured venue names', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const text = JSON.stringify(asyncapi({ version: '0.0.0-test', names }))
     assert.doesNotMatch(text, /venue_[ab]/)
@@ -78,7 +78,7 @@ describe('both documents', () => {
 })
 
 describe('descriptions', () => {
-  test('describe every property of both documents in sentences', () => {
+  test('describe every property of both documents in full sentences', () => {
     for (const [name, document] of documents) {
       const wrong: string[] = []
       let count = 0
@@ -96,7 +96,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('describe every shared schema of both documents', () => {
+  test('exist for every shared schema of both documents', () => {
     for (const [name, document] of documents) {
       const schemas = isObject(document.components) ? document.components.schemas : undefined
       assert.ok(isObject(schemas))
@@ -107,7 +107,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('are written for every parameter, by its name or in its schema', () => {
+  test('exist for every parameter, by its name or in its schema', () => {
     for (const { pattern, querySchema, pathSchema } of server.routes) {
       for (const [name, schema] of [
         ...Object.entries(querySchema.properties),
@@ -119,7 +119,7 @@ describe('descriptions', () => {
     }
   })
 
-  test('are all used', () => {
+  test('contain no unused text', () => {
     const used = new Set<unknown>()
     for (const [, document] of documents)
       for (const [, { description }] of objectsIn(document)) used.add(description)
@@ -127,7 +127,7 @@ describe('descriptions', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('prefer the nearest record or field', () => {
+  test('are taken from the innermost matching record or field', () => {
     const meaningOf = fieldMeanings(NAMES)
     assert.equal(meaningOf('price', ['tokens', 'VenueAMarket']), MEANINGS['tokens.price'])
     assert.equal(meaningOf('price', ['Trade']), MEANINGS.price)

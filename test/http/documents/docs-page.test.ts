@@ -29,7 +29,7 @@ function loadedBy(html: string): string[] {
 }
 
 describe('GET /docs', () => {
-  test('serves the page and its assets without a key, typed and cacheable', async () => {
+  test('serves the page and its assets without a key, with content types and cache headers', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     assert.equal(page.status, 200)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -50,7 +50,7 @@ describe('GET /docs', () => {
     }
   })
 
-  test('counts no request for the page', async () => {
+  test('does not count requests for the page against the rate limit', async () => {
     const remaining = async (path: string) => {
       const response = await fetch(`${apiServer.origin}${path}`)
       await response.text()
@@ -62,7 +62,7 @@ describe('GET /docs', () => {
     assert.equal(await remaining('/docs'), first)
   })
 
-  test('names no other host and allows loading from none', async () => {
+  test('references no other host and forbids loading from other hosts', async () => {
     const page = await fetch(`${apiServer.origin}/docs`)
     const html = await page.text()
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('GET /docs', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
-  test('serves no other file, however its path is written', async () => {
+  test('serves no files outside the page’s assets, however the path is encoded', async () => {
     const targets = [
       '/docs/',
       '/docs/index.html',
@@ -143,7 +143,7 @@ describe('API reference', () => {
     assert.ok(html.includes('Interface 1.0.0, Twinbook 0.0.0-test'))
   })
 
-  test('loads the first view in three answers of at most 64 KiB', async () => {
+  test('loads its first view in three responses of at most 64 KiB', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
     // Coded here: a busy server may send a file as it is.
@@ -157,7 +157,7 @@ describe('API reference', () => {
     assert.ok(sum > 0 && sum <= 65_536, `${bytes.join(' + ')} bytes`)
   })
 
-  test('shows document texts as text, whatever they contain', () => {
+  test('escapes document texts in the page', () => {
     const hostile = '</p><script>alert(1)</script>'
     const { text } = markup`<p title="${hostile}">${line(`\`${hostile}\` ${hostile}`)}</p>`
     assert.doesNotMatch(text, /<script|title="<|<\/p>./)

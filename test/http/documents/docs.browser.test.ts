@@ -34,7 +34,7 @@ async function unfold(page: Page, id: string): Promise<void> {
   await page.locator(`details[open] > [id="${id}"]`).waitFor()
 }
 
-test('passes the accessibility check in both schemes and widths, and fits the screen', async () => {
+test('passes the accessibility check in both colour schemes and widths, and fits the screen', async () => {
   for (const width of [1_280, 390]) {
     const tab = await dashboard.chromium.open(address, { width, token: 'ann-token' })
     const { page } = tab
@@ -58,7 +58,7 @@ test('passes the accessibility check in both schemes and widths, and fits the sc
   }
 })
 
-test('sends trial requests as the dashboard’s user or with a given key, and links back', async () => {
+test('sends trial requests as the logged-in user or with a given key, and links back to the dashboard', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token', scheme: 'dark' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()
@@ -89,7 +89,7 @@ test('sends trial requests as the dashboard’s user or with a given key, and li
   await stranger.close()
 })
 
-test('focuses the search by key, filters entries, unfolds a linked entry, and runs a stream command', async () => {
+test('focuses the search on a key press, filters entries, unfolds a linked entry and runs a stream command', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()

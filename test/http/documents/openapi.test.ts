@@ -41,8 +41,8 @@ function at(document: Json, ...names: readonly string[]): Json {
   }, document)
 }
 
-describe('the document', () => {
-  test('is served as generated, describes every route, and is generated once', async () => {
+describe('OpenAPI document', () => {
+  test('is served as generated, describes every route, and is generated only once', async () => {
     const response = await fetch(`${server.origin}/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
@@ -53,7 +53,7 @@ describe('the document', () => {
     assert.equal(openapiText(server.routes, FACTS), openapiText(server.routes, FACTS))
   })
 
-  test('writes texts as enums, null as a second type, and shared schemas once', () => {
+  test('writes literal unions as enums, null as a separate type, and shared schemas once', () => {
     const components = new Components()
     const convert = (schema: Parameters<typeof nullable>[0]) => components.schema(schema)
     const side = Type.Union([Type.Literal('buy'), Type.Literal('sell')], { default: 'buy' })
@@ -80,7 +80,7 @@ describe('the document', () => {
     assert.doesNotMatch(JSON.stringify(server.document), /"aliases"|"\$id"/)
   })
 
-  test('gives each operation one name, whatever the venues are called', () => {
+  test('names each operation uniquely and independently of the venue names', () => {
     const named = venueTable({ a: 'polymarket', b: 'kalshi' })
     const ids = server.routes.map((route) => operationId(route, NAMES))
     assert.equal(new Set(ids).size, ids.length)
@@ -106,7 +106,7 @@ describe('the document', () => {
     at(document, 'paths', '/v1/kalshi/trades', 'get')
   })
 
-  test('describes every parameter with aliases, bounds and default', () => {
+  test('describes the aliases, bounds and default of every parameter', () => {
     for (const { method, pattern, querySchema } of server.routes) {
       const names = Object.keys(querySchema.properties)
       if (names.length === 0) continue
@@ -130,7 +130,7 @@ describe('the document', () => {
     }
   })
 
-  test('documents all answers of a route and of the wrapper, with bodies and headers', () => {
+  test('documents all responses of each route and of the request wrapper, with bodies and headers', () => {
     for (const route of server.routes) {
       const { method, pattern, access, isCounted, hasBody, document } = route
       const statuses = documentedAnswers(route).map(({ status }) => status)
@@ -156,7 +156,7 @@ describe('the document', () => {
     }
   })
 
-  test('states the accepted credentials of each route', () => {
+  test('lists the accepted credentials of each route', () => {
     const security = (pattern: string, method = 'get') =>
       at(server.document, 'paths', pattern, method, 'security')
     assert.deepEqual(security('/health'), [])
@@ -164,7 +164,7 @@ describe('the document', () => {
     assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
   })
 
-  test('fails to generate when two routes share a name', () => {
+  test('fails to generate when two routes have the same operation name', () => {
     const [route] = server.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
@@ -172,7 +172,7 @@ describe('the document', () => {
 })
 
 describe('examples', () => {
-  test('has examples for all parameters, bodies and answers that match schemas and the venue’s id form', () => {
+  test('exist for all parameters, bodies and responses, and match the schemas and the venue’s id format', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...server.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()

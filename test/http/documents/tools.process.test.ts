@@ -30,7 +30,7 @@ after(async () => {
 
 const STRICT = ['--extends', 'recommended-strict']
 
-test('passes a strict linter with the stream’s document', async () => {
+test('generates an AsyncAPI document that passes a strict linter', async () => {
   const file = join(WORK, 'asyncapi.json')
   writeFileSync(file, JSON.stringify(asyncapi({ version: '0.0.0-test', names: NAMES })))
   const { exitCode, output } = await runTool('redocly', ['lint', file, ...STRICT])
@@ -39,7 +39,7 @@ test('passes a strict linter with the stream’s document', async () => {
   assert.doesNotMatch(output, /\d+ warnings?/)
 })
 
-test('passes a strict linter with the REST document', async () => {
+test('generates an OpenAPI document that passes a strict linter', async () => {
   const { exitCode, output } = await runTool('redocly', [
     'lint',
     join(WORK, 'openapi.json'),
@@ -49,7 +49,7 @@ test('passes a strict linter with the REST document', async () => {
   assert.match(output, /valid/)
 })
 
-test('compiles a client from the document strictly and calls ten endpoints', async (t) => {
+test('compiles a client generated from the OpenAPI document in strict mode and calls ten endpoints', async (t) => {
   const types = join(WORK, 'specification.d.ts')
   const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
   assert.equal(made.exitCode, 0, made.output)

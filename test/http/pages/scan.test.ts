@@ -18,7 +18,7 @@ import { trade } from '../../support/worlds/stored.ts'
 const RANGES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const
 
-test(`puts every row of a random time range on exactly one page, also in crowded milliseconds`, async (t) => {
+test(`returns every row of a random time range on exactly one page, even when many rows share a millisecond`, async (t) => {
   let rowCount = 0
   let pageCount = 0
   let crowdMax = 0
@@ -64,7 +64,7 @@ test(`puts every row of a random time range on exactly one page, also in crowded
   assert.ok(crowdMax > 900, `${crowdMax}`)
 })
 
-test('refuses a scan that finds too little in time, with advice', async () => {
+test('refuses a scan with advice when it finds too few rows before its deadline', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -85,7 +85,7 @@ test('refuses a scan that finds too little in time, with advice', async () => {
   )
 })
 
-test('does not call a slow page without filters filtered', async () => {
+test('does not blame filters in the refusal of a slow page without filters', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -106,7 +106,7 @@ test('does not call a slow page without filters filtered', async () => {
   assert.doesNotMatch(error.detail, /filter/)
 })
 
-test('continues after a refused scan without loss or repeat from its hint', async () => {
+test('loses and repeats no rows when a client continues with the range that a refusal suggests', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
@@ -154,7 +154,7 @@ test('continues after a refused scan without loss or repeat from its hint', asyn
   }
 })
 
-test('counts a request’s earlier wait against its scan time', async () => {
+test('counts the request’s earlier waiting time towards its scan time limit', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [
@@ -179,7 +179,7 @@ test('counts a request’s earlier wait against its scan time', async () => {
   assert.deepEqual(await Promise.all(running), [null, null])
 })
 
-test('does not delay pages with many matching rows behind scans for rare ones', async () => {
+test('does not queue pages with many matching rows behind scans for rare rows', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -208,7 +208,7 @@ test('does not delay pages with many matching rows behind scans for rare ones', 
   await Promise.all(scans)
 })
 
-test('runs two scans, queues sixteen in order, and refuses the next at once', async () => {
+test('runs two scans at once, queues sixteen in order, and refuses further scans immediately', async () => {
   const clock = new ManualClock()
   const running = new Set<number>()
   const ended: number[] = []
@@ -251,7 +251,7 @@ test('runs two scans, queues sixteen in order, and refuses the next at once', as
   )
 })
 
-test('refuses a scan that waits too long in time, and counts its time from its start', async () => {
+test('refuses a scan that waits too long in the queue, and measures the scan time limit from the scan’s start', async () => {
   const clock = new ManualClock()
   const ends = { first: false }
   const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))
@@ -271,7 +271,7 @@ test('refuses a scan that waits too long in time, and counts its time from its s
   assert.ok((await last) instanceof EngineError)
 })
 
-test('does not delay pages of many markets behind scans', async () => {
+test('does not queue unfiltered pages of many markets behind scans', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -286,7 +286,7 @@ test('does not delay pages of many markets behind scans', async () => {
   await Promise.all(scans)
 })
 
-test('ends a running or queued scan whose client disconnected and frees its slot', async () => {
+test('ends a running or queued scan when its client disconnects and frees its slot', async () => {
   const clock = new ManualClock()
   const removed = new AbortController()
   let count = 0
@@ -303,7 +303,7 @@ test('ends a running or queued scan whose client disconnected and frees its slot
   assert.equal(clock.timerCount, 0)
 })
 
-test('ends a time slice on time, however few rows it has read', async () => {
+test('ends a time slice at its time limit, however few rows were read', async () => {
   const clock = new ManualClock()
   let mostOfTurn = 0
   let rowsOfTurn = 0
@@ -329,7 +329,7 @@ test('ends a time slice on time, however few rows it has read', async () => {
   assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
 })
 
-test('refuses a cursor beyond any issued one without a lookup', () => {
+test('refuses a malformed or out-of-range cursor without a lookup', () => {
   const read = (cursor: string) => () => timeRangeOf({ cursor, order: 'desc' })
   for (const cursor of [
     '',
@@ -415,7 +415,7 @@ class RandomRows {
   }
 }
 
-test('reads the page of a bystander while one account has ten times as many scans', async () => {
+test('reads another account’s page while one account has ten times as many scans', async () => {
   const clock = new ManualClock()
   const order: string[] = []
   const scan = (name: string, requester: readonly string[], pieces: number) => {

@@ -78,7 +78,7 @@ const ADDRESSES = [
 ] as const
 
 for (const seed of [1, 2, 3]) {
-  test(`returns cached pages equal to uncached ones, whatever happens to the markets (seed ${seed})`, async () => {
+  test(`returns cached pages equal to freshly written pages after random market changes (seed ${seed})`, async () => {
     const world = openMarkets(seed)
     const { random, clock, storage, markets, matches } = world
     const [stored, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
@@ -111,7 +111,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('rewrites an answer while a fact is unknown, changed, or changes during writing', async () => {
+test('rewrites an answer when an input is unknown, has changed, or changes during writing', async () => {
   const answers = new AnswerCache()
   let fact: number | null = 1
   let writtenCount = 0

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const LETTERS = ['a', 'é', '’', '€', '𝒳', '\ud800', '\u0000', '"']
 
-test('encodes the same bytes as the joined texts while buffers grow and are reused', () => {
+test('encodes the same bytes as joined strings while buffers grow and are reused', () => {
   const random = seededRandom('bodies')
   const open: { body: BodyBytes; wanted: string }[] = []
   for (let round = 0; round < 200; round += 1) {
@@ -31,7 +31,7 @@ test('encodes the same bytes as the joined texts while buffers grow and are reus
   }
 })
 
-test('writes an answer in order, at once or in time slices', async () => {
+test('writes rows in order, whether at once or over several time slices', async () => {
   const rows = Array.from({ length: 50 }, (_, index) => ({ index }))
   const wanted = JSON.stringify({ rows })
   const parts = ['{"rows":[', ...separated(rows), ']}']

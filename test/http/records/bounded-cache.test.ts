@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { BoundedCache } from '../../../http/records/bounded-cache.ts'
 
-test('keeps the cache within its count and bytes and evicts in order of insertion', () => {
+test('limits the cache by count and bytes and evicts entries in insertion order', () => {
   const bounds = { countMax: 20, bytesMax: 64_000 }
   const stored = new BoundedCache<number, { bytes: number }>(bounds)
   const random = seededRandom(11)
@@ -26,7 +26,7 @@ test('keeps the cache within its count and bytes and evicts in order of insertio
   }
 })
 
-test('bounds the cache by bytes alone', () => {
+test('limits the cache by bytes alone', () => {
   const stored = new BoundedCache<number, { bytes: number }>({
     countMax: 1_000_000,
     bytesMax: 6_400,

@@ -12,7 +12,7 @@ import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 const EPOCH = 'k3f9c2'
 
 for (const seed of [1, 2, 3]) {
-  test(`returns cached answers equal to newly written ones, whatever happens to the markets (seed ${seed})`, () => {
+  test(`returns cached answers equal to freshly written answers after random market changes (seed ${seed})`, () => {
     const { random, clock, markets, matches } = openMarkets(seed)
     const hot = new MarketAnswerCache({ epoch: EPOCH })
     const records = new MarketRecords(matches)
@@ -40,7 +40,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('requests nothing of the market while nothing changes', () => {
+test('does not read the market again while nothing changes', () => {
   const { clock, markets, matches } = openMarkets(9)
   const [market] = markets
   assert.ok(market !== undefined)

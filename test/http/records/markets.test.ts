@@ -21,7 +21,7 @@ const UNKNOWN = {
   next: null,
 }
 
-test('shows current fees, announced ones, and null for unknown ones', () => {
+test('shows current and announced fees, and null for unknown fees', () => {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   const now: FeeModel = {
@@ -56,7 +56,7 @@ test('shows current fees, announced ones, and null for unknown ones', () => {
   assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
 })
 
-test('writes a record as valid JSON for any text, with current numbers', () => {
+test('writes valid JSON with current numbers for any text', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('odd "name"\\', {
@@ -122,7 +122,7 @@ test('writes a record as valid JSON for any text, with current numbers', () => {
   }
 })
 
-test('reads a description at most once a minute and at once after a listing change', () => {
+test('rereads a description at most once a minute, or immediately after a listing change', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('Rain')

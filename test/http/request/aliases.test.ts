@@ -48,7 +48,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },
 }
 
-test('accepts the aliases of a parameter wherever it stands, without ambiguity', async () => {
+test('accepts a parameter’s aliases on every route that has it, without ambiguity', async () => {
   const { clients, close } = RouteClient.all(server)
   let requested = 0
   for (const client of clients) {
@@ -76,7 +76,7 @@ test('accepts the aliases of a parameter wherever it stands, without ambiguity',
   assert.ok(requested > 60, `${requested} aliases`)
 })
 
-test('refuses several ids where one is expected, under every name', async () => {
+test('refuses several ids under every alias of a single-id parameter', async () => {
   for (const query of [
     'condition_id=0x1,0x2',
     'condition_ids=0x1,0x2',
@@ -91,7 +91,7 @@ test('refuses several ids where one is expected, under every name', async () => 
   }
 })
 
-test('names unknown parameters in a header with safe, bounded text', async () => {
+test('lists unknown parameters in a header as safe text of limited length', async () => {
   const tables: readonly (readonly [string[], string])[] = [
     [['a'], 'a'],
     [['a', 'b_c', 'd[]'], 'a, b_c, d%5B%5D'],

@@ -78,7 +78,7 @@ function naive(list: readonly (readonly [string, number | null])[], offered: rea
 }
 
 describe('Accept-Encoding', () => {
-  test('selects the best offered coding, equal to a plain reading of the header (seeded)', () => {
+  test('selects the best offered coding like a reference implementation (seeded)', () => {
     const random = seededRandom('accept-encoding')
     const names = ['br', 'gzip', 'identity', '*', 'deflate', 'zstd']
     const weights = [null, 0, 0.001, 0.5, 0.9, 1]
@@ -114,7 +114,7 @@ describe('Accept-Encoding', () => {
 })
 
 describe('answers', () => {
-  test('sends files and long JSON in the preferred coding and declares it', async () => {
+  test('sends files and long JSON in the preferred coding with a Content-Encoding header', async () => {
     const page = (await got('/docs')).bytes.toString()
     const script = /docs\/docs-\w+\.js/.exec(page)?.[0]
     const paths = [
@@ -187,7 +187,7 @@ describe('answers', () => {
     assert.equal(long.headers.vary, 'Accept-Encoding, Origin')
   })
 
-  test('sends a file uncompressed until its coding is ready', async () => {
+  test('sends a file uncompressed until its compressed form is ready', async () => {
     const clock = new ManualClock(NOON)
     const codings = new Codings(clock)
     const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')
@@ -202,7 +202,7 @@ describe('answers', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('sends JSON uncompressed while the maximum of compressions is running', async () => {
+  test('sends JSON uncompressed while the maximum number of compressions is running', async () => {
     const codings = new Codings(new ManualClock(NOON), 1)
     const answer = jsonText(JSON.stringify('x'.repeat(9_000)))
     const first = codings.coded(answer, 'gzip')

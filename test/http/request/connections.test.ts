@@ -40,7 +40,7 @@ async function answerOf(
   return response
 }
 
-test('answers a new client while one address opens ten times as many connections as there may be', async () => {
+test('answers a new client while one address opens ten times the maximum number of connections', async () => {
   const face = await openApiServer({ connectionsMax: 100 })
   const sockets = await openIdle(face.port, 1_000)
   try {
@@ -56,7 +56,7 @@ test('answers a new client while one address opens ten times as many connections
   }
 })
 
-test('ends connections of unknown callers with their answer, and keeps those of known ones, while crowded', async () => {
+test('closes connections of unauthenticated callers after the response, but not of authenticated callers, when connections run short', async () => {
   const face = await openApiServer({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
   const idle = await openIdle(face.port, 20)
@@ -78,7 +78,7 @@ test('ends connections of unknown callers with their answer, and keeps those of 
   }
 })
 
-test('counts a stream as a connection until it ends', async () => {
+test('counts a stream as a connection until it closes', async () => {
   const face = await openApiServer({ connectionsMax: 40 })
   const openCount = async () => {
     const { text } = await face.get('/metrics')
@@ -95,7 +95,7 @@ test('counts a stream as a connection until it ends', async () => {
   }
 })
 
-test('admits any connections of an address until three quarters are open, then some per window', () => {
+test('limits new connections per address only while at least three quarters of the maximum are open', () => {
   const clock = new ManualClock()
   const connections = new Connections({ clock, metrics: new Metrics(), max: 400 })
   const admitted = (address: string | null, count: number) =>
@@ -117,7 +117,7 @@ test('admits any connections of an address until three quarters are open, then s
   assert.equal(admitted('192.0.2.1', 4_000), 300)
 })
 
-test('reserves an eighth of the file descriptors, and at least 64', () => {
+test('reserves an eighth of the file descriptors, but at least 64', () => {
   assert.equal(connectionsMaxOf(65_536), 57_344)
   assert.equal(connectionsMaxOf(256), 192)
   assert.equal(connectionsMaxOf(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
-test('round-trips a list cursor for its own filters only', () => {
+test('decodes a list cursor only with the filters it was issued for', () => {
   const cursors = new ListCursors()
   const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
   assert.match(cursor, /^[\w-]+$/)
@@ -14,7 +14,7 @@ test('round-trips a list cursor for its own filters only', () => {
   assert.equal(new ListCursors().decode(cursor, 'filters'), null, 'of another process')
 })
 
-test('detects an edit at every character of a cursor', () => {
+test('refuses a cursor with any character changed', () => {
   const cursors = new ListCursors()
   const random = seededRandom('cursors')
   const cursor = cursors.encode({ pin: 3, offset: 200 }, 'f')
@@ -29,7 +29,7 @@ test('detects an edit at every character of a cursor', () => {
   }
 })
 
-test('encodes a time-range cursor as a millisecond, with the ordinal where a page splits it', () => {
+test('encodes a time-range cursor as a millisecond, plus an ordinal when a page ends within that millisecond', () => {
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
   assert.deepEqual(parseTimeCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })

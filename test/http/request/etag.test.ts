@@ -43,7 +43,7 @@ const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
   })
 
 describe('If-None-Match', () => {
-  test('reads lists, weak and strong tags and * like a plain reader (seeded)', () => {
+  test('parses lists, weak and strong tags and * like a reference implementation (seeded)', () => {
     const random = seededRandom('if-none-match')
     const existing = etagOf('known')
     const opaque = existing.slice(2)
@@ -59,7 +59,7 @@ describe('If-None-Match', () => {
     assert.equal(matchesEtag(opaque.slice(1, -1), existing), false, 'without quotes it is no name')
   })
 
-  test('answers a matching tag with 304, with headers and without a body', async () => {
+  test('answers 304 with headers and no body when a tag matches', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
       const first = await server.get(path)
       assert.equal(first.status, 200, path)
@@ -79,7 +79,7 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('gives other content another tag, and errors and changing answers none', async () => {
+  test('changes the tag with the content and sends no tag with errors or volatile answers', async () => {
     const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
     const before = await Promise.all(paths.map((path) => server.get(path)))
     rain.volume24h = usdMicros(9_123_456)
@@ -95,7 +95,7 @@ describe('If-None-Match', () => {
     assert.equal(missing.headers.get('etag'), null)
   })
 
-  test('declares who may cache each answer', async () => {
+  test('states in Cache-Control who may cache each response', async () => {
     const caching = async (path: string, init?: RequestInit) =>
       (await server.get(path, init)).headers.get('cache-control')
     for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)
@@ -119,7 +119,7 @@ describe('If-None-Match', () => {
     assert.equal(await caching('/v1/keys', token), 'no-store')
   })
 
-  test('lets scripts of other origins read the tag', async () => {
+  test('exposes the tag to scripts of other origins', async () => {
     const { headers } = await server.get('/v1/markets', {
       headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
     })
@@ -128,7 +128,7 @@ describe('If-None-Match', () => {
 })
 
 describe('totals', () => {
-  test('returns the number of rows of all pages as `total` on each page', async () => {
+  test('returns the row count of all pages as `total` on each page', async () => {
     for (const [path, name] of [
       ['/v1/markets?', 'markets'],
       ['/v1/markets?platform=venue_b&', 'markets'],

@@ -132,14 +132,14 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('answers a refusal value with its status', async () => {
+  test('answers a returned refusal with its status', async () => {
     const response = await fetch(`${origin}/throws-later`)
     assert.equal(response.status, 503)
     assert.equal(response.headers.get('retry-after'), '1')
     assert.deepEqual(await response.json(), { detail: 'the queue is full' })
   })
 
-  test('answers 503 at the deadline when a handler never answers', async () => {
+  test('answers 503 at the deadline when a handler does not finish', async () => {
     const pending = fetch(`${origin}/never`)
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(4_999)
@@ -152,7 +152,7 @@ describe('request wrapper', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('answers 400 and disconnects when a body does not arrive', async () => {
+  test('answers 400 and disconnects when a request body does not arrive', async () => {
     const answer = raw('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"te', 'never')
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(5_000)
@@ -161,13 +161,13 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('returns the retry time of a refusal instead of the quota’s window', async () => {
+  test('sends the refusal’s own retry time instead of the rate window', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')
   })
 
-  test('tolerates a peer that disconnects before its answer', async () => {
+  test('tolerates a client that disconnects before the response', async () => {
     const socket = connect(port, '127.0.0.1')
     socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     while (requests.inFlightCount === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -178,7 +178,7 @@ describe('request wrapper', () => {
     assert.equal(clock.timerCount, 0, 'its deadline was stopped')
   })
 
-  test('counts how long a handler blocks the event loop, before and after a wait', async () => {
+  test('measures how long a handler blocks the event loop before and after an await', async () => {
     const largest = async () => {
       const text = await metrics.registry.metrics()
       return Number(/^http_handler_sync_max_ms (\d+)$/m.exec(text)?.[1])
@@ -190,14 +190,14 @@ describe('request wrapper', () => {
     assert.equal(await largest(), 70)
   })
 
-  test('refuses text with line breaks in a header', async () => {
+  test('replaces line breaks and other unsafe characters in header values', async () => {
     const response = await fetch(`${origin}/header`)
     assert.equal(response.headers.get('x-odd'), 'a??Set-Cookie: b??')
     assert.equal(response.headers.get('set-cookie'), null)
     assert.equal(headerValue('\0\x7fé'), '???')
   })
 
-  test('reads a body up to its limit and refuses more', async () => {
+  test('reads a body up to the size limit and refuses larger bodies', async () => {
     const post = (body: string) => fetch(`${origin}/body`, { method: 'POST', body })
     const most = JSON.stringify({ text: 'x'.repeat(16_384 - 11) })
     assert.equal(Buffer.byteLength(most), 16_384)
@@ -214,7 +214,7 @@ describe('request wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('sends bytes completely though their buffer is reused at once', async () => {
+  test('sends bytes completely although their buffer is reused at once', async () => {
     const headers = { 'accept-encoding': 'identity' }
     const [one, other] = await Promise.all([1, 2].map(() => fetch(`${origin}/bytes`, { headers })))
     assert.equal(await one?.text(), LONG_TEXT)
@@ -224,7 +224,7 @@ describe('request wrapper', () => {
     assert.equal(await head.text(), '')
   })
 
-  test('answers HEAD like GET without a body, and OPTIONS without a key', async () => {
+  test('answers HEAD like GET without a body, and answers OPTIONS without a key', async () => {
     const head = await fetch(`${origin}/private/1`, {
       method: 'HEAD',
       headers: { 'x-api-key': 'ann-key' },
@@ -238,7 +238,7 @@ describe('request wrapper', () => {
     assert.match(options.headers.get('access-control-allow-headers') ?? '', /X-API-Key/)
   })
 
-  test('answers a wrong method with 405 and Allow and an unknown path with 404 before checking keys', async () => {
+  test('answers 405 with Allow for a wrong method and 404 for an unknown path before checking keys', async () => {
     const wrong = await fetch(`${origin}/private/1`, { method: 'POST', body: '{}' })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
@@ -248,7 +248,7 @@ describe('request wrapper', () => {
     assert.equal((await fetch(`${origin}/body?x=%zz`, { method: 'POST', body: '{}' })).status, 400)
   })
 
-  test('returns the name of an allowed origin, and nothing for others', async () => {
+  test('returns Access-Control-Allow-Origin for an allowed origin only', async () => {
     const ask = (from: string) => fetch(`${origin}/private/1`, { headers: { origin: from } })
     const good = await ask('https://good.example')
     assert.equal(good.headers.get('access-control-allow-origin'), 'https://good.example')
@@ -259,8 +259,8 @@ describe('request wrapper', () => {
   })
 })
 
-describe('the order of refusals', () => {
-  test('answers the address’s 429 before 404, 405 and 401, with all headers', async () => {
+describe('order of refusals', () => {
+  test('answers 429 for the address limit before 404, 405 and 401, with all headers', async () => {
     const used = accounts.usedBy('127.0.0.1')
     const before = await fetch(`${origin}/nowhere`)
     assert.equal(before.status, 404)
@@ -281,7 +281,7 @@ describe('the order of refusals', () => {
     accounts.addressLimit = 1_000_000
   })
 
-  test('answers 404 and 405 before the account’s 429', async () => {
+  test('answers 404 and 405 before 429 for the account limit', async () => {
     accounts.make('poor', { requestsPerMinute: 1 })
     const ask = (path: string, method = 'GET') =>
       fetch(origin + path, { method, headers: { 'x-api-key': 'poor-key' } })
@@ -293,7 +293,7 @@ describe('the order of refusals', () => {
     assert.equal((await ask('/private/1', 'PATCH')).status, 405)
   })
 
-  test('ends the connection of a flood when 200 requests of a second were refused, and answers a bystander', async () => {
+  test('closes a flooding connection after 200 refusals within a second and still answers other clients', async () => {
     accounts.make('flood', { requestsPerMinute: 1 })
     clock.advance(1_000)
     const one = 'GET /private/1 HTTP/1.1\r\nHost: x\r\nX-API-Key: flood-key\r\n\r\n'
@@ -307,7 +307,7 @@ describe('the order of refusals', () => {
     assert.equal(refusedIn(await raw(one + last, 'HTTP/1.1 404')), 1, 'in the next second')
   })
 
-  test('opens a route with a key or login token and refuses bad ones', async () => {
+  test('opens a route with a valid key or login token and refuses invalid credentials', async () => {
     const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
     assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
     assert.equal((await ask({ authorization: 'Bearer ann-token' })).status, 200)
@@ -318,7 +318,7 @@ describe('the order of refusals', () => {
     }
   })
 
-  test('writes no credential to a log line or error body', async () => {
+  test('writes no credentials to log lines or error bodies', async () => {
     const secrets = ['ann-key', 'ann-token', 'query-key']
     for (const path of ['/throws', '/rejects', '/nowhere', '/private/%zz']) {
       const response = await fetch(`${origin}${path}?api_key=query-key`, {

@@ -6,7 +6,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { HandlerTimes, yieldToEventLoop } from '../../../http/request/handler-times.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-test('counts each piece and reports the largest of the last minute', async () => {
+test('counts each synchronous run of a handler and reports the longest of the last minute', async () => {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const times = new HandlerTimes({ clock, metrics })
@@ -33,7 +33,7 @@ test('counts each piece and reports the largest of the last minute', async () =>
   assert.equal(times.largestMs(), 1)
 })
 
-test('counts a tick that a handler waited for until its continuations end', async () => {
+test('counts the event-loop tick in which a handler resumes until its continuations end', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   const later = async () => {

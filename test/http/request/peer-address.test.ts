@@ -43,7 +43,7 @@ test('counts a request behind trusted proxies against the nearest untrusted hop'
   }
 })
 
-test('reads all header lines as one list from the right and stops at invalid addresses as untrusted', async () => {
+test('reads all X-Forwarded-For lines as one list from the right and treats an invalid address as untrusted', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(server, '203.0.113.7'), 0)
@@ -85,7 +85,7 @@ test('reads all header lines as one list from the right and stops at invalid add
   }
 })
 
-test('counts against the nearest hop when the header has more hops than are read', async () => {
+test('counts a request against the nearest hop when the header lists more hops than are read', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')
@@ -97,7 +97,7 @@ test('counts against the nearest hop when the header has more hops than are read
   }
 })
 
-test('counts an IPv6 /64 network as one, in any notation', async () => {
+test('counts an IPv6 /64 network as one address, in any notation', async () => {
   const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const same = [
@@ -119,7 +119,7 @@ test('counts an IPv6 /64 network as one, in any notation', async () => {
   }
 })
 
-test('normalises an address to one form', () => {
+test('normalises all notations of an address to one form', () => {
   const forms: Readonly<Record<string, string | null>> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:80': '192.0.2.1',
@@ -150,7 +150,7 @@ test('normalises an address to one form', () => {
   for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
 })
 
-test('ignores forwarded addresses without a trusted proxy', async () => {
+test('ignores forwarded addresses when no proxy is trusted', async () => {
   const server = await openApiServer()
   try {
     assert.equal(await countedBefore(server, '203.0.113.7'), 0)

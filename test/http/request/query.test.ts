@@ -20,7 +20,7 @@ const read = (text: string | undefined) => {
   return raw === null ? null : Object.fromEntries(raw)
 }
 
-test('decodes names and values, also beside a parameter without a value', () => {
+test('decodes names and values, including parameters without a value', () => {
   assert.deepEqual(read('a&b=%C3%A9+x&a=2&&c==&%6eame=v'), {
     a: ['', '2'],
     b: ['é x'],
@@ -31,14 +31,14 @@ test('decodes names and values, also beside a parameter without a value', () => 
   assert.deepEqual(read(undefined), {})
 })
 
-test('refuses malformed percent-encoding and UTF-8 anywhere', () => {
+test('refuses malformed percent-encoding or UTF-8 anywhere in the query', () => {
   for (const text of ['x=%zz', '%=1', 'x=%C3', 'a=1&x=%ff', 'x=%E0%80%80', 'x=%']) {
     assert.equal(read(text), null, text)
   }
   assert.deepEqual(read('x=%00'), { x: ['\0'] })
 })
 
-test('refuses a query beyond its bound', () => {
+test('refuses a query beyond the length limit', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 

@@ -171,11 +171,11 @@ async function assertFate(port: number, bytes: string, fate: Fate, name: string)
   if (fate.by === 'us') assert.match(got, /\r\n\r\n\{"detail":"[^"]+"\}$/, name)
 }
 
-test('refuses an ambiguous request, disconnects, and runs nothing behind it', async () => {
+test('refuses an ambiguous request, disconnects, and ignores the bytes after it', async () => {
   await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(server.port, bytes, fate, name)))
 })
 
-test('counts an ambiguous request against its address, whatever its key, until the address is refused', async () => {
+test('counts an ambiguous request against its address regardless of its key, and answers 429 beyond the address limit', async () => {
   const own = await openApiServer()
   const { accounts } = own.engine
   try {

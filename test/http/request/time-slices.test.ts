@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
-test('handles quick rows at once', () => {
+test('handles fast rows synchronously', () => {
   const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
@@ -18,7 +18,7 @@ test('handles quick rows at once', () => {
   )
 })
 
-test('handles slow rows in time slices of 2.5 ms, in order', async () => {
+test('handles slow rows in order in time slices of 2.5 ms', async () => {
   const clock = new ManualClock()
   const loop = countTicks()
   const ticks: number[] = []
@@ -37,7 +37,7 @@ test('handles slow rows in time slices of 2.5 ms, in order', async () => {
   assert.ok(ticks.every((rowCount) => rowCount <= 5))
 })
 
-test('ends a time slice earlier when the work before it in its tick took long', async () => {
+test('shortens the first time slice by the time already spent in the tick', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   times.begin()
@@ -53,7 +53,7 @@ test('ends a time slice earlier when the work before it in its tick took long', 
   assert.equal(times.largestMs(), 5)
 })
 
-test('ends on a failing row in any time slice', async () => {
+test('fails when a row fails in any time slice', async () => {
   const clock = new ManualClock()
   const fails = (at: number) => (row: number) => {
     clock.advance(1)

@@ -136,14 +136,14 @@ const cutCount = async () =>
   Number(/^http_answers_cut_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? 0)
 const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 
-describe('unread answers', () => {
+describe('unread responses', () => {
   beforeEach(() => {
     accounts.addressLimit = Number.MAX_SAFE_INTEGER
     answeredCount = 0
   })
 
   for (const path of ['/file', '/text', '/later', '/bytes']) {
-    test(`sends the rest of ${path} as it is read, byte for byte, and keeps the connection`, async () => {
+    test(`sends the rest of ${path} unchanged as the client reads and keeps the connection open`, async () => {
       const socket = await asker(ask(path))
       await until(() => unsent.count === 1)
       const released = releasedCount
@@ -157,7 +157,7 @@ describe('unread answers', () => {
     })
   }
 
-  test('answers one of 500 pipelined requests for a file, then disconnects and holds nothing', async () => {
+  test('answers one of 500 pipelined file requests, then disconnects and retains no data', async () => {
     const socket = await asker(ask('/file').repeat(500))
     const chunks = await readAll(socket)
     assert.ok(chunks.length < LONG_BYTES, `${chunks.length} bytes`)
@@ -165,7 +165,7 @@ describe('unread answers', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('limits pipelined short answers alike once the socket is full', async () => {
+  test('limits pipelined short responses in the same way once the socket is full', async () => {
     const socket = await asker('')
     const before = unsent.takenOverCount
     const isFull = () => unsent.takenOverCount > before
@@ -181,7 +181,7 @@ describe('unread answers', () => {
     socket.destroy()
   })
 
-  test('bounds unread bytes in total, cuts the largest beyond it, and does not count files', async () => {
+  test('limits unread bytes in total, disconnects the largest holders beyond the limit, and does not count files', async () => {
     const cutBefore = await cutCount()
     const sockets: Socket[] = []
     for (let count = 1; count <= 12; count += 1) {
@@ -202,7 +202,7 @@ describe('unread answers', () => {
     assert.equal(await heldBytes(), 0)
   })
 
-  test('cuts an answer that is not read in time', async () => {
+  test('disconnects when a response is not read before its deadline', async () => {
     const socket = await asker(ask('/text'))
     await until(() => unsent.count === 1)
     clock.advance(unsentMsMin)
@@ -213,7 +213,7 @@ describe('unread answers', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('limits file bytes and bodiless answers per address and minute', async () => {
+  test('limits file bytes and bodiless responses per address and minute', async () => {
     const url = `http://127.0.0.1:${port}/file`
     accounts.fileLimit = 0
     const refused = await fetch(url)
@@ -233,7 +233,7 @@ describe('unread answers', () => {
     assert.equal(head.headers.get('content-length'), String(LONG_BYTES))
   })
 
-  test('limits the requests of one address answered in a tick and disconnects the next', async () => {
+  test('limits the requests answered per address and tick, and disconnects at the first request beyond the limit', async () => {
     const sent = 6_000
     const socket = await asker(ask('/small').repeat(sent))
     const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1

@@ -33,7 +33,7 @@ function check<S extends TSchema>(schema: S, got: ReceivedResponse, status: numb
 }
 
 describe('accounts', () => {
-  test('answers sign-up and log-in with a session, but not a repeat or a wrong password', async () => {
+  test('answers sign-up and log-in with a session, and refuses a repeated sign-up or wrong password', async () => {
     const user = { email: 'bob@example.com', password: 'long enough' }
     check(SessionSchema, await post('/v1/auth/signup', user), 201)
     check(DetailSchema, await post('/v1/auth/signup', user), 400)
@@ -46,7 +46,7 @@ describe('accounts', () => {
     assert.equal(wrong.headers.get('cache-control'), 'no-store')
   })
 
-  test('requires strings: 8 to 1024 bytes for a password and one @ for an e-mail', async () => {
+  test('requires a password of 8 to 1024 bytes and an e-mail with one @, both as strings', async () => {
     const refused = async (body: unknown) => {
       const got = await post('/v1/auth/signup', body)
       check(ProblemsSchema, got, 422)
@@ -76,7 +76,7 @@ describe('accounts', () => {
     assert.equal(got.status, 201, 'eight bytes are enough')
   })
 
-  test('manages keys with login tokens only and shows a key once', async () => {
+  test('manages keys with login tokens only and returns a key’s value only on creation', async () => {
     assert.equal((await server.get('/v1/keys')).status, 401, 'an API key is not enough')
     const both = { 'x-api-key': 'ann-key', ...bearer('ann') }
     assert.equal((await server.get('/v1/keys', { headers: both })).status, 200)
@@ -90,7 +90,7 @@ describe('accounts', () => {
     }
   })
 
-  test('refuses a revoked key, and answers 404 for another account’s', async () => {
+  test('refuses a revoked key and answers 404 for another account’s key', async () => {
     const made = await post('/v1/keys', { label: 'gone soon' }, bearer('ann'))
     const path = `/v1/keys/${made.body.id}`
     const headers = { 'x-api-key': String(made.body.key) }

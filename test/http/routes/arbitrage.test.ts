@@ -33,7 +33,7 @@ const post = (body: unknown) =>
     body: JSON.stringify(body),
   })
 
-test('writes a record with the dollars, contracts and shares of the worked example', async () => {
+test('returns the dollars, contracts and shares of the worked example', async () => {
   const { body } = await server.get('/v1/arbitrage/k3f9c2-2')
   assert.ok(Value.Check(OpportunitySchema, body), JSON.stringify(body))
   const { legs, levels, ...rest } = body
@@ -78,7 +78,7 @@ test('writes a record with the dollars, contracts and shares of the worked examp
   assert.equal((await server.get('/v1/arbitrage/k3f9c2-9')).status, 404)
 })
 
-test('passes filters and order to the list, pages through it, and states its time', async () => {
+test('applies filters and order to the list, pages through it, and returns the list’s time', async () => {
   const query = 'min_profit_usd=1&min_edge=0.01&kind=cross_venue&category=weather&search=rain'
   const got = await server.get(
     `/v1/arbitrage?${query}&platform=venue_b&max_days=3&sort_by=edge&limit=2`,
@@ -106,7 +106,7 @@ test('passes filters and order to the list, pages through it, and states its tim
   assert.equal((await server.get('/v1/arbitrage?sort_by=luck')).status, 422)
 })
 
-test('lists ended opportunities newest first, each once', async () => {
+test('lists ended opportunities newest first without repeats', async () => {
   const ids: unknown[] = []
   for (let cursor: unknown; cursor !== null; ) {
     const after = cursor === undefined ? '' : `&cursor=${String(cursor)}`
@@ -140,7 +140,7 @@ test('lists the opportunities of a market with their levels', async () => {
   assert.equal((await server.get('/v1/markets/venue_a_none/arbitrage')).status, 404)
 })
 
-test('answers a quote with the opportunity or the reason, and what it would have taken', async () => {
+test('answers a quote with the opportunity, or with the reason and the minimum number of contracts', async () => {
   const legs = [{ market_id: a.ref.id }, { market_id: b.ref.id, outcome: 'no' }]
   const none = await post({ legs, contracts: 12.34 })
   assert.deepEqual(

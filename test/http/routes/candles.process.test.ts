@@ -86,7 +86,7 @@ function trade(random: Random, market: FakeMarket, count: number, spanMs: number
 }
 
 describe('GET /v1/markets/{market_id}/candles', () => {
-  test('returns all candles of every interval exactly once over its pages, oldest first', async () => {
+  test('returns every candle of every interval once across pages, oldest first', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('pages', seed)
       const market = server.engine.add(`paged-${interval}`)
@@ -105,7 +105,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('fills gaps with a candle for every interval up to now, across pages too', async () => {
+  test('fills gaps of every interval up to now, also across pages', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('gaps', seed)
       const market = server.engine.add(`gaps-${interval}`)
@@ -122,7 +122,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('includes in a range the candles from that of its start to its last second', async () => {
+  test('returns the candles that overlap a range, including its last second', async () => {
     const market = server.engine.add('ranged')
     trade(seededRandom('ranges', 1), market, 80, 60 * HOUR_MS)
     const traded = naiveCandles(market.stored, HOUR_MS)
@@ -146,7 +146,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('reads years of hours in time slices with event-loop ticks between', async () => {
+  test('reads years of hourly candles in time slices that yield to the event loop', async () => {
     const { engine } = server
     const market = new FakeMarket(engine, listing('long'), 99_999)
     const days = 900
@@ -183,7 +183,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.ok(requested.every((limit) => limit <= 128))
   })
 
-  test('returns a candle with the documented fields, closed once its end is past', async () => {
+  test('returns the documented fields and marks a candle as closed after its end', async () => {
     const market = server.engine.add('plain')
     const early = timeMs(clock.nowMs() - (clock.nowMs() % HOUR_MS) - 1)
     market.trade({ timeMs: early, price: priceMicros(410_000), size: sizeMicros(2_000_000) })
@@ -220,7 +220,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.deepEqual((await page('plain', 'interval=1m&limit=1')).candles.length, 1)
   })
 
-  test('builds candles without trades from the venue’s history', async () => {
+  test('builds candles from the venue’s price history when there are no trades', async () => {
     const market = server.engine.add('remembered')
     const hourMs = Math.floor(NOON / HOUR_MS) * HOUR_MS
     const at = (hours: number, cents: number) => ({
@@ -268,7 +268,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     server.engine.pastPrices = own
   })
 
-  test('complements the other outcome and refuses invalid requests with the usual message', async () => {
+  test('returns complementary candles for the other outcome and refuses invalid requests', async () => {
     const market = server.engine.add('other')
     trade(seededRandom('other', 1), market, 30, 40 * HOUR_MS)
     const second = naiveCandles(market.stored, HOUR_MS, true).map((one) => record(one, HOUR_MS))
@@ -313,7 +313,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
   })
 
-  test('states where the data begins for earlier candles', async () => {
+  test('returns the start of the data when the range begins earlier', async () => {
     const market = server.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
     const since = server.engine.catalog.recordsSinceMs / 1000

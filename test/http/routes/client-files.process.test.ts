@@ -25,7 +25,7 @@ after(() => server.stop())
 const importsOf = (text: string) =>
   [...text.matchAll(/(?:from|import)\s*["']([^"']+)["']/g)].map(([, address]) => address ?? '')
 
-test('serves every module without a key, uncounted, importing only siblings', async () => {
+test('serves every client module without a key or rate counting, and imports only sibling modules', async () => {
   const names = readdirSync(new URL('../../../http/client/', import.meta.url))
   assert.deepEqual(
     [...readClientFiles().keys()].sort(),
@@ -56,7 +56,7 @@ test('serves every module without a key, uncounted, importing only siblings', as
   assert.equal(remaining.size, 1)
 })
 
-test('serves one content for a hash, 404 for others, and a new address above every change', async () => {
+test('serves a file only under its current hash, and changes the hash when an imported file changes', async () => {
   const get = (path: string) => fetch(`${server.origin}/client/${path}`)
   const file = readClientFiles().get('crc32.js')
   assert.ok(file !== undefined)
@@ -134,7 +134,7 @@ client.subscribe({ channel: 'orderbook', marketIds: [market] })
 `
 
 for (const encoding of ['json', 'msgpack']) {
-  test(`loads the served modules over HTTP in plain JavaScript and follows a book (${encoding})`, async () => {
+  test(`runs the served modules in plain JavaScript and rebuilds a book (${encoding})`, async () => {
     const ws = import.meta.resolve('ws')
     const flags = [
       '--experimental-vm-modules',

@@ -31,7 +31,7 @@ const importsOf = (text: string) =>
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
-test('redirects the root and a trailing slash to the dashboard, without a key and uncounted', async () => {
+test('redirects / and a trailing slash to the dashboard without a key or rate counting', async () => {
   const root = await fetch(`${server.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
@@ -52,7 +52,7 @@ test('redirects the root and a trailing slash to the dashboard, without a key an
   }
 })
 
-test('serves every module and style under a content hash with permanent caching and served imports only', async () => {
+test('serves every module and style under a content hash with immutable caching, importing only served files', async () => {
   const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
@@ -74,7 +74,7 @@ test('serves every module and style under a content hash with permanent caching 
   }
 })
 
-test('preloads every module of the first view, once each', async () => {
+test('preloads every module of the first view exactly once', async () => {
   const page = await fetch(`${server.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
@@ -91,7 +91,7 @@ test('preloads every module of the first view, once each', async () => {
   assert.deepEqual(links.map((link) => new URL(link ?? '', page.url).href).sort(), [...seen].sort())
 })
 
-test('allows the page to load only from its host, without inline code or markup from text', async () => {
+test('allows the page to load only from its own host, without inline code or HTML from strings', async () => {
   const page = await fetch(`${server.origin}/dashboard`)
   const policy = page.headers.get('content-security-policy') ?? ''
   const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
@@ -113,7 +113,7 @@ test('allows the page to load only from its host, without inline code or markup 
   )
 })
 
-test('serves no other file, however its path is written', async () => {
+test('serves no files outside the dashboard, however the path is encoded', async () => {
   const targets = [
     '/dashboard/main.ts',
     '/dashboard/main.js',

@@ -66,7 +66,7 @@ function opened(counts: readonly number[]): Opened {
   return open
 }
 
-test('lists events by volume with at most ten markets each and their total number', async () => {
+test('lists events by volume with at most ten markets each and the total number of markets', async () => {
   const get = openRoutes(opened([2, 12]))
   const { body } = await get('limit=5')
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('lists events by volume with at most ten markets each and their total numbe
   assert.equal(without.body.events[0].market_count, 12)
 })
 
-test('passes filters on and names every bad parameter', async () => {
+test('applies filters and reports every invalid parameter', async () => {
   const get = openRoutes(opened([1, 1, 1]))
   const slugs = async (path: string) =>
     (await get(path)).body.events.map((event: { slug: string }) => event.slug)
@@ -115,7 +115,7 @@ test('passes filters on and names every bad parameter', async () => {
   )
 })
 
-test('pages through the list once whatever changes, with cursors bound to it', async () => {
+test('returns every event once across pages while data changes, and accepts a cursor only for its own list', async () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('event pages', seed)
     const world = new RandomCatalog(random, 60)
@@ -151,7 +151,7 @@ test('pages through the list once whatever changes, with cursors bound to it', a
   }
 })
 
-test('returns one event as its record with at most five hundred markets, and 404 for unknown ones', async () => {
+test('returns one event with at most five hundred markets, and 404 for an unknown event', async () => {
   const get = openRoutes(opened([1, 510]))
   const { body } = await get('', 'EVENT-e1')
   assert.equal(body.slug, 'event-e1')
@@ -164,7 +164,7 @@ test('returns one event as its record with at most five hundred markets, and 404
   )
 })
 
-test('yields to the event loop while it writes a page of two thousand markets', async () => {
+test('yields to the event loop while writing a page of two thousand markets', async () => {
   const open = opened(Array.from({ length: 200 }, () => 10))
   // Time passes with each look at the clock, as it does where descriptions are read from disk.
   let nowMs = 0

@@ -38,7 +38,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
   successfulBodyOf(server, schema, path, status)
 
 describe('GET /v1/markets', () => {
-  test('lists markets by volume, descending, and pages through the list once', async () => {
+  test('lists each market once across pages, by descending volume', async () => {
     const seen: string[] = []
     let cursor = ''
     for (;;) {
@@ -57,7 +57,7 @@ describe('GET /v1/markets', () => {
     assert.equal(seen[0], 'venue_b_m24')
   })
 
-  test('answers 400 for a cursor of other filters, edited, expired, or beside an offset', async () => {
+  test('answers 400 for a cursor that is edited, expired, of other filters, or combined with an offset', async () => {
     const first = await got(MarketsSchema, '/v1/markets?limit=2&platform=venue_a')
     const { cursor } = first
     const again = await got(MarketsSchema, `/v1/markets?limit=3&platform=venue_a&cursor=${cursor}`)
@@ -76,7 +76,7 @@ describe('GET /v1/markets', () => {
     assert.match(expired.detail, /expired/)
   })
 
-  test('passes filters, offsets and aliases on', async () => {
+  test('applies filters, offsets and aliases', async () => {
     const onB = await got(MarketsSchema, '/v1/markets?platform=venue_b&limit=200')
     assert.equal(onB.markets.length, 12)
     assert.ok(onB.markets.every((market) => market.platforms[0]?.platform === 'venue_b'))
@@ -99,7 +99,7 @@ describe('GET /v1/markets', () => {
     await got(DetailSchema, '/v1/markets?q=a&search=b', 400)
   })
 
-  test('names every bad parameter', async () => {
+  test('reports every invalid parameter', async () => {
     const bad = await got(
       ProblemsSchema,
       '/v1/markets?platform=polymarket&status=Open&limit=201&sort_by=relevance&start_ts=1700000000000',
@@ -122,7 +122,7 @@ describe('GET /v1/markets', () => {
 })
 
 describe('GET /v1/markets/search', () => {
-  test('requires two characters for a search, also as q and by relevance', async () => {
+  test('requires at least two characters in a search, and accepts q and sorting by relevance', async () => {
     await got(ProblemsSchema, '/v1/markets/search', 422)
     const short = await got(ProblemsSchema, '/v1/markets/search?search=%F0%9F%98%80', 422)
     assert.equal(short.detail[0]?.type, 'string_too_short')
@@ -134,7 +134,7 @@ describe('GET /v1/markets/search', () => {
 })
 
 describe('slow lists and searches', () => {
-  test('answers 503 when the search queue is full, and lists everything for blanks', async () => {
+  test('answers 503 when the search queue is full, and lists all markets for a blank search', async () => {
     const { catalog } = server.engine
     const search = catalog.search
     catalog.search = async () => {
@@ -148,7 +148,7 @@ describe('slow lists and searches', () => {
     catalog.search = search
   })
 
-  test('pages a search like a list, with cursors bound to its text', async () => {
+  test('pages through search results with cursors bound to the search text', async () => {
     const first = await got(MarketsSchema, '/v1/markets/search?q=happen&limit=15')
     const second = await got(
       MarketsSchema,
@@ -187,7 +187,7 @@ describe('slow lists and searches', () => {
 })
 
 describe('GET /v1/markets/{market_id}', () => {
-  test('returns one market by id in any case, with all its fields', async () => {
+  test('returns one market with all fields, by id in any letter case', async () => {
     rain.volume24h = usdMicros(1_250_000)
     const market = await got(MarketSchema, '/v1/markets/VENUE_A_rAIN')
     assert.equal(market.id, 'venue_a_Rain')
@@ -211,7 +211,7 @@ describe('GET /v1/markets/{market_id}', () => {
   })
 })
 
-test('accepts and shows only configured venue names', async () => {
+test('accepts and returns only configured venue names', async () => {
   const names = venueTable({ a: 'polymarket', b: 'kalshi' })
   const renamed = await openApiServer({ names })
   renamed.engine.add('Rain')

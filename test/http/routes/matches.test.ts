@@ -127,7 +127,7 @@ function quote(name: string, low: number, high: number): void {
 }
 
 describe('GET /v1/matching-markets', () => {
-  test('lists matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
+  test('lists matches by score and filters by score, search text, slug, event, confidence and relation', async () => {
     const all = ['aone', 'atwo', 'afive', 'athree', 'afour']
     for (const [query, names] of [
       ['', all],
@@ -162,7 +162,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('returns both markets with their venues’ keys and the assessment of the pair', async () => {
+  test('returns both markets with their venues’ identifiers and the scores of the pair', async () => {
     const body = await list('relation=subset')
     const [[row], [named]] = [body.matches, listingsOf(body)]
     assert.ok(row !== undefined && named !== undefined)
@@ -179,7 +179,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal((await list('confidence=low')).matches[0]?.outcome_map, null)
   })
 
-  test('computes the price gap between midpoints, inverted where Yes is No, and null if one is unknown', async () => {
+  test('computes the price gap from midpoints, inverts it for inverted pairs, and returns null for unknown prices', async () => {
     const gap = async (index: number) => (await list()).matches[index]?.price_gap
     assert.equal(await gap(0), null)
     quote('venue_a_aone', 0.4, 0.42)
@@ -193,7 +193,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal(await gap(4), null)
   })
 
-  test('shows only matched markets as each other’s second platform', async () => {
+  test('lists the second platform only when the pair counts as a matched market', async () => {
     const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),
@@ -205,7 +205,7 @@ describe('GET /v1/matching-markets', () => {
     )
   })
 
-  test('shows every match of a pinned list once, whatever is added', async () => {
+  test('returns every match of a pinned list once while matches are added', async () => {
     const first = await list('limit=2')
     assert.ok(first.cursor !== null && first.has_more)
     const [a] = pair('six', 99)
@@ -230,7 +230,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('sorts matches by gap or volume, filters by gap, and keeps the order over pages', async () => {
+  test('sorts matches by price gap or volume, filters by gap, and keeps the order across pages', async () => {
     clock.advance(5_000)
     // Widths 0.115, 0.3, 0 and twice unknown: no book, and no word on which outcome is which.
     quote('venue_a_aone', 0.4, 0.42)
@@ -278,7 +278,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('writes the gaps that a list was sorted by, over several ticks', async (t) => {
+  test('returns the same gaps that the list was sorted by when writing takes several ticks', async (t) => {
     clock.advance(5_000)
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)

@@ -129,7 +129,7 @@ describe('trades of an event with many markets', () => {
     return { result, most: Math.max(most, readsOfTurn) }
   }
 
-  test('reads no longer than a time slice per piece of a page and fills no ring', async () => {
+  test('reads a page in time slices, with at most 64 rows of a market at once', async () => {
     limitMax = 0
     for (const query of [
       'limit=100',
@@ -160,7 +160,7 @@ describe('trades of an event with many markets', () => {
     }
   })
 
-  test('filters trades by the exact min_count, whatever its binary form', async () => {
+  test('filters trades by min_count as an exact decimal', async () => {
     const found = async (count: string) =>
       (await get(`event_ticker=${EVENT}&limit=5&min_count=${count}`)).ids.length
     assert.deepEqual([await found('4.03'), await found('4.030001')], [5, 0])

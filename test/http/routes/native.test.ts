@@ -23,7 +23,7 @@ import { NOON } from '../../support/worlds/builders.ts'
 const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
-describe('native views', () => {
+describe('venue-native records', () => {
   let server: ApiServer
   before(async () => {
     server = await openApiServer()
@@ -40,7 +40,7 @@ describe('native views', () => {
   const ids = async (path: string, field: string): Promise<string[]> =>
     (await rows(path)).list.map((row) => String(row[field])).sort()
 
-  test('returns a recorded row as the venue sent it, every field with its type', async (t) => {
+  test('returns a recorded row exactly as the venue sent it, with every field’s type', async (t) => {
     const path = `${SHARED}/fixtures/polymarket`
     if (!existsSync(path)) {
       t.diagnostic(`no recorded data at ${path}: nothing was checked`)
@@ -76,7 +76,7 @@ describe('native views', () => {
     assert.ok(compared > 1_000, `${compared} fields`)
   })
 
-  test('returns live status and prices and derives fields the venue no longer sends', async () => {
+  test('returns live status and prices and derives fields that the venue no longer sends', async () => {
     const bare = { native: {} }
     const a = server.engine.add('0xlive', { ...bare, status: 'open' })
     a.summary = { ...a.summary, status: 'resolved', settlementPrice: priceMicros(1_000_000) }
@@ -100,7 +100,7 @@ describe('native views', () => {
     assert.equal((await one()).status, 'initialized')
   })
 
-  test('shows ids of a protocol v2 market that requests accept', async () => {
+  test('returns ids of a protocol v2 market that requests accept', async () => {
     const ids = ['6121852760768223522', '6121852760768223523']
     const outcomes = ids.map((id, index) => ({
       label: index === 0 ? 'Yes' : 'No',
@@ -129,13 +129,13 @@ describe('native views', () => {
     }
   })
 
-  test('answers 404 for what a venue lacks, without a search of the other venue', async () => {
+  test('answers 404 for an id unknown to the venue without searching the other venue', async () => {
     for (const path of ['venue_a/markets/none', 'venue_b/markets/none', 'venue_b/markets/0xlive']) {
       assert.equal((await server.get(`/v1/${path}`)).status, 404, path)
     }
   })
 
-  test('intersects lookups with each other and other filters, and pins pages', async () => {
+  test('combines id lookups and other filters with AND, and pins the list across pages', async () => {
     const { engine } = server
     for (let index = 0; index < 9; index += 1) {
       engine.add(`0xn${index}`, {
@@ -183,7 +183,7 @@ describe('native views', () => {
     )
   })
 
-  test('looks repeated values up once, in any case', async (t) => {
+  test('looks up a repeated value once, ignoring letter case', async (t) => {
     const { engine } = server
     engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
     for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {
@@ -210,7 +210,7 @@ describe('native views', () => {
     }
   })
 
-  test('reads several markets as one sequence with every row once, in both orders', () => {
+  test('merges the trades of several markets without lost or repeated rows, in both orders', () => {
     const random = seededRandom('merged')
     const markets = ['m1', 'm2', 'm3'].map((name) => server.engine.add(name))
     let at: number = NOON
@@ -229,7 +229,7 @@ describe('native views', () => {
     }
   })
 
-  test('returns filtered trades of a market, event or venue in the token traded', async () => {
+  test('returns filtered trades of a market, event or venue in terms of the traded token', async () => {
     const { engine } = server
     const a = engine.add('0xtrades', { slug: 'traded' })
     const wallet = `0x${'Ab'.repeat(20)}`

@@ -33,7 +33,7 @@ const flat = (levels: readonly { price: number; size: number }[]) =>
   levels.map(({ price, size }) => [price, size])
 
 describe('GET /v1/markets/{market_id}/orderbook', () => {
-  test('returns an empty stale book for a market without a book', async () => {
+  test('returns an empty, stale book for a market without book data', async () => {
     const book = await got(OrderbookSchema, path)
     assert.deepEqual(book.bids, [])
     assert.equal(book.stale, true)
@@ -45,7 +45,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).timestamp_ms, clock.nowMs())
   })
 
-  test('marks a book as stale while its venue’s data is unread, also in a consolidated book, and not afterwards', async () => {
+  test('marks a book as stale, consolidated or not, until its venue’s pending data is processed', async () => {
     rain.replace([level(0.4, 10)], [level(0.5, 7)])
     assert.equal((await got(OrderbookSchema, path)).stale, false)
     rain.isBehind = true
@@ -56,7 +56,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).stale, false)
   })
 
-  test('returns levels best first, limited by depth, with seq, epoch and age', async () => {
+  test('returns levels from the best price, limited by depth, with seq, epoch and age', async () => {
     rain.replace([level(0.4, 10), level(0.38, 5)], [level(0.45, 7), level(0.5, 0.000001)])
     rain.change(bid(0.41, 2), ask(0.45, 0))
     clock.advance(1_500)
@@ -82,7 +82,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     await got(ProblemsSchema, `${path}?consolidated=maybe`, 422)
   })
 
-  test('returns the first outcome’s book inverted for the second outcome', async () => {
+  test('returns the inverted book for the second outcome', async () => {
     const book = await got(OrderbookSchema, `${path}?outcome=No`)
     assert.deepEqual(flat(book.bids), [[0.5, 0.000001]])
     assert.deepEqual(
@@ -94,14 +94,14 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
 })
 
 describe('consolidated=true', () => {
-  test('returns the plain book without a matched market', async () => {
+  test('returns the market’s own book when it has no matched market', async () => {
     for (const query of ['', '&outcome=No', '&depth=2']) {
       const one = await server.get(`${path}?consolidated=true${query}`)
       assert.equal(one.text, (await server.get(`${path}?consolidated=off${query}`)).text)
     }
   })
 
-  test('keeps equal prices as two levels, the requested market’s first, and allows crossed books', async () => {
+  test('lists equal prices as two levels, the requested market’s first, and allows crossed books', async () => {
     server.engine.matches.put(rain, snow)
     rain.replace([level(0.41, 2), level(0.4, 10)], [level(0.5, 1)])
     clock.advance(700)
@@ -129,7 +129,7 @@ describe('consolidated=true', () => {
     snow.isStale = false
   })
 
-  test('sorts, inverts and then limits both books, whatever they contain', async () => {
+  test('sorts and inverts both books before applying the depth limit', async () => {
     const random = seededRandom('consolidated')
     for (let round = 0; round < 60; round += 1) {
       for (const market of [rain, snow]) {
@@ -162,7 +162,7 @@ describe('consolidated=true', () => {
 })
 
 describe('GET /v1/orderbooks', () => {
-  test('returns each market’s own answer, limited by depth', async () => {
+  test('returns the same book for each market as its own endpoint, limited by depth', async () => {
     for (const query of ['', 'depth=1']) {
       const all = await got(
         OrderbooksSchema,

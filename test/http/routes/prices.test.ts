@@ -37,7 +37,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('returns the current price, never observed after its at_time, and its complement', async () => {
+  test('returns the current price, observed no later than its at_time, and the complement for the other outcome', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)
@@ -52,7 +52,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     assert.equal(no.outcome, 'No')
   })
 
-  test('returns a past price, 404 before the first and 400 in the future', async () => {
+  test('returns a past price, 404 before the first price and 400 for a future time', async () => {
     rain.past.length = 0
     rain.past.push({ price: priceMicros(300_000), timeMs: timeMs(NOON - 60_000) })
     rain.past.push({ price: priceMicros(200_000), timeMs: timeMs(NOON - 30_000) })
@@ -71,13 +71,13 @@ describe('GET /v1/markets/{market_id}/price', () => {
     await got(ProblemsSchema, `${path}?at_time=${NOON}`, 422)
   })
 
-  test('accepts the second that the current price states', async () => {
+  test('accepts the at_time of the current price as a request time', async () => {
     const { at_time } = await got(PriceSchema, path)
     assert.equal((await got(PriceSchema, `${path}?at_time=${at_time}`)).source, 'history')
     await got(DetailSchema, `${path}?at_time=${at_time + 1}`, 400)
   })
 
-  test('waits for the venue’s history, and answers 404 without a price and 503 without an answer', async () => {
+  test('waits for the venue’s price history, and answers 404 without a price and 503 when the venue does not answer', async () => {
     const own = server.engine.pastPrices
     const requested: { market: MarketView; atMs: TimeMs }[] = []
     let reply: () => Promise<PricePoint | null> = async () => null
@@ -102,7 +102,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     server.engine.pastPrices = own
   })
 
-  test('accepts an outcome label or yes and no, and otherwise answers 400 with the labels', async () => {
+  test('accepts an outcome label, yes or no, and otherwise answers 400 with the labels', async () => {
     const spain = '/v1/markets/venue_a_spain/price?outcome='
     assert.equal((await got(PriceSchema, `${spain}over+2.5`)).outcome, 'Over 2.5')
     assert.equal((await got(PriceSchema, `${spain}Yes`)).outcome, 'Spain')
@@ -111,7 +111,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
 })
 
 describe('GET /v1/prices', () => {
-  test('returns each market once in the requested order, and the unknown ids', async () => {
+  test('returns each market once in the requested order, and lists unknown ids', async () => {
     for (const query of [
       'market_ids=venue_b_snow,venue_a_None,VENUE_A_RAIN,venue_b_Snow,venue_a_none,%22x%22',
       'ids=venue_b_snow,venue_a_None&ids=venue_a_rain&ids=%22x%22',

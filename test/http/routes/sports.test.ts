@@ -90,7 +90,7 @@ async function problem(sport: string, query: string) {
 }
 
 describe('GET /v1/sports/{sport}', () => {
-  test('lists games of the requested day, or of today, by key', async () => {
+  test('lists games of the requested day, or of today by default, by key', async () => {
     const body = await games('nfl')
     assert.deepEqual(requested.at(-1), { sport: 'nfl', date: '2025-09-04' })
     assert.deepEqual([body.sport, body.date], ['nfl', '2025-09-04'])
@@ -100,7 +100,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(requested.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
-  test('returns a game’s start in whole seconds or null, and only shown games', async () => {
+  test('returns start times in whole seconds or null, only for the listed games', async () => {
     const { starts_at: starts } = await games('nfl')
     const start = Date.UTC(2025, 8, 5, 0, 20) / 1_000
     assert.deepEqual(starts, { 'nfl-dal-phi-2025-09-04': start, 'nfl-kc-lac-2025-09-05': null })
@@ -108,7 +108,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(one.starts_at, { 'nfl-kc-lac-2025-09-05': null })
   })
 
-  test('answers 422 for an unknown sport or malformed date and 400 for an impossible date', async () => {
+  test('answers 422 for an unknown sport or malformed date, and 400 for an impossible date', async () => {
     assert.deepEqual(await problem('curling', ''), {
       type: 'enum',
       loc: ['path', 'sport'],
@@ -128,7 +128,7 @@ describe('GET /v1/sports/{sport}', () => {
     await games('nfl', 'date=2024-02-29')
   })
 
-  test('filters games by words of either venue’s titles with search, and markets with platform', async () => {
+  test('filters games by words in either venue’s titles, and markets by platform', async () => {
     for (const [query, keys] of [
       ['search=eagles', ['nfl-dal-phi-2025-09-04']],
       ['team=PHILADELPHIA', ['nfl-dal-phi-2025-09-04']],

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('serves health without a key, uncounted, as degraded when any part is', async () => {
+test('serves health without a key or rate counting, and reports degraded when any component is degraded', async () => {
   const { engine } = server
   const used = engine.accounts.usedBy('127.0.0.1')
   const health = async () => {
@@ -47,7 +47,7 @@ test('serves health without a key, uncounted, as degraded when any part is', asy
   assert.equal(engine.accounts.usedBy('127.0.0.1'), used)
 })
 
-test('lists unknown venue data in health, by the configured name', async () => {
+test('lists unknown venue data in health under the configured venue name', async () => {
   const { engine } = server
   const [first] = engine.venueViews
   assert.ok(first !== undefined)
@@ -72,13 +72,13 @@ test('lists unknown venue data in health, by the configured name', async () => {
   engine.venueViews[0] = first
 })
 
-test('serves the registry’s metrics to this machine', async () => {
+test('serves metrics to requests from the same machine', async () => {
   const got = await server.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
-test('refuses metrics to proxied clients and other origins', async () => {
+test('refuses metrics to proxied clients and forbids cross-origin reads', async () => {
   const proxied = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     for (const one of [server, proxied]) {
@@ -115,7 +115,7 @@ test('refuses metrics to proxied clients and other origins', async () => {
   }
 })
 
-test('answers metrics only by a loopback name, a host of METRICS_HOSTS or, when public, an address', async () => {
+test('serves metrics only for loopback host names, METRICS_HOSTS and, when metrics are public, IP addresses', async () => {
   const hosts = ['localhost:8080', '127.0.0.1', '[::1]:1', 'Metrics.Example:8080', '192.0.2.7:8080']
   const answeredBy = async (set: Parameters<typeof openApiServer>[0]) => {
     const own = await openApiServer(set)
@@ -145,7 +145,7 @@ test('answers metrics only by a loopback name, a host of METRICS_HOSTS or, when 
   assert.deepEqual(all, [yes, yes, yes, yes, yes, yes, no, no])
 })
 
-test('treats a caller with a PROXY protocol preamble as another machine', async () => {
+test('treats a caller with a PROXY protocol preamble as remote', async () => {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
   const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
@@ -156,7 +156,7 @@ test('treats a caller with a PROXY protocol preamble as another machine', async 
   assert.ok(answer === null || answer.status === 404, `${answer?.status}`)
 })
 
-test('counts stored data in statistics by configured names', async () => {
+test('counts stored data in statistics under the configured venue names', async () => {
   const { engine } = server
   const schema = statsSchema(engine.catalog.names)
   const empty = await successfulBodyOf(server, schema, '/v1/stats')

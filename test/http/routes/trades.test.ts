@@ -27,7 +27,7 @@ async function page(query: string) {
 }
 
 describe('GET /v1/markets/{market_id}/trades', () => {
-  test('returns a trade’s price and side in the first outcome and names the traded one', async () => {
+  test('returns price and side in terms of the first outcome and names the traded outcome', async () => {
     const quiet = server.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
@@ -65,7 +65,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.equal(body.has_more, false)
   })
 
-  test('filters by the taker’s action, in terms of the first or the traded outcome', async () => {
+  test('filters by the taker’s side, in terms of the first or the traded outcome', async () => {
     const sides = server.engine.add('sides')
     const rows = (['buy', 'sell'] as const).flatMap((side) =>
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
@@ -88,7 +88,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.deepEqual(await got('side=sell&taker_side=buy'), ['sell-1'])
   })
 
-  test('returns every row once over all pages, in both orders, while newer rows arrive', async () => {
+  test('returns every trade once across pages, in both orders, while new trades arrive', async () => {
     const random = seededRandom('trades', 3)
     let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
@@ -125,7 +125,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('accepts a range in whole seconds and a side, and refuses bad ranges', async () => {
+  test('accepts a side and a range in whole seconds, and refuses invalid ranges', async () => {
     const first = NOON / 1000
     const all = await page(`start_time=${first}&end_time=${first}&limit=500`)
     assert.ok(all.trades.length > 0)
@@ -145,14 +145,14 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('states where the data begins for an earlier range', async () => {
+  test('returns the start of the data when the range begins earlier', async () => {
     const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
     assert.deepEqual(early.trades, [])
     assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))
     assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
   })
 
-  test('accepts a slug for an unknown id and refuses one that contradicts a known id', async () => {
+  test('accepts a slug when the id is unknown and refuses a slug that contradicts a known id', async () => {
     const by = (id: string, slug: string) => server.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)

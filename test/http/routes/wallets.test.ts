@@ -81,7 +81,7 @@ function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   }
 }
 
-test('returns every figure of a profile exactly, by proxy or owner address in any case', async () => {
+test('returns exact profile figures by proxy or owner address in any letter case', async () => {
   const { totals } = ann
   const range = (name: 'one_day' | 'seven_day' | 'thirty_day' | 'all_time') => {
     const { realized, volume, trades } = ann.window(name)
@@ -126,7 +126,7 @@ test('returns every figure of a profile exactly, by proxy or owner address in an
   assert.equal((await server.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
 })
 
-test('answers 422 with the valid form for an invalid address, and 400 for an id of venue b', async () => {
+test('answers 422 with the expected format for an invalid address, and 400 for a venue B id', async () => {
   const wrong = ['0x12', 'ann', ANN.slice(2), `${ANN}0`, `0x${'g1'.repeat(20)}`, 'venue_a_Rain']
   const paths = ['', '/trades', '/positions', '/pnl', '/activity']
   const opened = server.engine.wallets.opened.length
@@ -223,7 +223,7 @@ const newest = (isWanted: (row: WalletEventView) => boolean) =>
 
 const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kind === 'sell'
 
-test('returns trades in the first outcome, equal to a plain array for every filter and page', async () => {
+test('returns trades in terms of the first outcome, equal to a reference implementation for every filter and page', async () => {
   const base = `/v1/wallets/${ANN}/trades`
   await successfulBodyOf(server, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
@@ -299,7 +299,7 @@ test('returns splits, merges, redemptions, conversions and migrations, filtered 
   }
 })
 
-test('returns exact profits of a range in steps that add up', async () => {
+test('returns exact profits of a range and a profit series that adds up to them', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
   const full = await successfulBodyOf(server, pnlSchema, base)
   const { totals, unrealized } = ann
@@ -337,7 +337,7 @@ test('returns exact profits of a range in steps that add up', async () => {
   )
 })
 
-test('ranks each wallet once by window and order, with counts in statistics', async () => {
+test('ranks each wallet once per window and order, and counts wallets in statistics', async () => {
   const { wallets } = server.engine
   for (const window of ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const) {
     for (const sortBy of ['realized_pnl', 'volume'] as const) {
@@ -404,7 +404,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('pages through each position of the first page’s time once, in order, whatever changes', async () => {
+test('returns every position of the first page’s snapshot once, in order, while positions change', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -451,7 +451,7 @@ test('pages through each position of the first page’s time once, in order, wha
   for (const path of foreign) assert.equal((await server.get(path)).status, 400, path)
 })
 
-test('filters positions and orders them like a plain sort, unknown figures last', async () => {
+test('filters and sorts positions like a reference sort, with unknown figures last', async () => {
   const wallet = holder('88', 600)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=500`
   const isOpen = ({ amount }: PositionView) => amount > 0
@@ -506,7 +506,7 @@ test('filters positions and orders them like a plain sort, unknown figures last'
   assert.deepEqual(await tokens(''), await tokens('sort_by=current_value&order=desc'))
 })
 
-test('returns every figure of a position and of the wallet’s summary exactly', async () => {
+test('returns exact figures of each position and of the wallet’s summary', async () => {
   const body = await successfulBodyOf(
     server,
     walletPositionsSchema,
@@ -565,7 +565,7 @@ test('returns every figure of a position and of the wallet’s summary exactly',
   assert.deepEqual(part.summary, summary)
 })
 
-test('returns no profile and empty lists for an unknown wallet, and completeness in each answer', async () => {
+test('answers 404 for an unknown wallet’s profile, empty lists for its data, and completeness in every response', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await server.get(`/v1/wallets/${UNSEEN}`)).status, 404)

@@ -97,7 +97,7 @@ async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_
 }
 
 describe('webhooks', () => {
-  test('creates, lists, reads, changes and deletes a webhook and shows its secret only when created or replaced', async () => {
+  test('creates, lists, reads, changes and deletes webhooks, and returns a secret only when created or replaced', async () => {
     const filters = { market_ids: ['venue_a_a0'], min_usd: 12.345678, side: 'sell' }
     const made = await make({ filters, description: 'a bot', secret: SECRET })
     const { secret, ...record } = made
@@ -148,7 +148,7 @@ describe('webhooks', () => {
     await got(404, 'DELETE', ONE, { id })
   })
 
-  test('replaces a secret by a given or generated one, with or without a body', async () => {
+  test('replaces a secret with a given or generated secret, with or without a request body', async () => {
     const { id, secret } = await make()
     const seen = new Set([secret])
     const path = `${ONE}/rotate-secret`
@@ -166,7 +166,7 @@ describe('webhooks', () => {
     ])
   })
 
-  test('hides another account’s webhook like an unknown one, for keys and tokens', async () => {
+  test('answers 404 for another account’s webhook, for keys and tokens', async () => {
     const { id } = await make()
     const account = server.engine.webhooks.rows.get(id)?.webhook.accountId
     assert.ok(account !== undefined)
@@ -187,7 +187,7 @@ describe('webhooks', () => {
     assert.deepEqual(server.engine.webhooks.get(account, id)?.isActive, true, 'eve changed nothing')
   })
 
-  test('returns the refusal when an account has its maximum of webhooks', async () => {
+  test('answers 400 when an account has its maximum number of webhooks', async () => {
     const own = await openApiServer()
     own.engine.webhooks.countMax = 2
     const post = () => own.get(ALL, { method: 'POST', body: JSON.stringify(GOOD) })
@@ -200,7 +200,7 @@ describe('webhooks', () => {
 })
 
 describe('webhook bodies', () => {
-  test('lists every failure at its path, however deep, in the order of fields', async () => {
+  test('lists every validation error with its full path, in field order', async () => {
     const body = {
       more: { hunter2: 'hunter2' },
       description: 5,
@@ -238,7 +238,7 @@ describe('webhook bodies', () => {
     ])
   })
 
-  test('reports rule failures beside schema failures', async () => {
+  test('reports rule violations together with schema violations', async () => {
     const body = {
       url: 'http://10.0.0.1/',
       event_types: ['trade', 'trades'],
@@ -276,7 +276,7 @@ describe('webhook bodies', () => {
     ])
   })
 
-  test('refuses hostile bodies without exposing a secret and creates nothing', async () => {
+  test('refuses hostile bodies without exposing a secret or creating a webhook', async () => {
     const before = server.engine.webhooks.rows.size
     for (const [body, wanted] of hostile()) {
       const found = await failures(body)
@@ -295,7 +295,7 @@ describe('webhook bodies', () => {
     assert.equal(Reflect.get(clean, 'url'), undefined, 'no prototype was touched')
   })
 
-  test('expands short event types, each once, and states what is accepted for others', async () => {
+  test('expands short event types without repeats, and lists the accepted types for an unknown type', async () => {
     const names = [
       ['trade', 'trade_created', 'trade.created'],
       ['whale', 'whale_alert', 'whale.alert'],
@@ -322,7 +322,7 @@ describe('webhook bodies', () => {
     assert.match(body, /'trade\.created', .*'webhook\.test'.* or 'webhook_test'/)
   })
 
-  test('normalises ids, addresses and money, and keeps a URL as it is called', async () => {
+  test('normalises ids, addresses and amounts, and stores a URL in the form in which it will be requested', async () => {
     const wallet = `0x${'Ab'.repeat(20)}`
     const condition = `0x${'ab'.repeat(32)}`
     const { url, filters } = await make({
@@ -366,7 +366,7 @@ describe('webhook bodies', () => {
     assert.deepEqual(Reflect.get(Object(stored), 'market_ids'), many)
   })
 
-  test('lets the operator decide where a URL may point', async () => {
+  test('allows HTTP and private webhook URLs only when the operator permits them', async () => {
     const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
     const open = await openApiServer({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
     const shut: ApiServer = await openApiServer()
@@ -381,8 +381,8 @@ describe('webhook bodies', () => {
   })
 })
 
-describe('the document', () => {
-  test('accepts the example bodies of the document unchanged', async () => {
+describe('OpenAPI document', () => {
+  test('contains example bodies that the server accepts unchanged', async () => {
     const examples = server.routes.flatMap(({ method, pattern, document }) =>
       Object.entries(document.bodyExamples ?? {}).map(([name, body]) => ({
         ...{ method, pattern, name, body },
@@ -409,7 +409,7 @@ describe('deliveries', () => {
     error: status === 200 ? null : 'HTTP 500',
   })
 
-  test('lists deliveries newest first, without loss or repeat over pages, by status or all', async () => {
+  test('lists deliveries newest first across pages, without lost or repeated rows, with or without a status filter', async () => {
     const { id } = await make()
     const statuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const
     const nowMs = server.engine.clock.nowMs()
@@ -457,7 +457,7 @@ describe('deliveries', () => {
     await got(422, 'GET', path, { id, query: '?limit=201' })
   })
 
-  test('returns a delivery’s attempts, and 202 with the delivery for a test and a retry', async () => {
+  test('returns a delivery’s attempts, and answers a test or retry with 202 and the delivery', async () => {
     const { id } = await make()
     const atMs = timeMs(server.engine.clock.nowMs() - 5_000)
     const set = {
@@ -506,14 +506,14 @@ describe('deliveries', () => {
   })
 })
 
-describe('one delivery', () => {
+describe('single delivery', () => {
   const answer = {
     headers: [['content-type', 'text/html'] as const],
     body: Buffer.from('<h1>busy</h1>'),
     isCut: false,
   }
 
-  test('returns what was posted, without its signature, and the head of the last answer', async () => {
+  test('returns the posted request without its signature and the start of the last response', async () => {
     const { id } = await make()
     const atMs = timeMs(server.engine.clock.nowMs() + 250)
     const last = { atMs, durationMs: 7, status: 503, error: 'answered 503', answer }
@@ -542,7 +542,7 @@ describe('one delivery', () => {
     })
   })
 
-  test('shows what a receiver answered to a key with the scope webhooks or a token, and to no key that only reads', async () => {
+  test('shows a receiver’s response to a token or a key with the webhooks scope, but not to a read-only key', async () => {
     const { id } = await make()
     server.engine.webhooks.deliver(id)
     for (const [status, header, value] of [
@@ -554,7 +554,7 @@ describe('one delivery', () => {
     }
   })
 
-  test('returns no answer for a delivery never attempted or older than stored answers', async () => {
+  test('returns a null response for a delivery that was never attempted or whose response is no longer stored', async () => {
     const { id } = await make()
     server.engine.webhooks.deliver(id)
     const last = { atMs: server.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }

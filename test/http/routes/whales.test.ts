@@ -116,7 +116,7 @@ const expected = (isWanted: (row: Row) => boolean) =>
     .reverse()
     .map(({ id }) => id)
 
-test('returns a row with the stream’s fields and the minimum dollars of the list', async () => {
+test('returns the same fields as the stream and the list’s minimum in dollars', async () => {
   const { body } = await server.get('/v1/whales?limit=1&min_usd=1000')
   const last = rows[rows.length - 1]
   assert.ok(last !== undefined && Array.isArray(body.trades))
@@ -138,7 +138,7 @@ test('returns a row with the stream’s fields and the minimum dollars of the li
   assert.equal((await server.get('/v1/whales')).body.min_usd, 5_000)
 })
 
-test('returns what a plain array gives for every filter combination, on exactly one page each', async () => {
+test('returns the same rows as a reference implementation for every filter combination, each on exactly one page', async () => {
   const wallet = WALLETS[0] ?? ''
   const second = NOON / 1_000
   const cases: readonly (readonly [string, (row: Row) => boolean])[] = [
@@ -179,7 +179,7 @@ test('returns what a plain array gives for every filter combination, on exactly 
   assert.deepEqual(oldest, expected(() => true).reverse())
 })
 
-test('returns those of one market at its path', async () => {
+test('returns the whale trades of one market at the market’s path', async () => {
   const found = await pages('/v1/markets/VENUE_A_one/whales', 'limit=7&side=buy')
   assert.deepEqual(
     found,
@@ -188,13 +188,13 @@ test('returns those of one market at its path', async () => {
   assert.equal((await server.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
 })
 
-test('returns no rows below 1,000 dollars and says so', async () => {
+test('returns no rows below 1,000 dollars and reports that minimum', async () => {
   const got = await server.get('/v1/whales?min_usd=999.99')
   assert.equal(got.status, 422)
   assert.match(got.text, /greater than or equal to 1000/)
 })
 
-test('marks whales of a venue as incomplete while its stream of wallets has ended', async () => {
+test('marks a venue’s whale trades as incomplete while its stream of wallet addresses is unavailable', async () => {
   const { engine } = server
   const lacks = async (path: string) => {
     const { headers } = await server.get(path)

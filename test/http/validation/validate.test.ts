@@ -53,7 +53,7 @@ function queryOf(input: unknown): string {
 }
 
 describe('queries', () => {
-  test('takes an empty value for a parameter that is not given', () => {
+  test('treats an empty parameter as not given', () => {
     const parse = compileQuery(
       Type.Object({
         status: parameters.status(),
@@ -85,7 +85,7 @@ describe('queries', () => {
     }
   })
 
-  test('answers every parameter of the oracle with pydantic’s messages', (t) => {
+  test('returns pydantic’s messages for every recorded parameter case', (t) => {
     let count = 0
     for (const { case: name, input, ok, value, errors } of oracle(t)) {
       const schema = PARAMETERS[name]
@@ -131,7 +131,7 @@ describe('queries', () => {
   )
   const read = (text: string) => page(parseQuery(text) ?? new Map())
 
-  test('lists all failures in the order of the parameters', () => {
+  test('lists all errors in parameter order', () => {
     const parsed = read('status=no&limit=x')
     assert.ok(parsed.kind === 'invalid')
     assert.deepEqual(
@@ -144,7 +144,7 @@ describe('queries', () => {
     )
   })
 
-  test('uses the last value of a repeated scalar, and commas and repeats of a list', () => {
+  test('uses the last value of a repeated scalar, and splits lists at commas and repeats', () => {
     const parsed = read('search=ab&limit=3&limit=7&tags=a,b&tags=c,')
     assert.ok(parsed.kind === 'valid')
     assert.equal(parsed.value.limit, 7)
@@ -152,7 +152,7 @@ describe('queries', () => {
     assert.deepEqual(parsed.unknownNames, [])
   })
 
-  test('accepts an alias for its name and refuses one that contradicts it', () => {
+  test('accepts an alias and refuses an alias that contradicts the parameter', () => {
     assert.equal(read('q=ab').kind, 'valid')
     assert.equal(read('query=ab').kind, 'valid', 'an alias of its own')
     assert.equal(read('q=ab&search=ab&keyword=ab').kind, 'valid')
@@ -162,7 +162,7 @@ describe('queries', () => {
     assert.equal(read('q=a&search=cd').kind, 'invalid', 'a failure comes before a conflict')
   })
 
-  test('names and ignores unknown parameters and applies defaults', () => {
+  test('names unknown parameters without refusing them, and applies defaults', () => {
     const parsed = read('search=ab&page=2&__proto__=x')
     assert.ok(parsed.kind === 'valid')
     assert.deepEqual(parsed.unknownNames, ['page', '__proto__'])
@@ -185,7 +185,7 @@ describe('secrets', () => {
     return parsed.problems[0]?.input
   }
 
-  test('redacts what looks like a secret anywhere', () => {
+  test('redacts anything that looks like a secret anywhere in the input', () => {
     const secrets = [
       `pmk_${'a'.repeat(38)}`,
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -206,7 +206,7 @@ describe('secrets', () => {
     }
   })
 
-  test('returns 256 characters of a list or object, however nested', () => {
+  test('limits the echo of a list or object to 256 characters, however deeply nested', () => {
     const charactersOf = (value: unknown): number => {
       if (typeof value !== 'object' || value === null) return String(value).length
       if (Array.isArray(value)) return value.reduce((sum, item) => sum + charactersOf(item), 0)
@@ -244,7 +244,7 @@ describe('secrets', () => {
     assert.deepEqual(echo(short), short)
   })
 
-  test('scans a long text no further than it is echoed', () => {
+  test('scans a long text only as far as it is echoed', () => {
     const text = 'pass'.repeat(8_000)
     assert.equal(inputOf(`${text}=hunter2`), text.slice(0, 256))
   })
@@ -262,7 +262,7 @@ describe('bodies', () => {
   const bytes = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 
-  test('answers every body of the oracle with pydantic’s messages, without its password', (t) => {
+  test('returns pydantic’s messages for every recorded body case, without the password', (t) => {
     for (const { case: name, input, errors } of oracle(t)) {
       const parse = name === 'body_signup' ? signup : name === 'body_key' ? key : null
       if (parse === null) continue
@@ -277,7 +277,7 @@ describe('bodies', () => {
     }
   })
 
-  test('refuses invalid JSON at its position without echoing it', () => {
+  test('refuses invalid JSON with its position and without echoing it', () => {
     const parsed = signup(bytes('{"password":"hunter22", oops'))
     assert.ok(parsed.kind === 'invalid')
     assert.equal(parsed.problems[0]?.type, 'json_invalid')
@@ -285,7 +285,7 @@ describe('bodies', () => {
     assert.ok(!JSON.stringify(parsed).includes('hunter22'))
   })
 
-  test('reports an empty body as missing and invalid text as undecodable', () => {
+  test('reports an empty body as missing and invalid UTF-8 as undecodable', () => {
     const empty = signup(bytes(''))
     assert.ok(empty.kind === 'invalid')
     assert.deepEqual(empty.problems[0], {
@@ -297,7 +297,7 @@ describe('bodies', () => {
     assert.equal(signup(Buffer.from([0xff, 0xfe])).kind, 'undecodable')
   })
 
-  test('echoes only known fields of a body that takes secrets', () => {
+  test('echoes only known fields when the body may contain secrets', () => {
     const mistakes = [
       { email: 'a@b.c', pwd: 'hunter22' },
       { email: 'a@b.c', pasword: 'hunter22' },
@@ -324,7 +324,7 @@ describe('bodies', () => {
     assert.deepEqual(other.problems[0]?.input, { lable: 'mine' }, 'a body without secrets')
   })
 
-  test('counts code points for lengths and names the limit', () => {
+  test('counts lengths in code points and states the limit', () => {
     assert.equal(key(bytes({ label: '😀'.repeat(64) })).kind, 'valid')
     const parsed = key(bytes({ label: '😀'.repeat(65) }))
     assert.ok(parsed.kind === 'invalid')
@@ -332,7 +332,7 @@ describe('bodies', () => {
     assert.deepEqual(parsed.problems[0]?.ctx, { max_length: 64 })
   })
 
-  test('neither throws on nor accepts a deep or hostile body', () => {
+  test('refuses a deeply nested or hostile body without throwing', () => {
     assert.equal(signup(bytes('['.repeat(8000) + ']'.repeat(8000))).kind, 'invalid')
     assert.equal(signup(bytes('{"__proto__":{"email":"a@b","password":"x"}}')).kind, 'invalid')
   })

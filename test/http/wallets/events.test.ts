@@ -23,7 +23,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
   return { event, timeMs: timeMs(NOON), ordinal: 0, id: 'id', view: null, facts }
 }
 
-test('names a removed market as before, with prices and sides in its first outcome', () => {
+test('keeps a removed market’s names and shows prices and sides in terms of its first outcome', () => {
   const published = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record

@@ -7,7 +7,7 @@ import { WalletPins } from '../../../http/wallets/pins.ts'
 
 const tokens = (...names: readonly string[]) => names.map(outcomeId)
 
-test('retains an order for five minutes after its last rebuild and shares it while unchanged', () => {
+test('retains a pinned order for five minutes after it was last built and shares it while the order is unchanged', () => {
   let nowMs = 0
   const pins = new WalletPins({ monotonicMs: () => nowMs })
   const first = pins.add('ann', tokens('1', '2'))
@@ -27,7 +27,7 @@ test('retains an order for five minutes after its last rebuild and shares it whi
   assert.ok(pins.add('ann', tokens('2', '1')) > other, 'no pin is used twice')
 })
 
-test('ends the oldest orders beyond the row bound, except the only one', () => {
+test('evicts the oldest pinned orders beyond the row limit, but never the newest', () => {
   const pins = new WalletPins({ monotonicMs: () => 0 }, 5)
   const made = ['a', 'b', 'c'].map((name) => pins.add(name, tokens('1', '2')))
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { systemClock } from '../../../engine/clock.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { textRanks } from '../../../http/wallets/text-ranks.ts'
 
-test('ranks texts like a plain sort, with equal ranks for equal texts', async () => {
+test('ranks texts like a reference sort, with equal ranks for equal texts', async () => {
   const random = seededRandom('texts')
   for (const count of [0, 1, 2, 511, 512, 513, 1_537, 9_000]) {
     const texts = Array.from({ length: count }, () => {

@@ -62,7 +62,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('reads at most 128 events of a wallet in a tick, however rare the matches', async () => {
+test('reads at most 128 wallet events per tick, however rare the matches', async () => {
   const wallet = countedWallet('a1')
   server.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookUpsMax] of [
@@ -95,7 +95,7 @@ test('reads at most 128 events of a wallet in a tick, however rare the matches',
   }
 })
 
-test('counts a slow wallet open against the search time, which is refused in time', async () => {
+test('counts the time to open a slow wallet towards the search time limit', async () => {
   const clock = new ManualClock()
   const { wallets, catalog } = server.engine
   const wallet = countedWallet('b2')

@@ -138,7 +138,7 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
 }
 
 describe('bodies', () => {
-  test('writes a trade, a whale and a resolution like the stream', () => {
+  test('writes trades, whale trades and resolutions like the stream', () => {
     const { bodies, one, updates, json, clock } = world()
     clock.advance(61_001)
     one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
@@ -162,7 +162,7 @@ describe('bodies', () => {
     assert.equal(data.settlement_price, 1)
   })
 
-  test('writes a price with the previous one, the change and its market', () => {
+  test('writes a price with the previous price, the change and the market', () => {
     const { bodies, one, updates, json } = world()
     one.reprice(415_000)
     const update = newest(updates, 'price')
@@ -184,7 +184,7 @@ describe('bodies', () => {
     })
   })
 
-  test('writes a match with both markets under their venues, whichever published it', () => {
+  test('writes both markets of a match under their venues, whichever market published the match', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
@@ -214,7 +214,7 @@ describe('bodies', () => {
     assert.equal(lone.data.kalshi, null, 'gone by now')
   })
 
-  test('writes an opportunity like REST at its opening’s time, and its end with reason and time', () => {
+  test('writes an opportunity like REST with its opening time, and its end with reason and time', () => {
     const { bodies, one, other } = world()
     const opened = arbitrageOf(one, other, 'changed')
     const record = opportunityRecord(opened.opportunity, opened.receivedAtMs, { hasLevels: false })
@@ -227,7 +227,7 @@ describe('bodies', () => {
     assert.equal(last.timestamp, '2026-11-20T12:00:03.000Z')
   })
 
-  test('limits a body to 20 KB, whatever a venue writes, without cutting names', () => {
+  test('limits a body to 20 KB for any venue text without truncating names', () => {
     const random = seededRandom('long bodies')
     const rounds = process.env.TEST_LONG === '1' ? 40 : 2
     const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
@@ -280,7 +280,7 @@ describe('document of webhook bodies', () => {
   const at = (...path: readonly string[]) =>
     `document://all#/${path.map((part) => part.replaceAll('/', '~1')).join('/')}`
 
-  test('documents every event type with headers and a schema that every body matches', () => {
+  test('documents every event type with its headers and a schema that matches every body', () => {
     const operations = Object(document.webhooks)
     assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
     const bodies = everyBody(reported)

@@ -42,7 +42,7 @@ const dataOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 
 describe('subscribers of an update', () => {
-  test('encodes nothing without subscribers, and once for any number of them', async () => {
+  test('encodes an update once for any number of subscribers, and not at all without subscribers', async () => {
     const before = encodedCount()
     one.change(bid(0.41, 1))
     one.trade()
@@ -133,7 +133,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('announces a replaced book by resync and snapshot to every subscriber group', async () => {
+  test('sends resync and snapshot to every subscriber group when a book is replaced', async () => {
     const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(server.port)))
     const targets = [{ market_id: one.ref.id }, { platform: 'venue_a' }, { market_ids: ['*'] }]
     for (const [index, client] of clients.entries()) {
@@ -159,7 +159,7 @@ describe('subscribers of an update', () => {
     }
   })
 
-  test('publishes a late book at once, and again with its new state', async () => {
+  test('publishes stale for a delayed book at once, then resync and snapshot when the book is replaced', async () => {
     const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
@@ -184,7 +184,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('reports a stale book to a resuming connection and replaces one confirmed meanwhile', async () => {
+  test('reports a stale book on resume, but sends resync and snapshot if the book was confirmed before the resume', async () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
@@ -205,7 +205,7 @@ describe('subscribers of an update', () => {
     assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
   })
 
-  test('sends a gap of a market or venue to every affected trade subscription', async () => {
+  test('sends a market’s or venue’s gap to every affected trade subscription', async () => {
     const single = await StreamClient.open(server.port)
     const other = await StreamClient.open(server.port)
     const everything = await StreamClient.open(server.port)
@@ -267,7 +267,7 @@ describe('subscribers of an update', () => {
   })
 })
 
-test('sends a status with all facts, also from getters', () => {
+test('sends all fields of a venue’s status, including getters', () => {
   const facts: Status = {
     platform: 'venue_a',
     state: 'live',
@@ -309,7 +309,7 @@ test('sends a status with all facts, also from getters', () => {
   assert.deepEqual(published, statusMessage(facts))
 })
 
-test('counts and rarely logs a channel that throws, and runs the channels behind it', () => {
+test('counts and rate-limits log lines for a throwing channel, and still runs the channels after it', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []
@@ -394,7 +394,7 @@ describe('heartbeats', () => {
     await client.close()
   })
 
-  test('sends a heartbeat due within 1 s with a message that reaches at least half of the connections, not fewer', async () => {
+  test('sends a heartbeat due within 1 s early with a message that reaches at least half of the connections', async () => {
     const clock = new ManualClock()
     const own = await openApiServer({ clock })
     const one = own.engine.add('one')

@@ -9,7 +9,7 @@ import { parseCommand } from '../../../http/ws/protocol.ts'
 const parse = (value: unknown) =>
   parseCommand(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), false)
 
-test('accepts a command by any of its names', () => {
+test('accepts all aliases of a command', () => {
   for (const name of ['action', 'op', 'cmd', 'type']) {
     assert.deepEqual(parse({ [name]: 'ping', id: 'x' }), { kind: 'ping', id: 'x' })
   }
@@ -30,11 +30,11 @@ test('accepts a command by any of its names', () => {
   }
 })
 
-test('treats a null id as absent, as in answers to commands without one', () => {
+test('treats a null id as absent, like answers to commands without an id', () => {
   assert.deepEqual(parse({ action: 'ping', id: null }), { kind: 'ping', id: null })
 })
 
-test('accepts everything, a venue or a list as target', () => {
+test('accepts all markets, a venue or a list as the target', () => {
   const target = (fields: object) => {
     const command = parse({ op: 'unsubscribe', channels: ['prices', 'prices'], ...fields })
     return 'target' in command ? command.target : command
@@ -45,7 +45,7 @@ test('accepts everything, a venue or a list as target', () => {
   assert.deepEqual(target({ market_ids: ['a'], event_slugs: 'e' }), list)
 })
 
-test('refuses wrong commands with their code', () => {
+test('refuses invalid commands with their error code', () => {
   const trades = { action: 'subscribe', channel: 'trades', id: 4 }
   const ids = Array.from({ length: 101 }, (_, index) => `m${index}`)
   for (const [value, code] of [
@@ -80,7 +80,7 @@ test('refuses wrong commands with their code', () => {
   assert.equal(parseCommand(Buffer.from([0xff, 0x7b]), false).kind, 'refused')
 })
 
-test('never throws in the parser on any bytes', () => {
+test('never throws on any bytes', () => {
   const random = seededRandom('commands')
   const seed = JSON.stringify({
     action: 'subscribe',
@@ -97,7 +97,7 @@ test('never throws in the parser on any bytes', () => {
   }
 })
 
-test('reads a binary frame as MessagePack of any encoder, or JSON', () => {
+test('parses a binary frame as MessagePack from any encoder, or as JSON', () => {
   const command = { action: 'subscribe', id: 7, channel: 'trades', market_ids: ['*'] }
   const asText = parse(command)
   assert.equal(asText.kind, 'subscribe')
@@ -118,7 +118,7 @@ test('reads a binary frame as MessagePack of any encoder, or JSON', () => {
   }
 })
 
-test('has options with values and defaults per channel, where null is the default', () => {
+test('applies each channel’s options and uses defaults for null', () => {
   const variants = (fields: object) => {
     const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
     return command.kind === 'subscribe' ? command.variants : command
@@ -144,7 +144,7 @@ test('has options with values and defaults per channel, where null is the defaul
   }
 })
 
-test('refuses a wrong option with what is accepted', () => {
+test('refuses an invalid option with the accepted values', () => {
   for (const [fields, message] of [
     [{ channel: 'depth', levels: 7 }, 'levels of depth is one of 5, 10, 20'],
     [{ channel: 'depth', levels: '10' }, 'levels of depth is one of 5, 10, 20'],
@@ -171,7 +171,7 @@ test('refuses a wrong option with what is accepted', () => {
   }
 })
 
-test('requires no options to unsubscribe and refuses wrong ones', () => {
+test('requires no options to unsubscribe and refuses invalid options', () => {
   const command = { action: 'unsubscribe', channel: 'depth', market_ids: ['m'] }
   assert.equal(parse(command).kind, 'unsubscribe')
   assert.equal(parse({ ...command, levels: 20 }).kind, 'unsubscribe')

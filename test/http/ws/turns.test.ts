@@ -39,7 +39,7 @@ function open() {
 
 const sum = (works: readonly Busy[]): number => works.reduce((total, { runs }) => total + runs, 0)
 
-test('runs one time slice at once and one per event-loop tick when many accounts send long commands', async () => {
+test('runs one time slice at once, then one per event-loop tick, when many accounts send long commands', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 12 }, (_, index) => new Busy(clock, `attacker ${index}`))
   for (const work of works) hub.advance(work)
@@ -59,7 +59,7 @@ test('runs one time slice at once and one per event-loop tick when many accounts
   hub.stop()
 })
 
-test('runs a short command of a bystander at once while others wait for their turns', async () => {
+test('runs another account’s short command at once while long commands wait for their time slices', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 12 }, (_, index) => new Busy(clock, `attacker ${index}`))
   for (const work of works) hub.advance(work)
@@ -77,7 +77,7 @@ test('runs a short command of a bystander at once while others wait for their tu
   hub.stop()
 })
 
-test('gives a bystander every second time slice when another account has 20 connections', async () => {
+test('gives one account every second time slice when another account has 20 connections', async () => {
   const { clock, hub } = open()
   const works = Array.from({ length: 20 }, () => new Busy(clock, 'attacker'))
   for (const work of works) hub.advance(work)

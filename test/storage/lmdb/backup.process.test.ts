@@ -46,7 +46,7 @@ async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   }
 }
 
-test('makes a backup during writes with everything acknowledged before', async () => {
+test('backs up all previously acknowledged data while writes continue', async () => {
   const dataDir = join(folder, 'stirred')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -77,7 +77,7 @@ test('makes a backup during writes with everything acknowledged before', async (
   await (await openData(restored)).close()
 })
 
-test('gives restored older accounts no webhook deliveries of another account', async () => {
+test('gives a new webhook no deliveries of another webhook after an older accounts backup is restored', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const retained = await storage.webhooks.create(webhook('kept'))
@@ -100,7 +100,7 @@ test('gives restored older accounts no webhook deliveries of another account', a
   await storage.close()
 })
 
-test('retains the newest 24 backups with the current one and removes partial ones', async () => {
+test('retains the newest 24 backups and the one just made, and removes partial backups', async () => {
   const dataDir = join(folder, 'many')
   const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
@@ -121,7 +121,7 @@ test('retains the newest 24 backups with the current one and removes partial one
   await storage.close()
 })
 
-test('counts a failed backup, leaves no file, and keeps serving', async () => {
+test('counts a failed backup, leaves no partial file, and keeps serving', async () => {
   const dataDir = join(folder, 'failing')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)

@@ -88,12 +88,12 @@ function openBench(name: EnvironmentName): Bench {
   return bench
 }
 
-describe('an environment', () => {
+describe('LMDB environment', () => {
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
   })
 
-  test('maps a growing database once', {
+  test('maps a growing database file into memory only once', {
     skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
   }, async () => {
     const { environment, clock, path } = openBench('market')
@@ -113,7 +113,7 @@ describe('an environment', () => {
     assert.equal(maps().length, 1)
   })
 
-  test('batches writes for the pause and commits them as one transaction', async () => {
+  test('batches writes during the commit pause into one transaction', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
@@ -131,7 +131,7 @@ describe('an environment', () => {
     assert.equal(marks.get('mark 2'), 52)
   })
 
-  test('reports failed state after a failed commit, and keeps published rows readable', async () => {
+  test('enters the failed state after a failed commit, and keeps published rows readable', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -155,7 +155,7 @@ describe('an environment', () => {
     { freeMiB: 190, totalMiB: 10_000 },
     { freeMiB: 1_023, totalMiB: 2_000_000 },
   ]) {
-    test(`calls LMDB for no commit when ${freeMiB} of ${totalMiB} MiB are free`, async () => {
+    test(`starts no LMDB commit when ${freeMiB} of ${totalMiB} MiB are free`, async () => {
       const bench = openBench('accounts')
       const accounts = new Accounts(bench.environment)
       bench.room = { freeBytes: freeMiB * 2 ** 20, totalBytes: totalMiB * 2 ** 20 }
@@ -176,7 +176,7 @@ describe('an environment', () => {
     })
   }
 
-  test('recognises a full disk, retries, and clears the state when there is space', async () => {
+  test('detects a full disk, retries, and clears the error state when space is free again', async () => {
     const bench = openBench('market')
     const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
     bench.fault = 'full'
@@ -193,7 +193,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.outstandingWrites(), 0)
   })
 
-  test('recovers its state within 5 s of the disk, without writes', async () => {
+  test('returns to the ok state within 5 s after the disk recovers, without new writes', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -212,7 +212,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.state, 'ok')
   })
 
-  test('bounds waiting rows while commits fail and counts the rest', async () => {
+  test('limits uncommitted rows while commits fail, and counts the dropped rows', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -224,7 +224,7 @@ describe('an environment', () => {
     assert.equal(dropped[0]?.value, 11)
   })
 
-  test('accepts a delivery completely or not at all while the disk is full', async () => {
+  test('accepts a delivery change completely or not at all while the disk is full', async () => {
     const bench = openBench('market')
     const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
@@ -261,7 +261,7 @@ describe('an environment', () => {
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 
-  test('refuses and discards an account that could not be stored', async () => {
+  test('rejects an account change that cannot be stored, and discards the change', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -278,7 +278,7 @@ describe('an environment', () => {
     assert.deepEqual([...accounts.keys()], [key('k1')])
   })
 
-  test('refuses when a disk does not answer within 5 s', async () => {
+  test('rejects a write when the disk does not respond within 5 s', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     bench.fault = 'hangs'
@@ -290,7 +290,7 @@ describe('an environment', () => {
     await closing
   })
 
-  test('separates trades whose ids share all hash bits', async () => {
+  test('distinguishes trades whose ids have identical hashes', async () => {
     const bench = openBench('market')
     const hours = new Hours(bench.environment, TABLES.hours)
     const trades = new Trades(bench.environment, hours, () => [1, 1])
@@ -312,7 +312,7 @@ describe('an environment', () => {
 
 const ALL = { from: Buffer.of(0), to: Buffer.of(255) }
 
-test('answers UNAVAILABLE and is unhealthy when LMDB cannot read a page', async () => {
+test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page', async () => {
   const bench = openBench('market')
   const table = bench.environment.table(TABLES.marks)
   const marks = new Marks(bench.environment)

@@ -91,7 +91,7 @@ test('allows one engine per data folder and releases the lock on close', async (
   await (await openData(dataDir)).close()
 })
 
-test('refuses an emptied, missing or foreign environment', async () => {
+test('refuses to open an emptied, missing or foreign environment', async () => {
   const dataDir = await filled()
   const retained = join(folder, 'kept')
   cpSync(dataDir, retained, { recursive: true })
@@ -119,7 +119,7 @@ test('refuses an emptied, missing or foreign environment', async () => {
   await storage.close()
 })
 
-test('refuses a truncated or zeroed file in the child process check', async () => {
+test('refuses to open a truncated or zeroed database file after checking the file in a child process', async () => {
   const cut = await filled()
   const size = statSync(join(cut, 'market', 'data.mdb')).size
   truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
@@ -130,7 +130,7 @@ test('refuses a truncated or zeroed file in the child process check', async () =
   await refuses(zeroed, /accounts\/data.mdb is damaged/)
 })
 
-test('refuses a file with a zeroed page, or opens it whole when the page holds no row', async () => {
+test('refuses to open a file with a zeroed page, unless every row is still readable', async () => {
   const complete = await filled()
   const pages = statSync(join(complete, 'market', 'data.mdb')).size / PAGE_BYTES
   const outcomes = { refused: 0, opened: 0 }
@@ -155,7 +155,7 @@ test('refuses a file with a zeroed page, or opens it whole when the page holds n
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('refuses an environment without its sentinel or with a newer format', async () => {
+test('refuses to open an environment that has no sentinel or a newer format', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))
@@ -188,7 +188,7 @@ test('keeps accounts when the market folder is removed by hand', async () => {
   assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
 })
 
-test('counts and does not serve a damaged record, but its neighbours', async () => {
+test('skips and counts a damaged record, and serves the neighbouring records', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
@@ -213,7 +213,7 @@ test('counts and does not serve a damaged record, but its neighbours', async () 
   await storage.close()
 })
 
-test('counts and does not serve a damaged bar or truncated snapshot', async () => {
+test('skips and counts a damaged bar and a truncated snapshot', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const bars = openTable(root, TABLES.bars)
@@ -247,7 +247,7 @@ test('counts and does not serve a damaged bar or truncated snapshot', async () =
   await storage.close()
 })
 
-test('loads 40,000 markets once each', async () => {
+test('loads each of 40,000 markets once', async () => {
   const dataDir = join(folder, 'large')
   const count = 40_000
   let storage = await openData(dataDir)
@@ -263,7 +263,7 @@ test('loads 40,000 markets once each', async () => {
   await storage.close()
 })
 
-test('never reuses the number of a removed market after a restart, nor shows its data', async () => {
+test('never reuses a removed market’s number after a restart, and never shows the removed data', async () => {
   folders += 1
   const dataDir = join(folder, `removed-${folders}`)
   let storage = await openData(dataDir)

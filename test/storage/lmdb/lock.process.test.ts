@@ -13,7 +13,7 @@ const folder = testFolder('lock')
 
 const path = join(folder, 'lock')
 
-test('refuses a second engine with the pid of the first', () => {
+test('refuses a second engine and names the pid of the first engine', () => {
   const release = takeLock(folder)
   assert.equal(lockHolder(folder), process.pid)
   assert.throws(() => takeLock(folder), new RegExp(`in use by process ${process.pid}`))
@@ -24,7 +24,7 @@ test('refuses a second engine with the pid of the first', () => {
   takeLock(folder)()
 })
 
-test('respects the lock of a running process and takes over that of a dead one', async () => {
+test('respects the lock of a running process, and takes over the lock of a dead process', async () => {
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   assert.ok(other.pid !== undefined)
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: '' }))
@@ -38,7 +38,7 @@ test('respects the lock of a running process and takes over that of a dead one',
   release()
 })
 
-test('treats a pid that belongs to another process now as a dead lock', async (t) => {
+test('takes over a lock whose pid now belongs to another process', async (t) => {
   if (!existsSync('/proc/self/stat')) return t.skip('no /proc: the pid alone decides here')
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
@@ -52,7 +52,7 @@ test('treats a pid that belongs to another process now as a dead lock', async (t
   await once(other, 'exit')
 })
 
-test('leaves a lock alone that it no longer holds', () => {
+test('does not remove a lock file that another process has taken over', () => {
   const release = takeLock(folder)
   writeFileSync(path, 'another')
   release()

@@ -27,7 +27,7 @@ function open(path: string) {
 }
 
 for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
-  test(`keeps rows put ${order} equal to a plain list in every range`, async () => {
+  test(`matches a plain sorted list in every range when rows are put ${order}`, async () => {
     const random = seededRandom(`packed ${order}`)
     const path = `${folder}/${order.replaceAll(' ', '-')}`
     let { environment, table } = open(path)
@@ -83,7 +83,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
   })
 }
 
-test('commits rows appended to a block together, each commit with all earlier puts', async () => {
+test('commits rows appended to a block in one write, and includes all earlier puts in each commit', async () => {
   const path = `${folder}/open-block`
   const { environment, table } = open(path)
   const written: string[] = []
@@ -106,7 +106,7 @@ test('commits rows appended to a block together, each commit with all earlier pu
   await again.environment.close(CLOSE_MS)
 })
 
-test('reads what the disk has when a write was refused, and writes behind it afterwards', async () => {
+test('reads the previous rows after a rejected write, and stores later writes', async () => {
   const path = `${folder}/refused`
   const { environment, table } = open(path)
   const seen = (one: PackedTable) =>

@@ -20,7 +20,7 @@ const u32 = fc.nat({ max: 2 ** 32 - 1 })
 const integer = fc.maxSafeInteger()
 const numRuns = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 
-test('round-trips every safe integer through a key, sorted as numbers', () => {
+test('round-trips every safe integer through a key that sorts in numeric order', () => {
   const property = fc.property(integer, integer, (one, other) => {
     const [first, second] = [Buffer.alloc(8), Buffer.alloc(8)]
     writeInteger(first, 0, one)
@@ -36,7 +36,7 @@ test('round-trips every safe integer through a key, sorted as numbers', () => {
   }
 })
 
-test('sorts trades by market, time and ordinal, and groups and hours by their parts', () => {
+test('sorts trade keys by market, time and ordinal, and group and hour keys by their parts', () => {
   const part = fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: -3, max: 3 }), u32)
   const order = (one: readonly number[], other: readonly number[]) => {
     for (let index = 0; index < one.length; index += 1) {
@@ -56,7 +56,7 @@ test('sorts trades by market, time and ordinal, and groups and hours by their pa
   fc.assert(property, { numRuns, seed: 2 })
 })
 
-test('sorts rows of a venue by time and ordinal, and bars by market, size and start', () => {
+test('sorts venue trade keys by time and ordinal, and bar keys by market, size and start', () => {
   const venue = fc.constantFrom('a' as const, 'b' as const)
   const time = fc.integer({ min: -3, max: 3 })
   const part = fc.tuple(venue, time, u32)
@@ -75,7 +75,7 @@ test('sorts rows of a venue by time and ordinal, and bars by market, size and st
   assert.deepEqual(sorted, bars)
 })
 
-test('keeps native keys distinct within 512 bytes', () => {
+test('encodes native ids as distinct keys of at most 512 bytes', () => {
   const long = 'é'.repeat(400)
   const keys = ['', 'a', `${long}1`, `${long}2`].flatMap((id) => [
     nativeKey('a', id),
@@ -85,7 +85,7 @@ test('keeps native keys distinct within 512 bytes', () => {
   for (const key of keys) assert.ok(key.length >= 1 && key.length <= 512)
 })
 
-test('spreads hashes of near-equal native ids', () => {
+test('computes distinct hashes for near-equal native ids', () => {
   const seen = new Set<string>()
   for (let count = 0; count < 50_000; count += 1) {
     seen.add(hashNativeId(`0xabcdef-123456789-buy-${count}`).join(' '))

@@ -18,7 +18,7 @@ import { marketListing, marketSummary } from '../../support/worlds/stored.ts'
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
 
-test('gives events read from disk one hidden class for any contents', () => {
+test('gives events read from disk the same V8 hidden class for any contents', () => {
   const read = Array.from({ length: 200 }, (_, index) => {
     const event = eventListing(`event ${index}`, {
       series: index % 3 === 0 ? 'series' : null,
@@ -36,14 +36,14 @@ test('gives events read from disk one hidden class for any contents', () => {
 
 const UNDATED = { previousPrice: null, figuresAtMs: null, dayFiguresAtMs: null }
 
-test('reads a market of the third schema as one whose resolution is not known', () => {
+test('reads a market of schema 3 with an unknown resolution', () => {
   const summary = marketSummary(marketListing('one'))
   const older = new FieldReader(marketFields(summary).slice(0, -5))
   const read = marketSchemas[3]?.(older)
   assert.deepEqual(read, { ...summary, ...UNDATED, resolutionStatus: null, settledAtMs: null })
 })
 
-test('reads a market of the fourth schema as one of which the time of its figures is not known', () => {
+test('reads a market of schema 4 or 5 with unknown timestamps of its trading figures', () => {
   const summary = marketSummary(marketListing('one'))
   const fields = marketFields(summary)
   for (const schema of [4, 5]) {

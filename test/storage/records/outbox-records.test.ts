@@ -14,7 +14,7 @@ function hex(value: number): string {
   return value.toString(16).padStart(8, '0')
 }
 
-test('totals of an outbox have the bytes that older versions wrote', () => {
+test('encodes outbox totals in the same bytes as older versions', () => {
   assert.equal(stateBody(TOTALS).toString('hex'), BYTES)
   const key = Buffer.alloc(4)
   assert.deepEqual(stateSchemas[2]?.(Buffer.from(BYTES, 'hex'), key), TOTALS)

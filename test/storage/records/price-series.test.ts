@@ -8,7 +8,7 @@ import { packSeries, unpackSeries } from '../../../storage/records/price-series.
 
 const numRuns = process.env.TEST_LONG === '1' ? 20_000 : 500
 
-test('round-trips a packed series of prices with two to seven bytes each', () => {
+test('round-trips a price series packed into two to seven bytes per price', () => {
   const point = fc.tuple(fc.nat({ max: 86_399 }), fc.nat({ max: 1_000_000 }))
   const points = fc.uniqueArray(point, { selector: ([second]) => second, maxLength: 200 })
   const property = fc.property(points, (unsorted) => {
@@ -26,7 +26,7 @@ test('round-trips a packed series of prices with two to seven bytes each', () =>
   assert.equal(packSeries(calm).length, 4 + 2 + 2)
 })
 
-test('throws on seconds that do not ascend or lie outside a day', () => {
+test('throws when the seconds do not ascend or lie outside a day', () => {
   const price = priceMicros(1)
   for (const seconds of [[1, 1], [2, 1], [-1], [86_400]]) {
     assert.throws(() => packSeries({ seconds, prices: seconds.map(() => price) }), /seconds/)

@@ -32,7 +32,7 @@ function read(row: Buffer, at = key): TradeRecord | null {
   return decodePacked(TABLES.trades, { key: at, value: row }, tradeRecordSchemas(tokens))
 }
 
-test('round-trips a trade, with time and ordinal from the key', () => {
+test('round-trips a trade, with time and ordinal taken from the key', () => {
   assert.deepEqual(read(value), { trade: stored, venuePosition: position })
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
@@ -41,7 +41,7 @@ test('round-trips a trade, with time and ordinal from the key', () => {
   })
 })
 
-test('reads a trade of an older format, without a venue position for format 1', () => {
+test('reads a trade of an older format, without a venue position in format 1', () => {
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, venuePosition: null })
   assert.deepEqual(read(olderTradeValue(key, stored, position)), {
@@ -68,7 +68,7 @@ const complete = fc.oneof(
 )
 const orNull = fc.oneof(fc.constant(null), complete)
 
-test('round-trips a trade of any numbers, parties and id through its packed record', () => {
+test('round-trips a packed trade with any numbers, parties and id', () => {
   const trades = fc.record({
     ...{
       price: fc.nat(1_000_000),
@@ -114,7 +114,7 @@ test('round-trips a trade of any numbers, parties and id through its packed reco
 })
 
 for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
-  test(`a trade keeps the party and the hash ${text}, which is no hexadecimal number`, () => {
+  test(`round-trips a trade whose parties and hash are the non-hexadecimal text ${text}`, () => {
     const odd = { ...stored, maker: text, taker: text, txHash: text }
     assert.deepEqual(read(recordOf({ trade: odd, venuePosition: position })), {
       trade: odd,
@@ -123,7 +123,7 @@ for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   })
 }
 
-test('stores an id that repeats its trade’s fields in one byte, and the record in under ninety', () => {
+test('packs an id that repeats its trade’s fields into one byte, and the record into under ninety bytes', () => {
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
@@ -131,7 +131,7 @@ test('stores an id that repeats its trade’s fields in one byte, and the record
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
-test('computes the same checksum as zlib for bytes in two parts', () => {
+test('computes the same checksum as zlib when the bytes come in two parts', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (bytes, cut) => {
       const middle = Math.min(cut, bytes.length)
@@ -142,7 +142,7 @@ test('computes the same checksum as zlib for bytes in two parts', () => {
   )
 })
 
-test('detects every single flipped bit of a checked record or its key', () => {
+test('detects every single-bit flip in a checked record or its key', () => {
   for (let bit = 0; bit < value.length * 8; bit += 1) {
     const damaged = flipped(value, bit)
     assert.equal(read(damaged), null)
@@ -156,7 +156,7 @@ test('detects every single flipped bit of a checked record or its key', () => {
   }
 })
 
-test('returns null for an unknown schema, a missing field or a wrong kind', () => {
+test('returns null for an unknown schema, a missing field or a wrong field type', () => {
   const encode = (schema: number, fields: readonly unknown[]) => ({
     key: numberKey(1),
     value: encodeRecord(TABLES.marks, { key: numberKey(1), schema, fields }),

@@ -13,7 +13,7 @@ import { NOON_MS, snapshot } from '../../support/worlds/stored.ts'
 
 const numRuns = process.env.TEST_LONG === '1' ? 50_000 : 1_000
 
-test('round-trips any snapshot', () => {
+test('round-trips any book snapshot', () => {
   const unit = fc.constantFrom(1, 10, 1_000, 10_000, 1_000_000)
   const level = fc.tuple(fc.nat({ max: 1_000_000 }), fc.nat({ max: 2 ** 31 }))
   const side = fc.array(level, { maxLength: bookSnapshotLevels })
@@ -50,7 +50,7 @@ test('round-trips any snapshot', () => {
   assert.deepEqual(unpackSnapshot(NOON_MS, packSnapshot(empty)), empty)
 })
 
-test('packs a full book of either venue in under half of its plain bytes', (t) => {
+test('packs a full book of either venue into under half of its unpacked size', (t) => {
   const plainBytes = 2 * bookSnapshotLevels * 12 + 2 * 8
   const cents = packSnapshot(fullBook({ tick: 10_000, sizeUnit: 1_000_000 })).length
   const fine = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 })).length

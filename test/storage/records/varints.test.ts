@@ -13,7 +13,7 @@ import {
 
 const numRuns = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 
-test('encodes every safe integer, and signed ones within 2^52', () => {
+test('round-trips every safe unsigned integer, and signed integers within 2^52', () => {
   const unsigned = fc.maxSafeNat()
   const signed = fc.integer({ min: -signedMax, max: signedMax - 1 })
   const property = fc.property(unsigned, signed, fc.nat({ max: 300 }), (one, other, small) => {
@@ -42,7 +42,7 @@ test('encodes every safe integer, and signed ones within 2^52', () => {
   })
 })
 
-test('refuses a varint longer than any that is written', () => {
+test('rejects a varint longer than the maximum length', () => {
   const endless = new VarintReader(Buffer.alloc(12, 0xff))
   assert.throws(() => endless.next(), RangeError)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from './manual-clock.ts'
 
-test('runs due timers in order at their own time, new ones included', () => {
+test('runs due timers in order at their due times, including timers added meanwhile', () => {
   const clock = new ManualClock(1_000_000)
   const ran: string[] = []
   const note = (name: string) => () => ran.push(`${name} ${clock.nowMs() - 1_000_000}`)
@@ -30,7 +30,7 @@ test('runs due timers in order at their own time, new ones included', () => {
   assert.equal(clock.monotonicMs(), 1_040)
 })
 
-test('allows the wall clock to jump back while monotonic time does not', () => {
+test('lets the wall clock jump back while monotonic time continues', () => {
   const clock = new ManualClock(1_000_000)
   clock.advance(5)
   clock.jumpCalendar(-3_000)
@@ -38,7 +38,7 @@ test('allows the wall clock to jump back while monotonic time does not', () => {
   assert.equal(clock.monotonicMs(), 5)
 })
 
-test('runs each timer due during a stall once, late, and continues from there', () => {
+test('runs each overdue timer once after a stall, and continues from there', () => {
   const clock = new ManualClock(1_000_000)
   const ran: string[] = []
   clock.every(20, () => ran.push(`tick ${clock.monotonicMs()}`))

@@ -11,7 +11,7 @@ const view = (seq: number, size: number): BookView => ({
   ...{ spread: null, midPrice: null, ...moment(seq, size) },
 })
 
-test('detects a book that differs from the client’s at its seq, and waits while one may still arrive', () => {
+test('reports a book that differs from the client’s at the same seq once no matching update can still arrive', () => {
   const memory = new BookHistory()
   const result = (seq: number, size: number) => memory.compare('m', moment(seq, size))
   assert.equal(result(3, 1), 'open')

@@ -41,7 +41,7 @@ function ledgerOf(...events: readonly StreamEvent[]): ClientLedger {
   return ledger
 }
 
-test('detects a gap in a book’s seq unless it was announced', () => {
+test('detects an unannounced gap in a book’s seq', () => {
   const first = book('snapshot', 5)
   assert.equal(ledgerOf(first, book('update', 6)).faults.length, 0)
   assert.equal(ledgerOf(first, book('update', 7)).faults.length, 1)

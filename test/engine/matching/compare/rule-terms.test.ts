@@ -84,9 +84,9 @@ const CLAUSES: Readonly<Record<string, readonly [string, string]>> = {
   tie: ['Dead heats are settled by count-back.', 'Ties count as the better place.'],
 }
 
-describe('rules', () => {
+describe('rule terms', () => {
   for (const [name, [departs, plain]] of Object.entries(CLAUSES)) {
-    test(`detects what only one of two rule texts settles otherwise: ${name}`, () => {
+    test(`detects terms by which two rule texts settle differently: ${name}`, () => {
       const published = otherTerms('It resolves to Yes if it happens.', departs)
       assert.deepEqual(
         published.map((term) => term.split(':')[0]),
@@ -98,7 +98,7 @@ describe('rules', () => {
     })
   }
 
-  test('caps the score by a term in one rule text only, also of games', () => {
+  test('caps the score when only one rule text states a term, even for games', () => {
     const [departs = '', plain = ''] = CLAUSES.overtime ?? []
     const a = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05', '', {
       description: 'If the Bears win, this market resolves to Bears.',
@@ -112,7 +112,7 @@ describe('rules', () => {
     assert.equal(score(a, b(departs)).score, VETOES.other_rules.cap)
   })
 
-  test('identifies a station named like the question’s location with it', () => {
+  test('treats a station named after the question’s location as that location’s station', () => {
     const a = (rules: string) =>
       marketA(
         'Will the highest temperature in Denver be between 70-71°F on May 4, 2031?',
@@ -157,7 +157,7 @@ describe('order of rule differences', () => {
     return found.explanation
   }
 
-  test('reports station and source of temperatures before lesser terms', () => {
+  test('reports differences in temperature station and source before minor terms', () => {
     assert.match(
       explained(
         'The source is Wunderground for the Denver International Airport Station.',
@@ -177,7 +177,7 @@ describe('order of rule differences', () => {
 })
 
 describe('polarity', () => {
-  test('distinguishes denials from names and answers that begin alike', () => {
+  test('distinguishes negations from names and answers with the same beginning', () => {
     const is = (title: string, answer = '', around = '') => isNegative(title, answer, around)
     for (const denied of [
       is('will mira yorwick not resign before may 1'),
@@ -200,7 +200,7 @@ describe('polarity', () => {
       assert.equal(plain, false)
   })
 
-  test('inverts an event against its negation', () => {
+  test('inverts the outcomes of a question and its negation', () => {
     const a = marketA('Will Mira Yorwick resign by May 1, 2031?', '', '2031-05-01')
     const b = (title: string) => marketB('KXRESIGN-31MAY01', title)
     same(score(a, b('Will Mira Yorwick resign before May 2, 2031?')))
@@ -210,7 +210,7 @@ describe('polarity', () => {
   })
 })
 
-describe('up or down', () => {
+describe('up-or-down questions', () => {
   const a = (window: string, more = {}) =>
     marketA(`Stellar Up or Down - May 4, 2031, ${window} ET`, '', '2031-05-04', {
       description: 'The resolution source is Binance, specifically XLM/USDT.',
@@ -227,7 +227,7 @@ describe('up or down', () => {
       },
     )
 
-  test('recognises a coin by its name or by the code beside the question', () => {
+  test('recognises a coin by its name or by its code in the surrounding text', () => {
     assert.equal(coinOfCode('XLM price up in next 15 mins?', ''), 'xlm')
     assert.equal(coinOfCode('', 'the Binance LINK/USDT close'), 'chainlink')
     assert.equal(coinOfCode('', 'the CF Benchmarks SOL index before 4pm'), 'solana')
@@ -236,7 +236,7 @@ describe('up or down', () => {
     assert.equal(understandMarket(b('12pm EDT to 12:15pm EDT')).asset, 'xlm')
   })
 
-  test('requires equal asset, window and direction of up-or-down questions', () => {
+  test('requires the same asset, window and direction for up-or-down questions', () => {
     const theirs = b('12pm EDT to 12:15pm EDT')
     same(score(a('12PM-12:15PM'), theirs))
     vetoed(score(a('12:10PM-12:25PM'), theirs), 'other_hour')
@@ -248,8 +248,8 @@ describe('up or down', () => {
   })
 })
 
-describe('numbers beside questions', () => {
-  test('steps policy rates by quarter points: more than 25 is 50 or more', () => {
+describe('quantities beside the question', () => {
+  test('reads policy rates in quarter-point steps: more than 25 basis points means 50 or more', () => {
     const a = (size: string) =>
       marketA(`Fed decision: ${size} bps decrease after the May 2031 meeting?`, '', '', {
         groupItemTitle: `${size} bps decrease`,
@@ -266,13 +266,13 @@ describe('numbers beside questions', () => {
   })
 })
 
-test('requires an equal day to tell several occasions apart', () => {
+test('rejects recurring occasions unless their dates are equal', () => {
   const a = marketA('Will MrBeast say "giveaway" during his next video?')
   const b = marketB('KXSAYB-31-GIVE', 'What will MrBeast say during his next video?', 'Giveaway')
   vetoed(score(a, b), 'other_occasion')
 })
 
-test('does not treat other questions of a game’s series as its winner', () => {
+test('does not treat other questions about a game’s series as the question of its winner', () => {
   const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )

@@ -39,7 +39,7 @@ import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const PAIRED = [POLYMARKET, KALSHI] as const
 
-test('trains the model to calibrated probabilities', () => {
+test('trains the model to produce calibrated probabilities', () => {
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
@@ -55,7 +55,7 @@ test('trains the model to calibrated probabilities', () => {
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
 })
 
-test('scores empty, huge, foreign, marked-up and senseless texts low and never throws', () => {
+test('gives empty, huge, foreign, marked-up and nonsense texts low scores and never throws', () => {
   const odd = [
     '',
     ' ',
@@ -94,7 +94,7 @@ test('scores empty, huge, foreign, marked-up and senseless texts low and never t
   }
 })
 
-test('explains in one sentence what agrees and what does not', () => {
+test('explains agreements and differences in one sentence', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -111,7 +111,7 @@ test('explains in one sentence what agrees and what does not', () => {
   )
 })
 
-test('maps outcomes of equal questions only, and does not invert equal sides', () => {
+test('maps outcomes only between equal questions, and does not invert equal sides', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -124,7 +124,7 @@ test('maps outcomes of equal questions only, and does not invert equal sides', (
   assert.equal(scorePair(a, other).outcomeMap, null)
 })
 
-test('weighs a word by how few question families have it, and never takes common words as names', () => {
+test('weights a word by its rarity among question families, and never treats common words as names', () => {
   const families = [
     'Will Quist open the harbor?',
     'Will Quist close the harbor?',
@@ -148,7 +148,7 @@ test('weighs a word by how few question families have it, and never takes common
   assert.ok(isOrdinary('open') && !isOrdinary('trump'))
 })
 
-test('matches a shortened or abbreviated name with the full one, but not another name with that prefix', () => {
+test('matches a shortened or abbreviated name with the full name, but not with another name sharing the prefix', () => {
   const score = (a: string, b: string): number =>
     scorePair(understandMarket(marketA(a)), understandMarket(marketB('', b))).score
   const base = score(
@@ -187,7 +187,7 @@ function pair(label: string, team: string, day: number): LabelledPair {
   return found
 }
 
-test('counts errors at the threshold, with intervals', () => {
+test('counts errors at the match threshold, with confidence intervals', () => {
   const checked = comparePairs([
     pair('same', 'CHI', 1),
     pair('related', 'DET', 2),
@@ -205,7 +205,7 @@ test('counts errors at the threshold, with intervals', () => {
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
-test('matches a ticker with its company, initials with the rules’ expansion, an ordinal with its number', () => {
+test('matches a ticker with its company, initials with the rules’ expansion, and an ordinal with its number', () => {
   const score = (a: string, b: string, rules = ''): number => {
     const one = marketA(a, '', '2031-12-31', { description: rules })
     return scorePair(understandMarket(one), understandMarket(marketB('', b))).score
@@ -226,7 +226,7 @@ test('matches a ticker with its company, initials with the rules’ expansion, a
   )
 })
 
-test('treats what one of an event\u2019s markets states alone as one of several answers', () => {
+test('treats a word found in only one of an event’s markets as one of several answers', () => {
   const b = understandEvent(eventB('Quarvo nominations in 2031?', 'In 2031', 'KXQ-31'))
   const lacked = (...samples: readonly string[]): number => {
     const a = understandEvent(eventA('Record nominations in 2031?', '2031-12-31', samples))
@@ -236,7 +236,7 @@ test('treats what one of an event\u2019s markets states alone as one of several 
   assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
 })
 
-test('weighs two differing events that lack each other’s words more in training', () => {
+test('gives more training weight to different events when each title lacks words of the other', () => {
   const weights = (label: string, title: string): readonly number[] =>
     examplesOf(
       comparePairs(
@@ -253,7 +253,7 @@ test('weighs two differing events that lack each other’s words more in trainin
   assert.ok(neighbour > 1)
 })
 
-test('lowers an uncertain probability to the overall one, independent of pair order', () => {
+test('lowers uncertain probabilities toward the overall rate without changing the order of pairs', () => {
   const chances = Array.from({ length: 101 }, (_, at) => at / 100)
   const bent = chances.map(calibrated)
   assert.deepEqual(
@@ -267,7 +267,7 @@ test('lowers an uncertain probability to the overall one, independent of pair or
   assert.ok(calibrated(0.7) < 0.5)
 })
 
-test('never splits pairs of one event between training and evaluation', () => {
+test('never splits the pairs of one event between training and evaluation', () => {
   const pairs = [1, 2, 3, 4, 5, 6].flatMap((day) => [
     pair('same', 'CHI', day),
     pair('related', 'DET', day),
@@ -281,7 +281,7 @@ test('never splits pairs of one event between training and evaluation', () => {
   assert.equal(scored.length, pairs.length)
 })
 
-test('counts a veto by its right and wrong removals, with a kind and source for every pair', () => {
+test('counts correct and wrong removals by each veto, and gives every pair a kind and source', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
   const checked = comparePairs(pairs)
   const opposite = vetoCounts(scoreAll(checked, WEIGHTS)).find(
@@ -302,7 +302,7 @@ test('counts a veto by its right and wrong removals, with a kind and source for 
   assert.deepEqual(first?.result, scoreAll(checked, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
-test('reads the meaning of Yes, the asset and hour, and the form of the question', () => {
+test('extracts the meaning of Yes, the asset, the hour and the form of a question', () => {
   const coin = understandMarket(
     marketA('Will the price of Bitcoin be above $90,000 on May 11?', 'x', '2031-05-11'),
   )
@@ -327,7 +327,7 @@ function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
     .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED, file) ?? [])
 }
 
-test('reaches the required quality on unseen kinds of questions, over two collections', (t) => {
+test('reaches the required quality on unseen question kinds in two collections', (t) => {
   const [first, second] = [labelledPairs(), labelledPairs(SECOND)]
   if (first === null || second === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
@@ -352,7 +352,7 @@ test('reaches the required quality on unseen kinds of questions, over two collec
   }
 })
 
-test('predicts scores that hold on held-out pairs', (t) => {
+test('predicts accurate scores for held-out pairs', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')
@@ -373,7 +373,7 @@ test('predicts scores that hold on held-out pairs', (t) => {
   }
 })
 
-test('reaches the required quality on labelled pairs, cross-validated by event', (t) => {
+test('reaches the required quality on labelled pairs in cross-validation by event', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')

@@ -99,7 +99,7 @@ test('computes similarity as the cosine of the mean token vectors', async () => 
   })
 })
 
-test('bounds the cache by count and bytes and evicts the oldest', async () => {
+test('limits the cache by count and bytes and evicts the oldest entry', async () => {
   let requested = 0
   const embed = async (text: string) => {
     requested += 1
@@ -127,7 +127,7 @@ test('bounds the cache by count and bytes and evicts the oldest', async () => {
   assert.deepEqual(small.size, { texts: 0, bytes: 0 }, 'what alone is too large is not kept')
 })
 
-test('refuses an unusable folder in a sentence with the requirement', async () => {
+test('refuses an unusable folder and states the requirement in a sentence', async () => {
   await withTinyEncoder(WORDS, async (good) => {
     const refusal = async (spoil: (folder: string) => void) => {
       const folder = `${good}-spoilt`
@@ -177,7 +177,7 @@ const WITHOUT_PACKAGES = `
       throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
     }\`))`
 
-test('loads optional encoder packages in one file, and says what to install without them', async () => {
+test('imports optional encoder packages in one file only, and names the packages to install when missing', async () => {
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []
@@ -227,7 +227,7 @@ test('accepts synonyms by meaning alone and rejects differing meanings', async (
   })
 })
 
-test('applies a veto over every similarity', async () => {
+test('applies a veto regardless of similarity', async () => {
   const [a, b] = [sideA('Will the Krakatoa ferry not capsize in 2031?'), sideB(CAPSIZE)]
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
@@ -238,7 +238,7 @@ test('applies a veto over every similarity', async () => {
   })
 })
 
-test('scores an unreadable text by words alone, reports and counts it, in the thread too', async () => {
+test('scores text that the encoder cannot process by words alone, and reports and counts the failure', async () => {
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
     // A word whose number is beyond the model's table: every inference with it fails.
@@ -283,7 +283,7 @@ test('scores an unreadable text by words alone, reports and counts it, in the th
   })
 })
 
-test('learns the weight of similarity from labelled pairs and stores it beside the encoder', async () => {
+test('learns the weight of similarity from labelled pairs and stores it in the encoder’s folder', async () => {
   const rowOf = (one: string, other: string, label: string) => ({
     ...{ grain: 'market', label, relation: '' },
     polymarket: { question: one, endDate: '2031-12-31T00:00:00Z' },

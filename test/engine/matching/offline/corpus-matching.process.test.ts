@@ -32,7 +32,7 @@ const side = (markets: readonly MatchMarket[], events: readonly MatchEvent[] = [
 })
 
 describe('corpora', () => {
-  test('finds markets with too little text by their events', () => {
+  test('finds markets with too little text through their events', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
     const index = new MarketIndex(wordScorer)
@@ -50,7 +50,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.partnersOf(99)], [])
   })
 
-  test('recognises an event by itself or by its markets, and removes it with the last of them', () => {
+  test('finds an event by its own text or its markets, and removes the event with its last market', () => {
     const index = new MarketIndex(wordScorer)
     const published = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
     index.putEvent(published)
@@ -64,7 +64,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.events('a')], [])
   })
 
-  test('matches each market once, with the best fit, and events separately', () => {
+  test('matches each market once with its best candidate, and matches events separately', () => {
     const names = ['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Kurt Goedel']
     const titleOf = (name: string) => `Will ${name} win the medal`
     const a = names.map((name) =>
@@ -98,7 +98,7 @@ describe('corpora', () => {
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
-  test('reads dump rows as markets or events of their venue and skips others', () => {
+  test('parses dump rows as markets or events of their venue and skips other rows', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
       const published = rows.map((row) =>
@@ -156,7 +156,7 @@ describe('corpora', () => {
     ])
   })
 
-  test('finds at least 99 of 100 planted pairs of the simulated world', () => {
+  test('finds at least 99 of 100 planted pairs in the simulated world', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
     const { markets, scoredCount: judgedCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
@@ -180,7 +180,7 @@ describe('corpora', () => {
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
   })
 
-  test('skips comparison after a decisive conflict without changing a pair or score', () => {
+  test('skips comparisons after a decisive conflict without changing any pair or score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
     const complete = {
       ...DEFAULT_SCORER,
@@ -196,7 +196,7 @@ describe('corpora', () => {
     assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(complete))
   })
 
-  test('scores no decoy of the simulated world as a match, but its planted pairs', () => {
+  test('scores planted pairs of the simulated world as matches, but no decoys', () => {
     const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 2_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))

@@ -23,7 +23,7 @@ function shared(a: MatchMarket, b: MatchMarket): number {
 }
 
 describe('keys', () => {
-  test('returns sorted, distinct, bounded and stable keys for any text', () => {
+  test('returns sorted, distinct, stable keys of limited number for any text', () => {
     const texts = [
       '',
       ' \u0000\u202e',
@@ -66,7 +66,7 @@ describe('keys', () => {
     }
   })
 
-  test('ranks a price without an hour nearer to the noon market than to other hours', () => {
+  test('ranks the noon market above other hours for a price question without an hour', () => {
     const requested = subject({
       venue: 'a',
       title: 'Will the price of Bitcoin be above $72,000 on May 10?',
@@ -86,7 +86,7 @@ describe('keys', () => {
     assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
   })
 
-  test('shares keys between the venues’ spellings: codes, countries, near strikes, days', () => {
+  test('generates common keys for the venues’ different spellings of codes, countries, near strikes and days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       // Codes alone, where no title is known.
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
@@ -122,8 +122,8 @@ describe('keys', () => {
   })
 })
 
-describe('the index', () => {
-  test('finds the partner of nearly every planted pair among bounded candidates, best first', () => {
+describe('candidate index', () => {
+  test('finds the partner of nearly every planted pair within a limited number of best candidates', () => {
     const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
@@ -142,7 +142,7 @@ describe('the index', () => {
     assert.ok(found >= requested * 0.98, `${found} of ${requested}`)
   })
 
-  test('finds the same as a new index after any puts, replacements and removals', () => {
+  test('returns the same results after insertions, replacements and removals as a newly built index', () => {
     const random = seededRandom(11)
     const keys = (): BlockingKeys => {
       const set = new Set(Array.from({ length: 6 }, () => random.below(400)))
@@ -176,7 +176,7 @@ describe('the index', () => {
     }
   })
 
-  test('finds no candidate by a word common to nearly all titles, but ranks by it', () => {
+  test('finds no candidate by a word common to nearly all titles, but uses the word for ranking', () => {
     const index = new Candidates()
     for (let id = 0; id < 2_000; id += 1) {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
@@ -190,7 +190,7 @@ describe('the index', () => {
   })
 })
 
-test('keeps growing position lists complete, like a plain map', () => {
+test('stores growing posting lists completely, like a plain map', () => {
   const random = seededRandom(3)
   const postings = new Postings()
   const naive = new Map<number, number[]>()

@@ -77,7 +77,7 @@ describe('a confirmed pair', () => {
   ]
   const open = () => new Bench(new PairFinder(wordScorer), markets)
 
-  test('is selected over two better pairs and frees their partners', () => {
+  test('is selected over two pairs with higher scores and frees their other markets', () => {
     const bench = open()
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
@@ -86,7 +86,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
   })
 
-  test('ends with its market or override and restores the better pairs', () => {
+  test('ends when its market or override is removed, and restores the pairs with higher scores', () => {
     const bench = open()
     bench.say(1, 5, 'confirmed')
     bench.say(1, 5, null)
@@ -97,7 +97,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 
-  test('changes the score of an existing pair without ending it', () => {
+  test('changes the score of an existing pair without ending the pair', () => {
     const bench = open()
     bench.say(3, 4, 'confirmed')
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 100'])
@@ -106,7 +106,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
   })
 
-  test('stays inverted where opposite sides were read', () => {
+  test('stays inverted when the markets name opposite sides', () => {
     const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
     const ticker = (end: string, date: string) =>
       marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')

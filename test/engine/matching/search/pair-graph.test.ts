@@ -35,7 +35,7 @@ function assertOneToOne(edges: readonly Edge[]): void {
 }
 
 describe('assignment', () => {
-  test('finds the heaviest one-to-one assignment for few subjects', () => {
+  test('finds the assignment with the highest total weight for few markets', () => {
     const random = seededRandom(7)
     for (let round = 0; round < 300; round += 1) {
       const edges = randomEdges(random, 6, random.below(16))
@@ -46,7 +46,7 @@ describe('assignment', () => {
     }
   })
 
-  test('finds a one-to-one assignment at least half as heavy as possible for very many', () => {
+  test('finds an assignment of at least half the maximum weight for very many markets', () => {
     const edges = randomEdges(seededRandom(8), 2_000, 12_000)
     const chosen = assign(edges)
     assertOneToOne(chosen)
@@ -66,7 +66,7 @@ function randomPair(random: Random): ScoredPair {
 const FAR = 100
 
 describe('pair graph', () => {
-  test('keeps a market in one pair at most, above the least score, preferring a certain one to two doubtful', () => {
+  test('keeps each market in at most one pair above the minimum score, and prefers one certain pair to two doubtful pairs', () => {
     const graph = new PairGraph()
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
@@ -82,7 +82,7 @@ describe('pair graph', () => {
     assert.equal(graph.pairsOf(13).length, 0)
   })
 
-  test('reaches the same pairs by single changes as all at once, and reports only differences', () => {
+  test('reaches the same pairs by single changes as by one batch, and reports only differences', () => {
     const random = seededRandom(21)
     const graph = new PairGraph()
     const existing = new Map<string, ScoredPair>()
@@ -127,7 +127,7 @@ describe('pair graph', () => {
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
-  test('selects confirmed pairs regardless of score, and others among the rest', () => {
+  test('selects confirmed pairs regardless of score, and other pairs among the remaining markets', () => {
     const random = seededRandom(5)
     for (let round = 0; round < 200; round += 1) {
       const edges = randomEdges(random, 6, 4 + random.below(14))
@@ -165,7 +165,7 @@ describe('pair graph', () => {
     }
   })
 
-  test('keeps the best of very many pairs of one market', () => {
+  test('keeps only the best of very many candidate pairs of one market', () => {
     const graph = new PairGraph()
     const pairs = Array.from(
       { length: 50 },

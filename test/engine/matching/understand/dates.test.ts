@@ -24,7 +24,7 @@ function read(text: string): readonly string[] {
   )
 }
 
-test('reads days, months, quarters, years and ranges, with years from an anchor', () => {
+test('parses days, months, quarters, years and ranges, and infers years from an anchor date', () => {
   assert.deepEqual(read('on June 3?'), ['on 2031-06-03 2031-06-03'])
   assert.deepEqual(read('on Jan 4'), ['on 2031-01-04 2031-01-04'])
   assert.deepEqual(read('in Q3 2031'), ['in 2031-07-01 2031-09-30'])
@@ -39,7 +39,7 @@ test('reads days, months, quarters, years and ranges, with years from an anchor'
   assert.deepEqual(read('on June 31'), [])
 })
 
-test('leaves trading past the other title’s deadline to another check', () => {
+test('reports only a hint when trading closes after the other title’s deadline', () => {
   const result = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
     return compareDates(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).result
@@ -53,7 +53,7 @@ test('leaves trading past the other title’s deadline to another check', () => 
   assert.equal(result('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
 })
 
-test('reads a deadline as one day in any wording', () => {
+test('parses a deadline as the same day in any wording', () => {
   const published = [
     'before Oct 2031',
     'by September 30',
@@ -71,7 +71,7 @@ test('reads a deadline as one day in any wording', () => {
   assert.equal(compareDates(a, later).result, 'other')
 })
 
-test('treats a close time as a hint unless it misses a day by far', () => {
+test('treats a close time as a hint unless it is far from the stated day', () => {
   const a = understandEvent(eventA('What will Quist say at the gala?', '2031-05-02'))
   const near = understandEvent(
     eventB('What will Quist say at the gala?', 'On May 3, 2031', 'KXQUIST-31MAY04'),
@@ -101,7 +101,7 @@ test('distinguishes the last week of a month from the month', () => {
   assert.equal(compareDates(week, own).result, 'same')
 })
 
-test('reads a window with both ends and time zones between', () => {
+test('parses a time window with both ends and a time zone', () => {
   assert.deepEqual(windowOf('may 4, 4:00pm-4:15pm et'), { from: 16, to: 16.25 })
   assert.deepEqual(windowOf('may 4 - 11:50pm edt to 12:05am edt'), {
     from: 23 + 50 / 60,
@@ -111,7 +111,7 @@ test('reads a window with both ends and time zones between', () => {
   assert.equal(windowOf('may 4-11'), null)
 })
 
-test('reads day, hour or start and the suffix of a ticker', () => {
+test('parses the day, the hour or start time, and the suffix of a ticker', () => {
   assert.deepEqual(dateOfTicker('31MAY1021'), {
     grain: 'day',
     first: day('2031-05-10'),
@@ -127,7 +127,7 @@ test('reads day, hour or start and the suffix of a ticker', () => {
   assert.equal(dateOfTicker('31FEB30'), null)
 })
 
-test('reads hours of the clock', () => {
+test('parses times of day', () => {
   assert.equal(hourOf('at 7am edt'), 7)
   assert.equal(hourOf('12:30 pm et'), 12.5)
   assert.equal(hourOf('12am'), 0)

@@ -24,7 +24,7 @@ function known(text: string): Quantity {
 
 const marks = (text: string) => marksOf(fold(text), meanings(fold(text)))
 
-test('reads ranges with bounds from comparing words, signs and suffixes', () => {
+test('parses ranges and their bounds from comparison words, signs and suffixes', () => {
   assert.equal(range('above 41,300'), '(41300 Infinity]')
   assert.equal(range('$41,300 or above'), '[41300 Infinity]')
   assert.equal(range('at least 31'), '[31 Infinity]')
@@ -39,13 +39,13 @@ test('reads ranges with bounds from comparing words, signs and suffixes', () => 
   assert.equal(range('no number here'), '')
 })
 
-test('shares scale and unit within bands and rounds a value just below a round number', () => {
+test('applies a range’s scale and unit to both bounds, and rounds a bound just below a round number', () => {
   assert.equal(range('between 40-49 million views'), '[40000000 49000000]')
   assert.equal(range('$3,150 to 3,199.99'), '[3150 3200)')
   assert.equal(range('between $1.40 and $1.4599'), '[1.4 1.46)')
 })
 
-test('classifies two ranges as same, containing, meeting or separate', () => {
+test('classifies two ranges as equal, containing, complementary, separate, or different only at the boundary', () => {
   const relate = (a: string, b: string) => relateRanges(known(a), known(b))
   assert.equal(relate('above 70', 'above 70'), 'same')
   assert.equal(relate('above 70', 'at least 70'), 'boundary')
@@ -58,7 +58,7 @@ test('classifies two ranges as same, containing, meeting or separate', () => {
   assert.equal(relate('over 73.5', 'at least 75'), 'around')
 })
 
-test('treats ordinals, groups, seasons and classes as exclusive marks', () => {
+test('treats different ordinals, groups, seasons or classes as conflicts', () => {
   const conflict = (a: string, b: string) => conflictsOf(marks(a), marks(b))
   assert.deepEqual(conflict('Group C winner', 'Group D winner'), ['group'])
   assert.deepEqual(conflict('Top 5 finish', 'Top 10 finish'), ['placing'])

@@ -14,7 +14,7 @@ import {
 
 const read = (text: string): readonly string[] => meanings(fold(text))
 
-test('reads text of any length and script up to a bound', () => {
+test('normalises text of any length and script up to a limit', () => {
   assert.equal(fold('ŁÓDŹ  Őr\tÇa'), 'lodz or ca')
   assert.equal(fold('x'.repeat(100_000)).length, TITLE_CHARACTERS_MAX)
   assert.deepEqual(rawWords(fold("J.J. O'Neil's car")), ['jj', 'oneil', 'car'])
@@ -55,7 +55,7 @@ test('normalises synonyms, abbreviations and country adjectives to one word', ()
   assert.equal(countryOfCode('kr', 'slug'), countryOfCode('kor', 'ticker'))
 })
 
-test('reads a district as state and number, and at large as the state', () => {
+test('parses a district as state and number, and an at-large district as the state', () => {
   assert.deepEqual(read('OR-04'), read('Oregon district4'))
   assert.deepEqual(read('WY-AL seat'), read('Wyoming seat'))
 })

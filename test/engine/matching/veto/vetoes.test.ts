@@ -38,13 +38,13 @@ const game = (tail = '', title = 'Cubs vs. Padres'): MatchMarket =>
 const ticker = (end: string, date = '31JUN101610', series = 'KXMLBGAME'): MatchMarket =>
   marketB(`${series}-${date}CHCSD-${end}`, 'Chicago C at San Diego')
 
-test('rejects on one conflict, whatever the likeness', () => {
+test('rejects a pair on a single conflict, whatever the similarity', () => {
   for (const [name, { cap }] of Object.entries(VETOES)) assert.ok(cap < 80, name)
   assert.equal(capOf([]), 100)
   same(score(game(), ticker('CHC')))
 })
 
-test('rejects another sport or game', () => {
+test('rejects a different sport or game', () => {
   assert.ok(
     score(
       game(),
@@ -68,7 +68,7 @@ test('rejects another sport or game', () => {
   assert.ok(score(school('Georgia vs. Michigan'), tech).vetoes.includes('other_game'))
 })
 
-test('rejects the same teams on another day of a daily series', () => {
+test('rejects the same teams on a different day of a daily series', () => {
   vetoed(score(game(), ticker('CHC', '31JUN111610')), 'other_date')
   // A football league's games are dated apart by up to a day, and start on one.
   const kick = (gameStartTime: string) =>
@@ -89,7 +89,7 @@ test('rejects the same teams on another day of a daily series', () => {
   vetoed(scoreEvents(a, { ...speech('May 4, 2031') }), 'other_date')
 })
 
-test('rejects another bet, part or line of one game', () => {
+test('rejects a different bet, part or line of the same game', () => {
   vetoed(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), ticker('CHC')), 'other_bet')
   const total = (end: string) => ticker(end, '31JUN101610', 'KXMLBTOTAL')
   same(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), total('9')))
@@ -123,7 +123,7 @@ test('inverts the opposite side, but not another of three outcomes', () => {
   vetoed(score(nations, serbia), 'other_side')
 })
 
-test('reports an opposite side beside other differences', () => {
+test('reports an opposite side along with other differences', () => {
   const found = score(game(), ticker('SD', '31JUN111610'))
   assert.deepEqual(found.vetoes, ['other_date', 'opposite_side'])
   // It is no inverted pair yet: it is another game as far as is known.
@@ -133,7 +133,7 @@ test('reports an opposite side beside other differences', () => {
   assert.ok(!score(game(), another).vetoes.includes('opposite_side'))
 })
 
-test('reads days and hours in everyday wording and rejects games of another day', () => {
+test('parses days and hours in everyday wording and rejects games on different days', () => {
   const published = score(game(), ticker('CHC', '31JUN111610')).explanation
   assert.match(
     published,
@@ -154,7 +154,7 @@ test('reads days and hours in everyday wording and rejects games of another day'
   assert.match(score(a, strike('17', 90_000)).explanation, /\(05:25 against 17:00 ET\)/)
 })
 
-test('rejects another group, season, location or country in the same words', () => {
+test('rejects a different group, season, location or country in otherwise equal wording', () => {
   const b = (group: string) => eventB(`Nations Cup Group ${group} winner?`, '', 'KXNCG-31')
   same(scoreEvents(eventA('Nations Cup Group C winner'), b('C')))
   vetoed(scoreEvents(eventA('Nations Cup Group C winner'), b('D')), 'other_mark')
@@ -185,7 +185,7 @@ test('rejects another group, season, location or country in the same words', () 
   assert.ok(score(prize('win'), listed).score < MATCH_SCORE)
 })
 
-test('separates winning a competition, its award, its stage and promotion from it', () => {
+test('does not match winning a competition with winning its award, reaching its stage or being promoted from it', () => {
   const close = { close_time: '2031-06-30T14:00:00Z' }
   const a = (deed: string) => marketA(`Will Mara Voss ${deed}?`, 'orbex', '2031-06-30')
   const b = (title: string) => marketB('KXORBEX-31-MV', title, 'Mara Voss', close)
@@ -212,7 +212,7 @@ test('separates winning a competition, its award, its stage and promotion from i
   assert.ok(!isOther(score(a('advance in Round 2 of the 2031 Orbex Series'), round)))
 })
 
-test('separates whether a figure rises from its level', () => {
+test('does not match the question whether a figure rises with the question of its level', () => {
   const grid = ['Below 42', '42 to 42.9', 'At least 43'].map(
     (range) => `Will the rating be ${range}?`,
   )
@@ -223,7 +223,7 @@ test('separates whether a figure rises from its level', () => {
   assert.ok(!scoreEvents(both, rises).vetoes.includes('other_kind'))
 })
 
-test('separates a question of what a person says from one of a number', () => {
+test('does not match a question about what a person says with a question about a number', () => {
   const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
   const term = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
   assert.ok(score(coin, term).vetoes.includes('other_kind'))
@@ -238,7 +238,7 @@ const strike = (hour: string, at: number): MatchMarket =>
     `$${at} or above`,
   )
 
-test('rejects another hour; crypto without an hour is decided at noon', () => {
+test('rejects a different hour, and assumes noon for crypto questions without an hour', () => {
   same(score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('12', 90_000)))
   vetoed(
     score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('17', 90_000)),
@@ -251,7 +251,7 @@ test('rejects another hour; crypto without an hour is decided at noon', () => {
   )
 })
 
-test('rejects another threshold, a range within the other, and integers at the boundary', () => {
+test('rejects a different threshold, a range inside the other range, and integers at the boundary', () => {
   const a = price('Bitcoin above 90,000 on May 11, 5PM ET?')
   vetoed(score(a, strike('17', 91_000)), 'containment')
   const film = marketA(
@@ -265,7 +265,7 @@ test('rejects another threshold, a range within the other, and integers at the b
   vetoed(score(film, b), 'boundary')
 })
 
-test('rejects another asset', () => {
+test('rejects a different asset', () => {
   const b = marketB(
     'KXETHD-31MAY1112-T2999.99',
     'Ethereum price on May 11, 2031 at 12pm?',
@@ -275,7 +275,7 @@ test('rejects another asset', () => {
   assert.ok(found.vetoes.includes('other_asset'))
 })
 
-test('separates any time of a month from one time of a day', () => {
+test('does not match reaching a price at any time in a month with a price at one time on a day', () => {
   const b = marketB(
     'KXBTCD-31MAY3112-T89999.99',
     'Bitcoin price on May 31, 2031 at 12pm?',
@@ -285,7 +285,7 @@ test('separates any time of a month from one time of a day', () => {
   assert.ok(found.vetoes.includes('touch_or_close'))
 })
 
-test('requires Yes to mean the same answer', () => {
+test('requires the same answer behind Yes', () => {
   const b = (yes: string) =>
     marketB('KXBAKE-31-X', 'Who will win the Great Baking Show?', yes, {
       close_time: '2031-05-11T14:00:00Z',
@@ -304,7 +304,7 @@ test('requires Yes to mean the same answer', () => {
   assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
 })
 
-test('decides by the distinctive word of two names that share a first name or competition kind', () => {
+test('compares the distinctive words of two names that share a first name or competition type', () => {
   const a = (who: string, cup = 'Orbex Bay Masters') =>
     marketA(`Will ${who} finish in the Top 20 at the 2031 ${cup}?`, 'x', '2031-05-11')
   const b = (who: string, cup = 'Orbex Bay Masters', more = {}) =>
@@ -340,7 +340,7 @@ test('decides by the distinctive word of two names that share a first name or co
     assert.ok(!events(orbex, other).vetoes.includes('other_subject'), other)
 })
 
-test('does not read a unit beside a range as a name', () => {
+test('does not treat a unit beside a range as a name', () => {
   const close = { close_time: '2031-05-31T14:00:00Z' }
   const a = (text: string) => marketA(`Will Kestrel coffee ${text} in May 2031?`, 'k', '2031-05-31')
   const b = (yes: string, title = 'Kestrel coffee in May 2031?') =>
@@ -352,7 +352,7 @@ test('does not read a unit beside a range as a name', () => {
   vetoed(score(a('rise to 82 or more'), b('Mara 82 or more')), 'other_answer')
 })
 
-test('matches a placeholder with no name and no other placeholder', () => {
+test('does not match a placeholder with any name or any other placeholder', () => {
   const a = (who: string) => marketA(`Will ${who} win the Quill Prize?`, 'quill', '2031-05-11')
   const b = (yes: string) =>
     marketB('KXQUILL-31-X', 'Who will win the Quill Prize?', yes, {
@@ -373,7 +373,7 @@ test('matches a placeholder with no name and no other placeholder', () => {
   for (const who of ['Team WE', 'X', 'Show Boat']) same(score(a(who), b(who)))
 })
 
-test('separates bands from thresholds, and how many from which name', () => {
+test('does not match bands with thresholds, or questions of how many with questions of which name', () => {
   const a = eventA('How many launches will Orbex have in 2031?', '2031-12-31', [
     'Will Orbex have between 10 and 19 launches in 2031?',
     'Will Orbex have between 20 and 29 launches in 2031?',
@@ -403,7 +403,7 @@ test('separates bands from thresholds, and how many from which name', () => {
   assert.ok(!/outcomes/.test(numbers.explanation), numbers.explanation)
 })
 
-test('separates which or how many from whether, and does not swap roles', () => {
+test('does not match “which” or “how many” with “whether”, and does not swap subject and object', () => {
   const count = eventA('How many votes will the Larks get in the Zembla election?', '2031-05-11')
   const whether = eventB(
     'Will the Larks win votes in the Zembla election?',
@@ -448,7 +448,7 @@ test('separates which or how many from whether, and does not swap roles', () => 
   )
 })
 
-test('rejects a temperature of another station', () => {
+test('rejects a temperature at a different station', () => {
   const a = marketA(
     'Will the highest temperature in Port Vale be 70°F or higher on May 11?',
     'x',
@@ -471,7 +471,7 @@ test('rejects a temperature of another station', () => {
   same(score(a, b('The reading at LaGuardia counts.')))
 })
 
-test('never matches families that a person found to settle differently', () => {
+test('never matches families that a manual review found to settle differently', () => {
   const title = 'Will Trump recognize Somaliland before 2027?'
   const b = marketB('KXRECOGSOMALI-29-27', title, 'Before 2027')
   const found = score(marketA(title, 'will-trump-recognize-somaliland-before-2027'), b)
@@ -480,7 +480,7 @@ test('never matches families that a person found to settle differently', () => {
   same(score(marketA(title, 'x'), b))
 })
 
-test('prefers a confirmed family to wording and rules, but not to another date, outcome or side', () => {
+test('ranks a confirmed family above wording and rules, but not above a different date, outcome or side', () => {
   const families = new Families([
     { a: 'acme-*-drop', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' },
     { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both of a pattern' },
@@ -498,7 +498,7 @@ test('prefers a confirmed family to wording and rules, but not to another date, 
   assert.ok(reported('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
 })
 
-test('confirms a pair of a confirmed family that differs in touch or close, and none of which one has a threshold', () => {
+test('confirms a confirmed family’s pair despite a touch-or-close difference, but not when only one side has a threshold', () => {
   const families = new Families([{ a: 'acme-*', b: 'KX*', word: 'confirmed', why: 'by hand' }])
   const scores = (a: MatchMarket, b: MatchMarket) => {
     const pair = [understandMarket(a), understandMarket(b)] as const
@@ -521,7 +521,7 @@ test('confirms a pair of a confirmed family that differs in touch or close, and 
   ])
 })
 
-test('puts a rejection above a confirmation of the same families, in whatever order they are written', () => {
+test('ranks a rejection above a confirmation of the same families, in any order of entries', () => {
   const confirmed = { a: 'acme-*', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' } as const
   const rejected = { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both' } as const
   for (const verdicts of [
@@ -534,7 +534,7 @@ test('puts a rejection above a confirmation of the same families, in whatever or
   }
 })
 
-test('keeps a pair with an unstated decisive fact below a match, and names the side that lacks it', () => {
+test('scores a pair with an unstated decisive fact below a match, and names the side without it', () => {
   const unsaid = (a: MatchMarket, b: MatchMarket, what: RegExp) => {
     const found = score(a, b)
     vetoed(found, 'not_said')
@@ -569,7 +569,7 @@ test('keeps a pair with an unstated decisive fact below a match, and names the s
   assert.deepEqual([side.inverted, side.outcomeMap], [null, null])
 })
 
-test('treats a word that separates titles of one venue as unstated on the side without it', () => {
+test('treats a modifier found in only one venue’s title as unstated by the other side', () => {
   const a = marketA('Will Oslo count two hurricanes in 2031?', 'x')
   const { score: found, explanation } = score(
     a,
@@ -581,7 +581,7 @@ test('treats a word that separates titles of one venue as unstated on the side w
   )
 })
 
-test('rejects questions with mutually exclusive words, also in the rule sentence that restates them', () => {
+test('rejects questions with mutually exclusive words, even in the rule sentence that restates the question', () => {
   const a = (question: string, description = '') =>
     understandMarket(marketA(question, 'x', '2031-06-30', { description }))
   const b = (title: string, yes = '') => understandMarket(marketB('KXC', title, yes))
@@ -605,7 +605,7 @@ test('rejects questions with mutually exclusive words, also in the rule sentence
   )
 })
 
-test('keeps a pair below a match and names the word when it narrows only one question', () => {
+test('scores a pair below a match and names the word when the word narrows only one question', () => {
   const published = (one: string, other: string) =>
     score(marketA(one, 'x', '2031-06-30'), marketB('KXN', other))
   const sold = 'Will Orbex sell 500 boats by June 30, 2031?'
@@ -641,7 +641,7 @@ test('keeps a pair below a match and names the word when it narrows only one que
   assert.ok(next.score < MATCH_SCORE, next.explanation)
 })
 
-test('accepts soft words beside known ones, merger partners in either order, and a hit price as reached', () => {
+test('accepts soft words beside known words, merger partners in either order, and “hit” as reaching a price', () => {
   const requested = (question: string) => marketA(question, 'x', '2031-06-30')
   const record = requested("Will the men's marathon record be broken in Oslo in 2031?")
   const race = (yes: string) =>
@@ -655,7 +655,7 @@ test('accepts soft words beside known ones, merger partners in either order, and
   assert.ok(!score(merger, marketB('KXM', takeover)).vetoes.includes('other_roles'))
 })
 
-test('takes the year of an event without a day from its markets', () => {
+test('takes the year of an event without a date from its markets', () => {
   const race = (years: readonly number[]) =>
     eventA(
       'Utah Senate Election Winner',
@@ -669,14 +669,14 @@ test('takes the year of an event without a day from its markets', () => {
   same(found([2031, 2033]))
 })
 
-test('matches a short form of a first name, and not another first name', () => {
+test('matches a short form of a first name, and not a different first name', () => {
   const out = (name: string) => marketA(`Will ${name} resign by June 30, 2031?`, 'x', '2031-06-30')
   const requested = marketB('KXQ', 'Will Matthew Quist resign by June 30, 2031?')
   same(score(out('Matt Quist'), requested))
   assert.ok(score(out('Mark Quist'), requested).vetoes.includes('other_subject'))
 })
 
-test('matches any other answer with its like only', () => {
+test('matches “any other” answers only with each other', () => {
   const a = marketA('Will another team win the Oslo Cup in 2031?', 'x')
   const b = (answer: string) => marketB('KXCUP', 'Who will win the Oslo Cup in 2031?', answer)
   same(score(a, b('Other')))
@@ -685,7 +685,7 @@ test('matches any other answer with its like only', () => {
   assert.ok(score(a, marketB('KXCUP', 'Will a team win the Oslo Cup in 2031?')).score < MATCH_SCORE)
 })
 
-test('separates teams with one nickname and two locations, though only the rules name the location', () => {
+test('does not match teams with the same nickname from different locations, even when only the rules name the location', () => {
   const requested = (position: string) =>
     understandMarket(
       marketA('Will the Rangers reach the playoffs in 2031?', '', '', {
@@ -697,7 +697,7 @@ test('separates teams with one nickname and two locations, though only the rules
   assert.ok(!scorePair(requested('New York'), answer).vetoes.includes('other_subject'))
 })
 
-test('rejects distinct words in one position, two teams of one city, and spoken words against winners', () => {
+test('rejects differing words in the same position, two teams of one city, and spoken words against winners', () => {
   const apart = (one: string, other: string) => {
     const found = scoreEvents(eventA(one, 'x'), eventB(other, '', 'KXT'))
     assert.ok(found.score < MATCH_SCORE, `${found.score}: ${found.explanation}`)
@@ -716,7 +716,7 @@ test('rejects distinct words in one position, two teams of one city, and spoken 
   )
 })
 
-test('gives a reason for every pair just below a match, and none for distant ones', () => {
+test('gives a reason for every pair just below a match, and none for dissimilar pairs', () => {
   const a = marketA('Will the Altland harbor tapestry be spoiled on loan in Oslo in 2031?', 'x')
   const near = score(a, marketB('KXTAP', 'Altland harbor tapestry harmed on loan in Oslo in 2031?'))
   assert.ok(near.score >= 40 && near.score < MATCH_SCORE, `${near.score}`)

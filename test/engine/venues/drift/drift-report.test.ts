@@ -17,7 +17,7 @@ function venueThat(crawl: () => Promise<void>) {
 const check = (venue: Parameters<typeof readDrift>[0]) =>
   readDrift(venue, 'venue_a', () => undefined, new AbortController().signal)
 
-test('lists each unreadable market with its reason, and counts beyond the bound', async () => {
+test('lists unreadable markets with their reasons up to a limit and counts the rest', async () => {
   const few = venueThat(async () => {
     few.drift.shares.refused('no_slug', '7 a "name"', ROW)
     few.drift.shares.refused('bad_book', 'a message', 'book')
@@ -41,7 +41,7 @@ test('lists each unreadable market with its reason, and counts beyond the bound'
   assert.equal(hasLoss, true)
 })
 
-test('leaves the check unfinished without an answer, and reports a list of another form as a loss', async () => {
+test('marks the check incomplete when a request fails, and reports a malformed list as a loss', async () => {
   const dead = venueThat(() => Promise.reject(new Error('connection refused')))
   dead.drift.probes.add({ status: () => Promise.reject(new Error('no')), trades: async () => {} })
   assert.deepEqual(await check(dead), {

@@ -17,7 +17,7 @@ function openTable() {
   return { drift, lines, clock, metrics }
 }
 
-test('logs a finding once, counts repeats, and keeps its first text', () => {
+test('logs a finding once, counts its repeats and keeps the first sample text', () => {
   const { drift, lines, clock, metrics } = openTable()
   drift.note('gamma.version', 'v3', '0x0177')
   clock.advance(1_000)
@@ -36,7 +36,7 @@ test('logs a finding once, counts repeats, and keeps its first text', () => {
   assert.equal(count?.value, 2)
 })
 
-test('bounds names: counts a flood of new ones as other, and truncates texts', () => {
+test('limits the number of finding names, counts further names as other, and truncates texts', () => {
   const { drift } = openTable()
   for (let at = 0; at < 10_000; at += 1) drift.note('message', `kind_${at}`, 'x'.repeat(5_000))
   drift.note('message', 'y'.repeat(5_000))
@@ -51,7 +51,7 @@ test('bounds names: counts a flood of new ones as other, and truncates texts', (
   assert.ok(entries.every(({ name, sample }) => name.length <= 60 && sample.length <= 200))
 })
 
-test('prints the table every hour, and states when it is empty', () => {
+test('logs the findings table every hour, even when it is empty', () => {
   const { drift, lines, clock } = openTable()
   drift.start()
   drift.start()
@@ -66,7 +66,7 @@ test('prints the table every hour, and states when it is empty', () => {
   assert.equal(lines.length, 3)
 })
 
-test('names an unexpected answer by its path without ids', () => {
+test('names an unexpected HTTP answer by its path with ids replaced', () => {
   const { drift } = openTable()
   drift.odd('/trade-api/v2/markets/KXNFLGAME-26NOV23-KC/orderbook', 'status 410', 'gone')
   drift.odd('/trade-api/v2/markets/KXFED-26DEC/orderbook', 'status 410', 'gone')
@@ -82,7 +82,7 @@ test('names an unexpected answer by its path without ids', () => {
   )
 })
 
-test('reports a fallible path once when it always refuses, not when it sometimes succeeds', () => {
+test('reports an optional path once when it always refuses, but not when it sometimes succeeds', () => {
   const { drift } = openTable()
   const ask = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)

@@ -17,7 +17,7 @@ function namesIn(rows: readonly unknown[]) {
   return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
 }
 
-test('reports a field missing or mistyped on a complete page as a loss, a new one as a notice, one odd row not at all', () => {
+test('reports a field missing or mistyped on a whole page as a loss, and a new field as a notice', () => {
   const row = { id: 'x', price: 0.5, tags: [], title: 'X' }
   assert.deepEqual(namesIn([row, row]), [])
   assert.deepEqual(namesIn([row, { id: 7 }]), [])
@@ -32,7 +32,7 @@ test('reports a field missing or mistyped on a complete page as a loss, a new on
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
-test('names a field missing in over a hundredth of rows, per interval', () => {
+test('reports a field that is missing in over 1% of the rows of an interval', () => {
   const drift = quietDrift()
   const logLine = (name: string, reported: number, unsaid: number) => {
     for (let each = 0; each < reported + unsaid; each += 1) {
@@ -52,7 +52,7 @@ test('names a field missing in over a hundredth of rows, per interval', () => {
   assert.deepEqual(found(), ['gone 1 row 100'])
 })
 
-test('names a reason that costs over a hundredth of its kind, whatever other kinds arrive', () => {
+test('reports a refusal reason that affects over 1% of its message kind', () => {
   const drift = quietDrift()
   const { shares } = drift
   const read = (kind: string, count: number) => {

@@ -10,7 +10,7 @@ import { readDrift } from '../../../../engine/venues/drift/drift-report.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import { openVenues } from '../../../../engine/venues/venues.ts'
 
-test('has empty tables for healthy venues after every probe and a complete crawl', async () => {
+test('finds no drift in healthy simulated venues after all probes and a full crawl', async () => {
   const simulator = await startSimulator({
     ...{ seed: 7, marketsPerVenue: 200, messagesPerSecond: 50, faults: [], basePort: 0 },
     ...{ clock: systemClock, log: silentLog, kalshiPublicKeyPem: null, hasPast: true },

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift-checks.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
-test('reports announced fees of an unknown type as a loss, and nothing for a known one', async () => {
+test('reports announced fees of an unknown type as a loss and ignores known types', async () => {
   const change = (type: unknown) => ({ series_ticker: 'KXFED', fee_type: type, scheduled_ts: 1 })
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
     [{ series_fee_change_arr: [change('quadratic'), change('flat')] }, []],
@@ -24,7 +24,7 @@ test('reports announced fees of an unknown type as a loss, and nothing for a kno
   }
 })
 
-test('names unreadable series fees by share, and an impossible multiplier at once', () => {
+test('reports unreadable series fees above a share of rows, and an impossible multiplier at once', () => {
   const namesOf = (...fees: readonly object[]) => {
     const drift = quietDrift('b')
     for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)

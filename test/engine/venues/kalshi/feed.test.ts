@@ -35,7 +35,7 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
 describe('Kalshi feed with a key', () => {
   afterEach(closeAll)
 
-  it('signs the handshake, subscribes, and begins books with their snapshot', async () => {
+  it('signs the handshake, subscribes, and starts each book with its snapshot', async () => {
     const bench = await startKeyed(['A', 'B'])
     assert.ok(bench.upgrades.every((headers) => headers['kalshi-access-signature'] !== undefined))
     const health = bench.venue.feed.health()
@@ -45,7 +45,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1 && count(bench, 'trade') === 1)
   })
 
-  it('reports a gap for the books of its subscription, followed by snapshots in order', async () => {
+  it('reports a gap for all books of the subscription, then emits new snapshots in order', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.delta('A', 3)
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -58,7 +58,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('leaves trades unread for a while, but drops a backlog of books by reconnecting while trades continue', async () => {
+  it('pauses trades without losing them, and can drop queued book messages by reconnecting without interrupting trades', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -77,7 +77,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('resubscribes everything after a loss, under any sids', async () => {
+  it('resubscribes to all markets after a lost connection, whatever sids the server assigns', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -90,7 +90,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 0)
   })
 
-  it('reports when trades were lost and fetches them with the same ids', async () => {
+  it('reports the time range of lost trades and fetches them with the same ids', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -110,7 +110,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(ids(bench), ['t1', 't4', 't1', 't2', 't3', 't4'])
   })
 
-  it('emits trades of a long range in parts with event-loop ticks between', async () => {
+  it('emits the trades of a long range in batches, with event-loop ticks between', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     bench.trades = Array.from({ length: 50 }, (_, index) => row(`t${50 - index}`, startMs - index))
@@ -134,7 +134,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(most, 2, 'as many as a millisecond holds')
   })
 
-  it('reports a trade reconnect as up only when subscribed, with the time of the loss', async () => {
+  it('reports the trade stream as up after a reconnect only when subscribed, with the time of the loss', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
@@ -144,7 +144,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('treats a trade as proof of an unacknowledged subscription, and still names it', async () => {
+  it('accepts a trade as proof of an unacknowledged subscription, but still reports the missing acknowledgement', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -159,7 +159,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([bench.peers.length, feedEvents(bench, 'feedDown', 'trades').length], [1, 0])
   })
 
-  it('treats silence as a broken stream only while REST shows newer trades', async () => {
+  it('treats a silent trade stream as broken only when REST shows newer trades', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -185,7 +185,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(down.sinceMs <= startMs + 1_000, 'from the last trade on, not from the last ping')
   })
 
-  it('detects a last loss by a snapshot requested in silence, followed by all books of its subscription', async () => {
+  it('detects a lost last message by a snapshot requested in silence, then refreshes all books of the subscription', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -203,7 +203,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('takes all books of a socket down when nothing comes and a requested snapshot does not either', async () => {
+  it('reports all books of a socket as down when it is silent and a requested snapshot stays missing', async () => {
     const bench = await startKeyed(['A', 'B'])
     const dataAtMs = bench.venue.feed.health().lastDataAtMs
     const frozen = books(bench)
@@ -224,7 +224,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => feedEvents(bench, 'feedUp', 'books').length === 2)
   })
 
-  it('keeps a quiet socket whose snapshots come, one that refuses them, and one of block trades', async () => {
+  it('keeps a quiet socket whether it sends or refuses snapshots while only block trades arrive', async () => {
     const bench = await startKeyed(['A', 'B'])
     const refuse = () => {
       const peer = books(bench)
@@ -250,7 +250,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('requests snapshots on resync and ignores unfollowed books', async () => {
+  it('requests snapshots on resync and ignores unwatched books', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
     await until(bench, () => count(bench, 'bookSnapshot') === 3)
@@ -262,7 +262,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1)
   })
 
-  it('adds a created market a little later, when REST has it', async () => {
+  it('adds a newly created market once REST lists it', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     const msg = { event_type: 'created', market_ticker: 'NEW' }
@@ -272,7 +272,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(bench.clock.nowMs() - startMs >= 2_000)
   })
 
-  it('reads only the markets of an event with changed fees again', async () => {
+  it('rereads only the markets of an event whose fees changed', async () => {
     const bench = await startKeyed(['E-1', 'E-2', 'EE-1'])
     const msg = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     trades(bench)?.send('market_lifecycle_v2', 'event_fee_update', msg)

@@ -31,11 +31,11 @@ import {
 
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-test('converts every invented row to its expected values', async () => {
+test('converts every synthetic row to its expected values', async () => {
   assert.equal(await checkCases('kalshi'), 69)
 })
 
-testOnBoth('every listing that is read is sound', FOLDERS, (t, folder, origin) => {
+testOnBoth('produces a valid listing from every readable row', FOLDERS, (t, folder, origin) => {
   let count = 0
   for (const file of readdirSync(folder)) {
     if (!/\.jsonl?(\.gz)?$/.test(file) || file.includes('stream')) continue
@@ -64,7 +64,7 @@ function assertSound(listing: unknown, path: string): void {
 }
 
 testOnBoth(
-  'a stream rebuilds books that never go negative, and are those written beside its frames',
+  'rebuilds books from a stream without negative sizes and equal to the recorded reference books',
   KALSHI_STREAM,
   (t, path, origin) => {
     const fold = new StreamFold()
@@ -128,7 +128,7 @@ class StreamFold {
   }
 }
 
-test('ends each invented candle with its expected price', async (t) => {
+test('ends each synthetic candle with its expected price', async (t) => {
   const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
   const server = createServer((_, response) => {
     response.end(JSON.stringify({ ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }))

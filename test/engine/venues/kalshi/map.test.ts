@@ -70,7 +70,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
 }
 
 describe('Kalshi map', () => {
-  it('builds one book quoted for Yes from both sides: a bid for No at p asks 1 - p', () => {
+  it('builds one book priced for Yes from both sides: a bid for No at p becomes an ask at 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
       sid: 1,
@@ -92,7 +92,7 @@ describe('Kalshi map', () => {
     assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
   })
 
-  it('converts a delta to a difference on the side and price of Yes', () => {
+  it('converts a delta to a change on the Yes side and price', () => {
     const yes = map(delta({ delta: '-4.00' })).events[0]
     assert.ok(yes?.kind === 'bookChange')
     assert.equal(yes.mode, 'difference')
@@ -119,7 +119,7 @@ describe('Kalshi map', () => {
     })
   }
 
-  it('leaves a level at 0 or 1 out of a book and keeps the rest', () => {
+  it('omits levels at 0 or 1 from a book and keeps the rest', () => {
     const book: DataMessage = {
       ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'T' },
       yes: [['0.4000', '10.00']],
@@ -150,7 +150,7 @@ describe('Kalshi map', () => {
     }
   })
 
-  it('converts a No taker to a buy of the second outcome at its own price', () => {
+  it('converts a taker of No to a buy of the second outcome at its own price', () => {
     const yes = mapTrade(trade(), NOW, 'stream')
     assert.ok(yes.kind === 'trade')
     const expected = ['T', 'buy', 360_000, 12_500_000, 'id-1']
@@ -165,7 +165,7 @@ describe('Kalshi map', () => {
     assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
   })
 
-  it('converts lifecycle changes to statuses and detects what to read again', () => {
+  it('converts lifecycle changes to statuses and reports markets to read again', () => {
     const published = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
@@ -186,7 +186,7 @@ describe('Kalshi map', () => {
     assert.equal(settled({}), 'resolved null')
   })
 
-  it('states where the resolution stands when a market is determined, settled or active again', () => {
+  it('reports the resolution status when a market is determined, settled or active again', () => {
     const stated = (change: LifecycleMessage['change']) => {
       const [event] = map(lifecycle(change, { result: 'no' })).events
       return event?.kind === 'marketStatus' ? event.resolutionStatus : event?.kind
@@ -197,7 +197,7 @@ describe('Kalshi map', () => {
     assert.equal(stated('deactivated'), undefined)
   })
 
-  it('reads a settlement value as dollars when it is a text, and as cents when it is a whole number', () => {
+  it('reads a text settlement value as dollars and an integer as cents', () => {
     const payout = (more: object) => {
       const msg = { market_ticker: 'KXTEST-26NOV26-A', event_type: 'settled', ...more }
       const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
@@ -220,14 +220,14 @@ describe('Kalshi map', () => {
     assert.equal(payout({ result: '' }), null)
   })
 
-  it('ignores combinations without refusing them', () => {
+  it('ignores combinations without counting them as refused', () => {
     assert.deepEqual(map(delta({ ticker: 'KXMVENFL-1' })).refusal, {
       kind: 'ignored',
       reason: 'combo',
     })
   })
 
-  it('gives last price, volume and open interest of a ticker, as of its own time', () => {
+  it('reads last price, volume and open interest from a ticker with its venue time', () => {
     const at = {
       kind: 'ticker' as const,
       sid: 1,

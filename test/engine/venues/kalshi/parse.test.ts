@@ -119,7 +119,7 @@ describe('Kalshi parse', () => {
     })
   }
 
-  it('locates a refusal so that only its market is suspect', () => {
+  it('reports the position of a rejected message so that only its market becomes suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
@@ -152,7 +152,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual(page.position, { sid: null, seq: null, ticker: null })
   })
 
-  it('reads other fees of an event as overrides, with null as none', () => {
+  it('reads event fee overrides, with null as no override', () => {
     const of = (msg: object) => parse({ type: 'event_fee_update', sid: 3, seq: 8, msg })
     const half = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
@@ -167,7 +167,7 @@ describe('Kalshi parse', () => {
     assert.equal(result.reason, 'fee_event')
   })
 
-  it('keeps the number of an unknown kind or change', () => {
+  it('keeps the sequence number of a message of unknown kind or change', () => {
     const other = parse({ type: 'event_lifecycle', sid: 3, seq: 8, msg: {} })
     const none = { change: null, ticker: null, isOfBook: false }
     const unread = { kind: 'unread', name: 'event_lifecycle', ...none, sid: 3, seq: 8 }
@@ -177,7 +177,7 @@ describe('Kalshi parse', () => {
     assert.equal(change.kind === 'unread' && change.change, 'reborn')
   })
 
-  it('reads REST trades in the current form and that of January 2026', () => {
+  it('reads REST trades in the current format and that of January 2026', () => {
     const row = {
       trade_id: 'x-1',
       ticker: 'T',
@@ -195,14 +195,14 @@ describe('Kalshi parse', () => {
     assert.deepEqual([then.yesPrice, then.count], ['0.06', '1'])
   })
 
-  it('reads a REST book with an absent or null side', () => {
+  it('reads a REST book whose side is absent or null', () => {
     const book = parseOrderbookRow({ ticker: 'T', orderbook_fp: { yes_dollars: null } })
     assert.ok(book.kind === 'orderbookSnapshot')
     assert.deepEqual([book.yes, book.no], [[], []])
     assert.equal(parseOrderbookRow({ ticker: 'T' }).kind, 'rejected')
   })
 
-  it('throws nothing and emits only valid events on twenty thousand mutated frames', (t) => {
+  it('never throws and emits only valid events on 20,000 mutated frames', (t) => {
     const random = seededRandom('kalshi fuzz', process.env.SEED ?? 1)
     const seeds = [DELTA, SNAPSHOT, TRADE, LIFECYCLE].map((each) => JSON.stringify(each))
     const junk = ['"', '{', '}', '[', ']', ',', ':', '-', '.', '9e999', 'null', '\\u0000', '<', 'é']

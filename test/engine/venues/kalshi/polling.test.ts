@@ -17,7 +17,7 @@ import {
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
 
-  it('polls books in order, a hundred a request, each market in its round', async () => {
+  it('polls every book once per round, 100 per request', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
     bench.venue.feed.watch(tickers.map(watched))
@@ -34,7 +34,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
   })
 
-  it('reports trades once each, oldest first, whatever a page repeats', async () => {
+  it('emits each trade once, oldest first, when pages repeat trades', async () => {
     const bench = await open(false)
     const startMs = bench.clock.nowMs()
     bench.trades = [row('b', startMs + 20), row('a', startMs + 10)]
@@ -46,7 +46,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual(ids(bench), ['a', 'b', 'c'])
   })
 
-  it('reports a lost feed after three failures in a row, and recovers the trades of that time', async () => {
+  it('reports the feed as down after three failures in a row and recovers the missed trades', async () => {
     const bench = await open(false)
     bench.venue.feed.start()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
@@ -82,7 +82,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
-  it('reports an unknown silent venue as down, not degraded', async () => {
+  it('reports a venue that has never answered as down, not degraded', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     bench.isRestUp = false

@@ -20,7 +20,7 @@ const edged = (edge: string, center: string, width: '0.10' | '0.01') => {
 const on = (row: object, price: number): boolean | undefined =>
   parsePriceGrid({ ...row })?.isOn(priceMicros(price))
 
-test('puts prices between steps off the grid of every structure, and ends and edges on it', () => {
+test('rejects prices between steps in every structure and accepts range ends and edges', () => {
   const cases: readonly (readonly [object, number, readonly number[], readonly number[]])[] = [
     [linear, 10_000, [10_000, 440_000, 990_000], [5_000, 441_000, 999_000]],
     [deci, 1_000, [1_000, 441_000, 999_000], [500, 441_500]],
@@ -36,7 +36,7 @@ test('puts prices between steps off the grid of every structure, and ends and ed
   }
 })
 
-test('shares ranges between markets, and gives none for unreadable ones', () => {
+test('shares equal price ranges between markets and returns null for unreadable ranges', () => {
   assert.equal(parsePriceGrid(linear), parsePriceGrid(rowOf(['0', '1', '0.01'])))
   const broken = [
     {},
@@ -52,7 +52,7 @@ test('shares ranges between markets, and gives none for unreadable ones', () => 
   for (const row of broken) assert.equal(parsePriceGrid({ ...row }), null)
 })
 
-test('accepts orders on old and new ranges after a change', () => {
+test('accepts orders on old and new price ranges after a change', () => {
   const terms = new MarketTerms()
   const may = (price: number) => terms.mayRest('A', priceMicros(price))
   assert.ok(may(441_500), 'nothing is known of the market')

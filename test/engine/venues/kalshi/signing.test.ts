@@ -11,7 +11,7 @@ import { privateKey, publicKey } from '../../../support/fakes/rsa-pair.ts'
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 describe('Kalshi signing', () => {
-  it('signs timestamp, method and path with verifiable RSA-PSS', () => {
+  it('signs timestamp, method and path with a verifiable RSA-PSS signature', () => {
     const clock = new ManualClock()
     const signer = new KalshiSigner({ keyId: 'id', privateKeyPem, clock })
     const headers = signer.headers('GET', '/trade-api/ws/v2')
@@ -26,7 +26,7 @@ describe('Kalshi signing', () => {
     assert.ok(!isGood(`${timestamp}GET/trade-api/v2/markets`))
   })
 
-  it('reports an unusable key without quoting it', () => {
+  it('reports an unusable key without including it in the message', () => {
     const clock = new ManualClock()
     for (const text of ['', 'not a key', privateKeyPem.slice(0, 200)]) {
       assert.throws(
@@ -42,7 +42,7 @@ describe('Kalshi signing', () => {
     )
   })
 
-  it('produces signatures that the simulated venue accepts with either kind of key', () => {
+  it('produces signatures that the simulated venue accepts with both key formats', () => {
     const clock = new ManualClock()
     const ed = generateKeyPairSync('ed25519')
     const path = '/trade-api/ws/v2'

@@ -43,7 +43,7 @@ function openStream() {
   return { take, events, seen, combos, terms, found, drift }
 }
 
-test('names unknown messages, market changes and refusals, and continues the numbers', () => {
+test('reports unknown messages, market changes and refusals without breaking the sequence', () => {
   const { take, seen, found, events, drift } = openStream()
   take('event_lifecycle', { event_ticker: 'E' })
   take('margin_call', { x: 1 })
@@ -73,7 +73,7 @@ const block = (term: unknown) => ({
   ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: term },
 })
 
-test('treats a trade as a block unless its flag denies it, and names invalid or missing flags', () => {
+test('treats a trade as a block trade unless its flag denies it, and reports invalid or missing flags', () => {
   const { take, events, found, drift } = openStream()
   const texts = [true, false, 'true', 1, 'yes', 'false', 0]
   for (const term of texts) take('trade', block(term))
@@ -90,7 +90,7 @@ test('treats a trade as a block unless its flag denies it, and names invalid or 
   assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
 })
 
-test('names other fees of an event that have no formula', () => {
+test('reports event fees whose type has no formula', () => {
   const { take, found } = openStream()
   const fees = (override: object) => take('event_fee_update', { event_ticker: 'E', ...override })
   fees({ fee_type_override: null, fee_multiplier_override: null })
@@ -108,7 +108,7 @@ test('names other fees of an event that have no formula', () => {
   ])
 })
 
-test('marks the book of a book-like message of unknown type as suspect, or all without a name', () => {
+test('marks a book as suspect on a book-like message of unknown type, or all books without a ticker', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })
@@ -119,7 +119,7 @@ test('marks the book of a book-like message of unknown type as suspect, or all w
   assert.equal(found().length, 4)
 })
 
-test('bounds a flood of unknown names in the table', () => {
+test('limits the number of unknown names in the findings table', () => {
   const { take, drift } = openStream()
   for (let at = 0; at < 500; at += 1) take(`kind_${at}`, {})
   assert.ok(drift.entries().length < 70)
@@ -129,7 +129,7 @@ test('bounds a flood of unknown names in the table', () => {
   )
 })
 
-test('refuses an order placed outside its market’s ranges by name and requests the book, but not a removed one', () => {
+test('refuses an order added outside its market’s price ranges and requests the book, but accepts a removal there', () => {
   const { take, seen, found, events, terms } = openStream()
   const row = { price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }] }
   terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(row), shard: 0 })
@@ -149,7 +149,7 @@ test('refuses an order placed outside its market’s ranges by name and requests
   assert.deepEqual(found(), ['book.off_grid=A 1'])
 })
 
-test('recognises a combination under a series name by its row and ignores it from then on', () => {
+test('recognises a combination with a series ticker by its row and ignores it afterwards', () => {
   const { take, events, combos } = openStream()
   const ticker = 'KXNFLGAME-S2026B3D8-930882'
   const trade = () =>

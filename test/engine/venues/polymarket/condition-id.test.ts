@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conditionId } from '../../../../engine/venues/polymarket/condition-id.ts'
 
-test('normalises a condition id: pads 62 digits on the right and lowers capitals only', () => {
+test('normalises a condition id: pads 62 digits on the right and otherwise only lowercases', () => {
   const short = `0x01${'ab'.repeat(30)}`
   assert.equal(conditionId(short), `${short}00`)
   assert.equal(conditionId(`${short}00`), `${short}00`)

@@ -31,7 +31,7 @@ async function readAll(api: DataApi): Promise<unknown[]> {
   return rows
 }
 
-test('follows pages by cursor to the end with the first page’s filters', async () => {
+test('follows cursors to the last page and keeps the first page’s filters', async () => {
   const { api, asked: requested } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },
@@ -43,7 +43,7 @@ test('follows pages by cursor to the end with the first page’s filters', async
   ])
 })
 
-test('accepts null as an answer without rows, and names another shape as suspect', async () => {
+test('reads null as an empty list, and rejects any other unexpected shape as suspect', async () => {
   const { api: existing } = openApi({ data: null, pagination: paging(false) })
   assert.deepEqual(await readAll(existing), [])
   const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
@@ -54,7 +54,7 @@ test('accepts null as an answer without rows, and names another shape as suspect
   }
 })
 
-test('ends a read as suspect, by name, when a cursor is missing or repeats', async () => {
+test('rejects a read as suspect when a cursor is missing or repeats, and reports the cause', async () => {
   const without = openApi({ data: [1], pagination: paging(true, null) })
   await assert.rejects(readAll(without.api), /more without a cursor/)
   const repeated = openApi({ data: [1], pagination: paging(true, 'x') })

@@ -42,14 +42,14 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
-test('reports nothing for documented answers: v1 live or retired, both versions and id widths', async () => {
+test('reports nothing for documented answers: v1 live or retired, both protocol versions and id widths', async () => {
   assert.deepEqual(await findings(RIGHT), [])
   assert.deepEqual(await findings({ ...RIGHT, '/trades': [] }), [])
   const v2 = { ...MARKET, version: 'v2', conditionId: `0x${'a'.repeat(62)}`, positionIds: ['1'] }
   assert.deepEqual(await findings({ ...RIGHT, '/markets/keyset': { markets: [MARKET, v2] } }), [])
 })
 
-test('names each invented answer, separating losses from novelties', async () => {
+test('reports each synthetic deviation as a loss or a notice', async () => {
   const { price, ...unpriced } = TRADE
   const market = (set: object) => ({ '/markets/keyset': { markets: [{ ...MARKET, ...set }] } })
   const cases: readonly (readonly [object, readonly string[]])[] = [
@@ -84,7 +84,7 @@ test('names each invented answer, separating losses from novelties', async () =>
   ])
 })
 
-test('reports v1 retired at run time as a notice', async () => {
+test('reports the retirement of v1 during a run as a notice', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {
@@ -104,14 +104,14 @@ test('reports v1 retired at run time as a notice', async () => {
   assert.deepEqual(published, [['data.v1', 'retired: no JSON', 1]])
 })
 
-test('evaluates market rows by page, so that one odd row is no finding', () => {
+test('checks market rows per page and ignores a single malformed row', () => {
   const drift = quietDrift()
   checkMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
   checkMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
 
-test('evaluates fields of nearly all open markets by pages of ten open ones', () => {
+test('checks fields of open markets only on pages with at least ten open markets', () => {
   const usual = {
     ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
     ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },

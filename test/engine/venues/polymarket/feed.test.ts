@@ -112,7 +112,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('splits tokens over sockets, both of a market on one, with one socket flagged', async (t) => {
+test('distributes markets over sockets with both tokens on one socket, and sets the custom flag on one socket', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   feed.watch([market(1), market(2), market(3), market(1)])
   feed.start()
@@ -152,7 +152,7 @@ test('splits tokens over sockets, both of a market on one, with one socket flagg
   })
 })
 
-test('reports a lost socket with its outcomes, reconnects and resubscribes', async (t) => {
+test('reports the outcomes of a lost socket as down, reconnects and resubscribes', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -174,7 +174,7 @@ test('reports a lost socket with its outcomes, reconnects and resubscribes', asy
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
 })
 
-test('sends PING every ten seconds and treats PONG and notices as no data', async (t) => {
+test('sends PING every ten seconds and does not count PONG and notices as data', async (t) => {
   const { stub, feed, clock } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -188,7 +188,7 @@ test('sends PING every ten seconds and treats PONG and notices as no data', asyn
 })
 
 const COMPLETE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
-test('marks a book as suspect when a change contradicts its hash, and names missing hashes or best prices', async (t) => {
+test('marks a book as suspect when its hash contradicts a change, and reports missing hashes or best prices', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
     ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
   })
@@ -231,7 +231,7 @@ test('marks a book as suspect when a change contradicts its hash, and names miss
   )
 })
 
-test('resolves hexadecimal ids to books; unknown ones mark their market, or a connection without others, as suspect', async (t) => {
+test('reads books under hexadecimal ids, and marks the market or connection of an unknown token as suspect', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2), market(3)])
@@ -310,7 +310,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
   ])
 })
 
-test('batches requested snapshots, one a second, and slows down while none arrives', async (t) => {
+test('batches snapshot requests, one batch a second, and slows down while no snapshot arrives', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -351,7 +351,7 @@ test('batches requested snapshots, one a second, and slows down while none arriv
   await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
 })
 
-test('replaces a live socket that sends no requested book', async (t) => {
+test('replaces a connected socket that does not send a requested book', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -366,7 +366,7 @@ test('replaces a live socket that sends no requested book', async (t) => {
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
-test('requests a book when a tick change brings none within a second', async (t) => {
+test('requests a book when none follows a tick change within a second', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -383,7 +383,7 @@ test('requests a book when a tick change brings none within a second', async (t)
   await until(() => commands(books(stub)[0]).length === 3, 'asked')
 })
 
-test('names new message types and book versions, and still reads the books', async (t) => {
+test('reports unknown message types and book versions, and still reads the books', async (t) => {
   const { stub, feed, ofKind, drift } = await openFeed(t)
   feed.watch([market(1)])
   feed.start()
@@ -401,7 +401,7 @@ test('names new message types and book versions, and still reads the books', asy
   )
 })
 
-test('names a refused handshake of books and of the activity stream', async (t) => {
+test('reports refused handshakes of the book stream and the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
   feed.watch([market(1)])
@@ -416,7 +416,7 @@ test('names a refused handshake of books and of the activity stream', async (t) 
   )
 })
 
-test('emits every fill once, also of unknown markets, and reports the time of a lost stream', async (t) => {
+test('emits every fill once, including in unknown markets, and reports when a lost stream was last current', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -436,7 +436,7 @@ test('emits every fill once, also of unknown markets, and reports the time of a 
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
-test('reports a lost activity stream from the beginning of a pause when it was lost in the pause', async (t) => {
+test('dates the loss of an activity stream during a read pause to the start of the pause', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   const rtds = () => sockets(stub, '/rtds')[0]
   feed.start()
@@ -453,7 +453,7 @@ test('reports a lost activity stream from the beginning of a pause when it was l
   assert.equal(feedEvents('feedDown', 'trades')[0]?.sinceMs, START_MS + 2_000)
 })
 
-test('reads activity frames without topic and type, and finds the taker among the rows of a transaction', async (t) => {
+test('reads activity frames without topic and type, and identifies the taker among a transaction’s rows', async (t) => {
   const { stub, feed, clock, trades, ofKind, drift } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -489,7 +489,7 @@ test('reads activity frames without topic and type, and finds the taker among th
   )
 })
 
-test('reports an activity stream of only other frames as a loss', async (t) => {
+test('reports an activity stream that carries only unrelated frames as a loss', async (t) => {
   const { stub, feed, clock, metrics, drift } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -508,7 +508,7 @@ test('reports an activity stream of only other frames as a loss', async (t) => {
   )
 })
 
-test('reconnects a silent activity stream while last_trade_price flows, without the Data API', async (t) => {
+test('reconnects a silent activity stream while last_trade_price arrives, even without the Data API', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -534,7 +534,7 @@ test('reconnects a silent activity stream while last_trade_price flows, without 
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('switches to last_trade_price when a stream ends, and back, with each trade once and the source reported', async (t) => {
+test('falls back to last_trade_price while the activity stream is silent, emits each trade once, and reports the source', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -578,7 +578,7 @@ test('switches to last_trade_price when a stream ends, and back, with each trade
   assert.equal(trades().length, 8, 'known by its transaction')
 })
 
-test('emits one trade per fill with its wallet once, from whichever source is first', async (t) => {
+test('emits each fill once, with its wallet, whichever source comes first', async (t) => {
   const { stub, feed, clock, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -633,7 +633,7 @@ test('emits one trade per fill with its wallet once, from whichever source is fi
   )
 })
 
-test('ends the stream at once on a refused topic', async (t) => {
+test('falls back to last_trade_price at once when the venue refuses the activity subscription', async (t) => {
   const { stub, feed, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -648,7 +648,7 @@ test('ends the stream at once on a refused topic', async (t) => {
   assert.equal(feed.health().connectionsWanted, 1, 'its socket is no loss')
 })
 
-test('checks a silent book socket by REST: gap, then a new connection', async (t) => {
+test('checks a silent book socket over REST, reports a gap on a difference, and reconnects', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -677,7 +677,7 @@ test('checks a silent book socket by REST: gap, then a new connection', async (t
   await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
 })
 
-test('resolves a repeated row and a participant without its fill by the Data API', async (t) => {
+test('resolves repeated rows and participants without a fill through the Data API', async (t) => {
   const { stub, feed, clock, trades, ofKind } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -715,7 +715,7 @@ test('resolves a repeated row and a participant without its fill by the Data API
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
-test('back-fills with the stream’s ids and rereads a recent end', async (t) => {
+test('back-fills trades with the same ids as the stream and rereads the most recent range', async (t) => {
   const { stub, feed, clock, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -761,7 +761,7 @@ test('reports a gap of one market when REST contradicts its book twice', async (
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
 })
 
-test('does not mark a good book as stale when one of two samples is a ghost book', async (t) => {
+test('does not mark a correct book as stale when one of two REST samples is a ghost book', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
       ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
@@ -790,7 +790,7 @@ test('does not mark a good book as stale when one of two samples is a ghost book
   }
 })
 
-test('reads requested books over REST and delivers them out of order', async (t) => {
+test('reads requested books over REST and delivers them as out of order', async (t) => {
   const { stub, feed, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -805,7 +805,7 @@ test('reads requested books over REST and delivers them out of order', async (t)
   assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered nothing')
 })
 
-test('does not suspect a stream that changes between samples', async (t) => {
+test('does not suspect a stream that catches up between REST samples', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -828,7 +828,7 @@ test('does not suspect a stream that changes between samples', async (t) => {
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('does not suspect a venue that stamps books with the request time', async (t) => {
+test('does not suspect a venue that stamps REST books with the request time', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -847,7 +847,7 @@ test('does not suspect a venue that stamps books with the request time', async (
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('triggers the catalogue on an announced close, and emits nothing after stop', async (t) => {
+test('triggers a catalogue read on an announced close, and emits nothing after stop', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([
@@ -877,7 +877,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('leaves trades unread for a while, but drops a backlog of books by new sockets while trades continue', async (t) => {
+test('pauses trades without losing them, and can drop queued book messages with new sockets without interrupting trades', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()

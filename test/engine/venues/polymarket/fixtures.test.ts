@@ -78,7 +78,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-test('converts every invented row to its expected values', async () => {
+test('converts every synthetic row to its expected values', async () => {
   assert.equal(await checkCases('polymarket'), 137)
 })
 
@@ -118,7 +118,7 @@ for (const version of ['v1', 'v2']) {
   })
 }
 
-test('converts invented positions to the expected ones', async () => {
+test('converts synthetic positions to the expected positions', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
   const metrics = new Metrics()
   const rows = cases.map(({ row }) => row)
@@ -154,7 +154,7 @@ test('converts invented positions to the expected ones', async () => {
 for (const isReversed of [false, true]) {
   const order = isReversed ? "with the second token's books first" : "with the first token's first"
   testOnBoth(
-    `after each book of the stream of 2025 ours equals it, ${order}`,
+    `rebuilds each recorded book of the 2025 stream exactly, ${order}`,
     POLYMARKET_STREAM,
     (t, path, origin) => {
       const { counts, bookCount } = foldStream(path, isReversed)
@@ -195,7 +195,7 @@ const SEEDS: Sources = {
   recorded: `${RECORDED}/fixtures/polymarket`,
 }
 
-testOnBoth('20,000 mutated frames never throw, on either stream', SEEDS, (t, root, origin) => {
+testOnBoth('never throws on 20,000 mutated frames of either stream', SEEDS, (t, root, origin) => {
   const random = seededRandom('polymarket fuzz')
   const seeds = (origin === 'invented' ? inventedSeeds(root) : recordedSeeds(root)).map((row) =>
     JSON.stringify(row),

@@ -75,7 +75,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('merges both mirrored entries of a change to one of the first token', () => {
+test('merges mirrored entries of a change into one change of the first token', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
@@ -96,7 +96,7 @@ test('merges both mirrored entries of a change to one of the first token', () =>
   })
 })
 
-test('complements entries of the second token alone, best prices included', () => {
+test('converts entries of only the second token to the first token’s side and price, best prices included', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -107,7 +107,7 @@ test('complements entries of the second token alone, best prices included', () =
   assert.deepEqual(event.top, { bid: null, ask: 700_000 })
 })
 
-test('keeps a level that only the second token names among mirrored ones', () => {
+test('keeps a level that only the second token has among mirrored entries', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([
@@ -124,7 +124,7 @@ test('keeps a level that only the second token names among mirrored ones', () =>
   assert.equal(event.top, null)
 })
 
-test("reads absent, null, '', '0' and '1' best prices as unstated or an empty side", () => {
+test('reads best prices that are absent, null, empty, 0 or 1 as unstated or an empty side', () => {
   const { feed } = openMap()
   const topOf = (more: object) => {
     const [event] = feed(change([entry(FIRST, 'BUY', '0.5', '1', more)]))
@@ -139,7 +139,7 @@ test("reads absent, null, '', '0' and '1' best prices as unstated or an empty si
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('takes the n-th simultaneous book from the first sender, and the first token’s own', () => {
+test('emits simultaneous mirrored books once, from the first sender, and corrects them by the first token’s book', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -164,7 +164,7 @@ test('takes the n-th simultaneous book from the first sender, and the first toke
   assert.equal(event.isInOrder, true)
 })
 
-test('keeps a level only in the first token’s own simultaneous book', () => {
+test('keeps a level that only the first token’s simultaneous book has', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const poorer = book(SECOND, time, [], [level('0.6', '1')])
@@ -181,7 +181,7 @@ test('keeps a level only in the first token’s own simultaneous book', () => {
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 
-test('restores nothing from a simultaneous own book that the stream has passed', () => {
+test('ignores a late simultaneous book once a newer change has arrived', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const matchedMarket = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
@@ -197,7 +197,7 @@ test('restores nothing from a simultaneous own book that the stream has passed',
   }
 })
 
-test('skips a late mirrored book of an older time, and resets on a new subscription', () => {
+test('skips a mirrored book with an older timestamp until a new subscription resets the check', () => {
   const { feed, track } = openMap()
   const time = 1_795_000_000_100
   feed(book(FIRST, time, [level('0.4', '1')], []))
@@ -207,7 +207,7 @@ test('skips a late mirrored book of an older time, and resets on a new subscript
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 
-test('refuses a price finer than a micro or impossible with its market', () => {
+test('refuses a price that is impossible or finer than a micro, and reports its market', () => {
   const { feed, rejections } = openMap()
   assert.equal(feed(change([entry(FIRST, 'BUY', '0.1234567', '1')])).length, 0)
   assert.equal(feed(change([entry(FIRST, 'BUY', '1.5', '1')])).length, 0)
@@ -223,7 +223,7 @@ test('refuses a price finer than a micro or impossible with its market', () => {
   ])
 })
 
-test('converts the last price to the first token and changes nothing else', () => {
+test('converts the last price to the first token without changing the book', () => {
   const { feed } = openMap()
   const message = { event_type: 'last_trade_price', price: '0.3', timestamp: '1795000000200' }
   const [own] = feed({ ...message, asset_id: FIRST })
@@ -235,7 +235,7 @@ test('converts the last price to the first token and changes nothing else', () =
   assert.equal(unknown.outcome, '999')
 })
 
-test('reports a tick change once for both tokens and requires a snapshot', () => {
+test('reports a tick change once for both tokens and requests a snapshot', () => {
   const { feed, ticks } = openMap()
   const tick = (asset: string, to: string, time: number) => ({
     event_type: 'tick_size_change',
@@ -256,7 +256,7 @@ test('reports a tick change once for both tokens and requires a snapshot', () =>
   assert.equal(ticks.length, 3)
 })
 
-test('reports new and resolved markets, followed or not', () => {
+test('reports new and resolved markets, watched or not', () => {
   const { feed } = openMap()
   const resolved = {
     event_type: 'market_resolved',
@@ -277,7 +277,7 @@ test('reports new and resolved markets, followed or not', () => {
   assert.ok(seen?.kind === 'marketSeen' && seen.market === '0xnew')
 })
 
-test('skips the second token’s repetition in the 2025 format', () => {
+test('skips the second token’s duplicate in the 2025 format', () => {
   const { feed } = openMap()
   const old = (asset: string, side: 'BUY' | 'SELL', price: string) => ({
     event_type: 'price_change',

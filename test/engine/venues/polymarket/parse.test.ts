@@ -12,7 +12,7 @@ const kinds = (text: string) => {
   )
 }
 
-test('reads words as heartbeats or notices, and rejects HTML and truncated text', () => {
+test('reads plain words as heartbeats or notices, and rejects HTML and truncated text', () => {
   assert.equal(kinds('PONG'), 'sign')
   assert.equal(kinds('PONG\n'), 'sign')
   assert.deepEqual(kinds('{"event_type":{"toString":1}}'), ['unknown_event_type'])
@@ -24,7 +24,7 @@ test('reads words as heartbeats or notices, and rejects HTML and truncated text'
   assert.deepEqual(kinds('\u0000\u0001'), ['not_json'])
 })
 
-test('reads one object or an array, isolating one bad message', () => {
+test('reads a single object or an array, and isolates one malformed message', () => {
   const book = '{"event_type":"book","asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   const rest = '{"asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   assert.deepEqual(kinds(book), ['book'])
@@ -38,7 +38,7 @@ test('reads one object or an array, isolating one bad message', () => {
   ])
 })
 
-test('names the tokens whose books a rejected message affects', () => {
+test('reports the tokens whose books a rejected message affects', () => {
   const tokens = (text: string) => {
     const parsed = parseFrame(text)
     assert.equal(parsed.kind, 'messages')
@@ -59,7 +59,7 @@ test('names the tokens whose books a rejected message affects', () => {
   assert.deepEqual(tokens('{"event_type":"hint","asset_id":"7"}'), [])
 })
 
-test('reads two types of one activity topic and separates everything else', () => {
+test('distinguishes the two trade types of the activity topic from all other frames', () => {
   const row =
     '{"proxyWallet":"0xa","asset":"1","conditionId":"0xb","side":"BUY","size":1,"price":0.5,"timestamp":1795000000,"transactionHash":"0xc"}'
   const kindOf = (type: string, payload: string, topic = 'activity') => {

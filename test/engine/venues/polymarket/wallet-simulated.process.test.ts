@@ -118,7 +118,7 @@ async function openWorld() {
   return { simulator, parts: { clock, gamma, data: api, counters }, stop }
 }
 
-test('reads the simulated ledgers unchanged, with roles, fees and owners', async () => {
+test('reads the simulated ledgers unchanged, including roles, fees and owners', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {

@@ -127,14 +127,14 @@ async function play(file: string, options: ReplayOptions) {
 }
 
 describe('replay', () => {
-  it('begins the file with its header, and reads back every line', async () => {
+  it('starts the file with its header and reads back every line', async () => {
     const file = await record('lines.jsonl')
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseLine)
     const kinds = lines.map((line) => line.kind)
     assert.deepEqual(kinds, ['header', 'catalog', 'frame', 'frame', 'frame', 'frame', 'frame'])
   })
 
-  it('returns an unreadable line as a value with a reason and skips it', async () => {
+  it('returns an unreadable line as a value with a reason and continues', async () => {
     const bad = ['x', '5', '{"venue":"c"}', '{"kind":"recording","version":9}', '{"venue":"a"}']
     bad.push('{"kind":"catalog","venue":"b","page":{"markets":[{}],"events":[]}}')
     for (const line of bad) assert.equal(parseLine(line).kind, 'unreadable', line)
@@ -144,7 +144,7 @@ describe('replay', () => {
     assert.equal(events.filter((event) => event.kind === 'bookChange').length, 2)
   })
 
-  it('passes frames through parser, sequence and mapper with recorded times', async () => {
+  it('passes frames through parser, sequence check and mapper with their recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
     // After the hole, and after a frame that cannot be read.
@@ -171,7 +171,7 @@ describe('replay', () => {
     }
   })
 
-  it('uses the recorded catalogue and returns nothing unknown', async () => {
+  it('serves the recorded catalogue and omits markets that were not recorded', async () => {
     const { venues } = await play(await record('catalog.jsonl'), { speed: 'max' })
     const catalog = venues.find((venue) => venue.key === 'b')?.catalog
     const ids = [nativeMarketId('T-1'), nativeMarketId('T-2')]
@@ -192,7 +192,7 @@ describe('replay', () => {
     })
   })
 
-  it('knows nothing before the recording, and no teams', async () => {
+  it('returns no prices from before the recording and no teams', async () => {
     const { venues } = await play(await record('teams.jsonl'), { speed: 'max' })
     const { signal } = new AbortController()
     const outcomes: [] = []
@@ -204,13 +204,13 @@ describe('replay', () => {
     }
   })
 
-  it('names a missing file in its error', () => {
+  it('includes the path of a missing file in the error', () => {
     const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog }
     const open = () => openReplay('/no/such', { ...parts, metrics: new Metrics(), emit: () => {} })
     assert.throws(open, /\/no\/such/)
   })
 
-  it('reports on stop that a recorder cannot write', async () => {
+  it('rejects on stop when the recorder cannot write', async () => {
     const recorder = new Recorder({ file: join(folder, 'no', 'dir'), clock: new ManualClock() })
     await nextTurn()
     recorder.tap({ connection: 1, receivedAtMs: timeMs(1), text: 'x' }, 'b', 'books')

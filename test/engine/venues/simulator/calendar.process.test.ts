@@ -27,7 +27,7 @@ const MOMENTS = [
 ].map(at)
 const VENUES: readonly SimVenue[] = ['a', 'b']
 
-test('plans the same events in a second calendar at a later time', () => {
+test('plans the same events in a second calendar that starts later', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
   const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
   for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
@@ -42,13 +42,13 @@ test('plans the same events in a second calendar at a later time', () => {
   }
 })
 
-test('plans other ids for another seed', () => {
+test('plans different ids for a different seed', () => {
   const first = nativeIds(new Calendar({ seed: 7, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   const second = nativeIds(new Calendar({ seed: 8, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   assert.equal([...first].filter((id) => second.has(id)).length, 0)
 })
 
-test('orders times, with results minutes after the close', () => {
+test('keeps a market’s times in order and determines results minutes after the close', () => {
   for (const moment of MOMENTS) {
     for (const { listing } of marketsOf(
       new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
@@ -97,7 +97,7 @@ test('builds well-formed, unique ids of markets and events', () => {
   }
 })
 
-test('keeps ids unique over a month of announcements', () => {
+test('keeps ids unique over a month of new events', () => {
   const calendar = new Calendar({ seed: 5, marketsPerVenue: 400 })
   const all = [
     ...calendar.eventsAt(NOON),
@@ -112,7 +112,7 @@ test('keeps ids unique over a month of announcements', () => {
   }
 })
 
-test('has every topic and sport at the default size, at both venues', () => {
+test('covers every topic and sport on both venues at the default size', () => {
   for (const seed of isLong ? [1, 2, 3] : [1]) {
     for (const moment of MOMENTS) {
       const events = new Calendar({ seed, marketsPerVenue: 400 }).eventsAt(moment)
@@ -138,7 +138,7 @@ test('has every topic and sport at the default size, at both venues', () => {
   }
 })
 
-test('lets one market win in a mutually exclusive event', () => {
+test('lets exactly one market of a mutually exclusive event win', () => {
   for (const { event, markets } of plannedAt(2000)) {
     if (!event.isMutuallyExclusive) continue
     const payouts = markets.map(({ listing }) => Number(listing.payout))
@@ -149,7 +149,7 @@ test('lets one market win in a mutually exclusive event', () => {
   }
 })
 
-test('orders strikes of one value monotonically in chance and payout', () => {
+test('orders the strikes of one event monotonically by probability and payout', () => {
   let grids = 0
   for (const { event, markets } of plannedAt(2000)) {
     const strikes = markets.flatMap(({ listing, prior, isInverted }) => {
@@ -168,7 +168,7 @@ test('orders strikes of one value monotonically in chance and payout', () => {
   assert.ok(grids > 50)
 })
 
-test('pays the same for both listings of a question, with rare voids', () => {
+test('pays both listings of a question equally, with rare voids', () => {
   const events = plannedAt(3000)
   const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
   let same = 0
@@ -185,7 +185,7 @@ test('pays the same for both listings of a question, with rare voids', () => {
   assert.ok(halves > 0 && halves < 120, `${halves} voids`)
 })
 
-test('calibrates priors to the frequency of outcomes', () => {
+test('matches prior probabilities with the observed frequency of outcomes', () => {
   const calendar = new Calendar({ seed: 11, marketsPerVenue: 3000 })
   let expected = 0
   let observed = 0
@@ -200,7 +200,7 @@ test('calibrates priors to the frequency of outcomes', () => {
   assert.ok(Math.abs(observed - expected) < 12 * Math.sqrt(variance), `${observed} of ${expected}`)
 })
 
-test('builds game tickers and slugs in the venues’ grammar with the same teams', () => {
+test('builds game tickers and slugs in each venue’s format with the same teams', () => {
   const grammar = /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z&'.-]+?)(\d)?$/
   let pairs = 0
   const events = plannedAt(2000)
@@ -261,7 +261,7 @@ test('builds complete texts in each venue’s style', () => {
   }
 })
 
-test('creates the requested markets of each venue, at every size and time', () => {
+test('plans the requested number of markets per venue at every size and time', () => {
   for (const marketsPerVenue of [20, 21, 57, 400, MARKETS_MANY]) {
     const calendar = new Calendar({ seed: 2, marketsPerVenue })
     for (const moment of MOMENTS) {
@@ -279,7 +279,7 @@ test('creates the requested markets of each venue, at every size and time', () =
   }
 })
 
-test('lists a third of the questions at both venues, a quarter of those as decoys', () => {
+test('lists a third of the questions on both venues, a quarter of these as decoys', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -304,7 +304,7 @@ test('lists a third of the questions at both venues, a quarter of those as decoy
   }
 })
 
-test('names both members in pairs', () => {
+test('links both members of a pair to each other', () => {
   const events = plannedAt(2000)
   const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
   let checked = 0
@@ -321,7 +321,7 @@ test('names both members in pairs', () => {
   assert.ok(checked > 1500)
 })
 
-test('distributes activity with a heavy tail: a hundredth of markets has much of it', () => {
+test('distributes activity with a heavy tail, concentrated in 1% of the markets', () => {
   const markets = marketsOf(plannedAt(5000))
   const activity = markets.map(({ listing }) => listing.activity).sort((a, b) => b - a)
   const sum = activity.reduce((total, each) => total + each, 0)
@@ -331,7 +331,7 @@ test('distributes activity with a heavy tail: a hundredth of markets has much of
   assert.ok(activity.every((each) => each > 0))
 })
 
-test('finds with eventsAt what createdBetween announced', () => {
+test('returns the same events from eventsAt as from createdBetween', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
@@ -348,7 +348,7 @@ test('finds with eventsAt what createdBetween announced', () => {
   assert.deepEqual(matchedMarket.createdBetween(NOON, from), announced)
 })
 
-test('opens, closes and ends markets about every ten minutes at the default size', (t) => {
+test('opens, closes and resolves markets about every ten minutes at the default size', (t) => {
   const calendar = new Calendar({ seed: 1, marketsPerVenue: 400 })
   const end = timeMs(NOON + DAY_MS)
   const markets = marketsOf([...calendar.eventsAt(NOON), ...calendar.createdBetween(NOON, end)])
@@ -370,7 +370,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('changes only ids of venue a by the protocol v2 share, with both kinds in events', () => {
+test('applies the protocol v2 share only to ids of venue a and mixes both versions in events', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]
@@ -393,7 +393,7 @@ test('changes only ids of venue a by the protocol v2 share, with both kinds in e
   assert.ok(half.filter(({ event }) => event.venue === 'a').some(isMixed))
 })
 
-test('builds a position id from a condition id with the outcome in the last byte', () => {
+test('derives a position id from the condition id, with the outcome in the last byte', () => {
   const events = new Calendar({ seed: 9, marketsPerVenue: 400, v2Share: 1 }).eventsAt(NOON)
   const modules = new Set<string>()
   for (const { event, markets } of events.filter((each) => each.event.venue === 'a')) {

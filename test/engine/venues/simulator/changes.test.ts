@@ -8,7 +8,7 @@ const answer = (value: unknown) => ({
   ...{ status: 200, contentType: 'application/json', body: JSON.stringify(value) },
 })
 
-test('applies a change only to its own answers and frames, until another is set', () => {
+test('applies a change only to its own answers and frames, until another change is set', () => {
   const changes = new Changes()
   const rows = answer({ data: [{ price: 0.5, size: 1 }], pagination: { has_more: false } })
   const trade = '{"type":"trade","sid":1,"seq":1,"msg":{}}'
@@ -35,7 +35,7 @@ test('applies a change only to its own answers and frames, until another is set'
   assert.deepEqual(changes.editFrame(trade), ['{"type":"fill","sid":1,"seq":1,"msg":{}}'])
 })
 
-test('keeps a refusal under a change of rows', () => {
+test('leaves a refusal unchanged when a change of rows is active', () => {
   const changes = new Changes(['question_gone', 'fee_type_new'])
   const refused = { status: 429, contentType: 'text/plain', body: 'busy' }
   assert.deepEqual(changes.editAnswer('/events/keyset', refused), refused)

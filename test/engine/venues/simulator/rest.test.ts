@@ -40,7 +40,7 @@ async function serve(
   return { server, chance, port, url: `http://127.0.0.1:${port}` }
 }
 
-test('prefers literal segments, decodes parameters, and answers 404 or 405 otherwise', async () => {
+test('prefers literal path segments, decodes parameters, and returns 404 or 405 otherwise', async () => {
   const { server, url } = await serve()
   try {
     const one = await request(`${url}/markets/a%2Fb?q=1&q=2`)
@@ -57,7 +57,7 @@ test('prefers literal segments, decodes parameters, and answers 404 or 405 other
   }
 })
 
-test('answers a body above the limit with 413 and keeps listening', async () => {
+test('returns 413 for a body above the limit and keeps listening', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
     assert.equal((await request(`${url}/books`, 'x'.repeat(100_000))).status, 413)
@@ -67,7 +67,7 @@ test('answers a body above the limit with 413 and keeps listening', async () => 
   }
 })
 
-test('answers each REST fault separately, and none under /sim/', async () => {
+test('applies each REST fault separately, but never under /sim/', async () => {
   const cases = [
     { fault: 'rate_limit', status: 429, retryAfter: null },
     { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
@@ -89,7 +89,7 @@ test('answers each REST fault separately, and none under /sim/', async () => {
   }
 })
 
-test('ends the request with a guard’s answer and uses hooks for other refusals', async () => {
+test('ends a request with the guard’s answer and uses hooks for other refusals', async () => {
   const { server, url } = await serve({
     hooks: {
       guard: (request) =>
@@ -106,7 +106,7 @@ test('ends the request with a guard’s answer and uses hooks for other refusals
   }
 })
 
-test('answers 500 when a handler throws and keeps listening', async () => {
+test('returns 500 when a handler throws and keeps listening', async () => {
   const { server, url } = await serve()
   try {
     assert.equal((await request(`${url}/broken`)).status, 500)
@@ -116,7 +116,7 @@ test('answers 500 when a handler throws and keeps listening', async () => {
   }
 })
 
-test('gives a token bucket’s capacity at once and its rate over time', () => {
+test('grants a token bucket’s capacity at once and its rate over time', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>
@@ -131,7 +131,7 @@ test('gives a token bucket’s capacity at once and its rate over time', () => {
   assert.equal(bucket.take(2), false)
 })
 
-test('refuses an upgrade of a path without a handler over HTTP', async () => {
+test('returns 404 for a WebSocket upgrade of a path without a handler', async () => {
   const { server, port } = await serve()
   try {
     const ws = new WebSocket(`ws://127.0.0.1:${port}/nowhere`)

@@ -9,7 +9,7 @@ import { SIM_VENUES } from '../../../../engine/venues/simulator/model.ts'
 import { SimulatedWorld } from '../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('has the same markets, statuses and fair prices on a fresh start after three days', () => {
+test('rebuilds the same markets, statuses and fair prices on a fresh start after three days', () => {
   const clock = new ManualClock()
   const start = () =>
     new SimulatedWorld({

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 
-test('mutes one market for two minutes and leaves the others alone when `mute` is on', () => {
+test('mutes one market for two minutes and leaves other markets alone under `mute`', () => {
   const faults = new Faults(['mute'], seededRandom('mute'))
   let nowMs = 0
   while (!faults.isMuted('x', nowMs)) nowMs += 1
@@ -15,7 +15,7 @@ test('mutes one market for two minutes and leaves the others alone when `mute` i
   assert.equal(faults.isMuted('x', beganMs + 120_000), false)
 })
 
-test('freezes every book for a minute when `freeze` is on, and none when it is off', () => {
+test('freezes every book for a minute under `freeze`, and no book otherwise', () => {
   const faults = new Faults(['freeze'], seededRandom('freeze'))
   let nowMs = 0
   while (!faults.isFrozen(nowMs)) nowMs += 1_000

@@ -22,7 +22,7 @@ const optionsWith = (clock: ManualClock, basePort = 0): SimulatorOptions => ({
   kalshiPublicKeyPem: null,
 })
 
-test('serves both venues and the world’s state at the configured addresses, and stops them together', async () => {
+test('serves both venues and the world’s state on the configured addresses, and stops all servers together', async () => {
   const clock = new ManualClock()
   const simulator = await startSimulator(optionsWith(clock))
   const { gamma, clob, data, kalshiRest } = simulator.urls
@@ -46,7 +46,7 @@ test('serves both venues and the world’s state at the configured addresses, an
   for (const path of paths) await assert.rejects(fetch(path), path)
 })
 
-test('refuses a taken port and leaves nothing listening', async () => {
+test('rejects when a port is in use and leaves no listener', async () => {
   const blocker = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => blocker.once('listening', resolve))
   const address: AddressInfo | string | null = blocker.address()

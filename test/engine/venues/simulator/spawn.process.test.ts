@@ -30,7 +30,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('serves as a spawned process and ends on stop', async () => {
+test('serves as a spawned process and exits on stop', async () => {
   const simulator = await spawnSimulator(OPTIONS)
   const answer = await fetch(`${simulator.urls.gamma}/sim/state`).catch(() => null)
   assert.ok(isRunning(simulator.pid))
@@ -40,7 +40,7 @@ test('serves as a spawned process and ends on stop', async () => {
   await simulator.stop()
 })
 
-test('ends the child when its parent releases it', async () => {
+test('exits the child process when its parent disconnects', async () => {
   const { clock: _, ...plain } = OPTIONS
   const options = {
     ...plain,
@@ -62,13 +62,13 @@ test('ends the child when its parent releases it', async () => {
   assert.equal(code, 0)
 })
 
-test('rejects with the exit reason of a child that cannot start', async () => {
+test('rejects with the exit reason of a child process that cannot start', async () => {
   // Privileged or not, nobody may listen on an address that is not this machine's.
   const options = { ...OPTIONS, host: '203.0.113.1' }
   await assert.rejects(spawnSimulator(options), /did not start: it ended with code 1/)
 })
 
-test('reports a child that ends later', async () => {
+test('reports a child process that exits later', async () => {
   const lost = new EventEmitter()
   const onLost = (reason: string) => lost.emit('lost', reason)
   const simulator = await spawnSimulator({ ...OPTIONS, onLost })

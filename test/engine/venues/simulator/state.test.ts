@@ -34,7 +34,7 @@ function makeWorld() {
   return { world, run, ask }
 }
 
-test('counts markets by status, trades and pairs by kind in the summary', () => {
+test('summarises markets by status, trades, and pairs by kind', () => {
   const { world, run, ask } = makeWorld()
   run()
   const summary = ask('')
@@ -46,7 +46,7 @@ test('counts markets by status, trades and pairs by kind in the summary', () => 
   assert.equal(ask('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
-test('returns changed books, in micros, best first', () => {
+test('returns changed books in micros, best level first', () => {
   const { world, ask } = makeWorld()
   assert.deepEqual(ask('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
@@ -58,7 +58,7 @@ test('returns changed books, in micros, best first', () => {
   })
 })
 
-test('pages trades by their position in the run', () => {
+test('pages trades by their index within the run', () => {
   const { world, run, ask } = makeWorld()
   run()
   const all = ask('view=trades&venue=b')
@@ -70,7 +70,7 @@ test('pages trades by their position in the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('freezes the world on pause until resumed', () => {
+test('freezes the world on pause until it is resumed', () => {
   const { world, run, ask } = makeWorld()
   assert.equal(ask('action=pause').is_paused, true)
   run()
@@ -100,7 +100,7 @@ test('adds the requested number of venue messages within a second on a burst', (
   }
 })
 
-test('answers an invalid query with what is accepted', () => {
+test('lists the accepted values when a query is invalid', () => {
   const { ask } = makeWorld()
   assert.match(
     ask('view=weather&venue=a').error,
@@ -111,7 +111,7 @@ test('answers an invalid query with what is accepted', () => {
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('returns a wallet’s events, cash and balances in pages, by either address', () => {
+test('pages a wallet’s events, with cash and balances, by either address', () => {
   const { run, ask } = makeWorld()
   run()
   const { wallets } = ask('view=wallets')

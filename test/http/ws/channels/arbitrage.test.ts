@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-test('publishes each opening, change and end like REST in both forms, and replays it from an offset', async () => {
+test('publishes openings, changes and ends like REST in JSON and MessagePack, and replays them from an offset', async () => {
   const { publisher } = server.engine
   const [a, b] = [server.engine.add('a'), server.engine.add('b', { venue: 'b' })]
   const clients = await Promise.all(
@@ -66,7 +66,7 @@ test('publishes each opening, change and end like REST in both forms, and replay
   }
 })
 
-test('reports closed opportunities of an earlier run only to clients of that run', async () => {
+test('reports opportunities closed by a restart only to clients that resume from the earlier run', async () => {
   const { publisher } = server.engine
   const [a, b] = [server.engine.add('old-a'), server.engine.add('old-b', { venue: 'b' })]
   const notify = (id: string, set: Partial<ArbitrageUpdate>) =>
@@ -130,7 +130,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('publishes an opportunity with options once it meets them, its end included, live and in a replay', async () => {
+test('publishes an opportunity from when it first meets the options until its end, live and in a replay', async () => {
   const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
@@ -170,7 +170,7 @@ test('publishes an opportunity with options once it meets them, its end included
   for (const client of [every, rich, single, late]) await client.close()
 })
 
-test('replaces earlier options for everything and for one market, which inherits the options of everything', async () => {
+test('replaces the options of a wildcard or single-market subscription, where the single market inherits the wildcard’s options', async () => {
   const [a, b] = [server.engine.add('e'), server.engine.add('f', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const one = { ...all, market_ids: [a.ref.id] }
@@ -204,7 +204,7 @@ test('replaces earlier options for everything and for one market, which inherits
   await client.close()
 })
 
-test('treats filtered messages as no loss in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
+test('counts filtered messages as no loss in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
   const [a, b] = [server.engine.add('g'), server.engine.add('h', { venue: 'b' })]
   for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
     const events: StreamEvent[] = []
@@ -239,7 +239,7 @@ test('treats filtered messages as no loss in seq, heartbeats and lists, and resu
   }
 })
 
-test('rejects a market without any opportunities, with an alternative, in this channel only', async () => {
+test('rejects a market that can never have opportunities on this channel only, and names an alternative', async () => {
   const [a, b] = [server.engine.add('k'), server.engine.add('l', { venue: 'b' })]
   const client = await StreamClient.open(server.port)
   const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }

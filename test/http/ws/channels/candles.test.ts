@@ -69,7 +69,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`begins with the newest bar, then sends changes at most once a second and always the end (${form})`, async () => {
+  test(`sends the newest bar, then changes at most once a second, and always the bar’s end (${form})`, async () => {
     const market = server.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -107,7 +107,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('publishes the end of a bar that was only sent in the snapshot', async () => {
+test('publishes the end of a bar that was sent only in the snapshot', async () => {
   const market = server.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -127,7 +127,7 @@ test('publishes the end of a bar that was only sent in the snapshot', async () =
   await client.close()
 })
 
-test('resends the closed bar of a late trade and leaves older bars to /candles', async () => {
+test('resends the last closed bar after a late trade and leaves older bars to the /candles route', async () => {
   const market = server.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)
@@ -157,7 +157,7 @@ test('resends the closed bar of a late trade and leaves older bars to /candles',
   await client.close()
 })
 
-test('ends every interval in the correct bars, each with seq without gaps', async () => {
+test('publishes correct closed bars of every interval, with gapless seq', async () => {
   const random = seededRandom('bars', 3)
   const markets = Array.from({ length: 6 }, (_, index) =>
     server.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
@@ -209,7 +209,7 @@ test('ends every interval in the correct bars, each with seq without gaps', asyn
   }
 })
 
-test('counts offsets over all messages of the channel, markets and intervals', async () => {
+test('counts offsets over all messages of the channel, across markets and intervals', async () => {
   const [one, two] = [server.engine.add('count1'), server.engine.add('count2')]
   const clients = await Promise.all(
     ['1m', '1h'].map(async (interval) => {
@@ -239,7 +239,7 @@ test('counts offsets over all messages of the channel, markets and intervals', a
   assert.equal(offsets.length, 6)
 })
 
-test('waits for bars from another process, and then includes earlier trades', async () => {
+test('waits for bars from another process, then includes earlier trades', async () => {
   const market = server.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

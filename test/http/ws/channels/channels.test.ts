@@ -47,7 +47,7 @@ const levelsOf = (side: 'bid' | 'ask', from: FakeMarket, count: number) =>
 
 describe('depth', () => {
   for (const form of FORMS) {
-    test(`sends the best levels completely, with seq and offset of the newest change (${form})`, async () => {
+    test(`sends the requested number of levels with the seq and offset of the newest change (${form})`, async () => {
       const one = market(0)
       const deep = Array.from({ length: 30 }, (_, index) => level((index + 1) / 100, index + 1))
       const high = Array.from({ length: 30 }, (_, index) => level(0.5 + index / 100, index + 1))
@@ -84,7 +84,7 @@ describe('depth', () => {
       await client.close()
     })
 
-    test(`announces a replaced book by resync, then sends it completely (${form})`, async () => {
+    test(`sends resync and then the full depth when a book is replaced (${form})`, async () => {
       const client = await open(form)
       const two = market(2)
       await client.ask(
@@ -112,7 +112,7 @@ describe('depth', () => {
     })
   }
 
-  test('ends every option and form in the last state, never above its rate', async () => {
+  test('reaches the final state for all options and encodings without exceeding the rate', async () => {
     const random = seededRandom('depths', 4)
     const kinds = [5, 10, 20].flatMap((levels) =>
       [100, 250, 1_000].flatMap((conflate_ms) =>
@@ -167,7 +167,7 @@ describe('depth', () => {
 
 describe('prices', () => {
   for (const form of FORMS) {
-    test(`sends conflated prices with the newest change and its seq (${form})`, async () => {
+    test(`sends conflated prices with the seq of the newest change (${form})`, async () => {
       const one = market(4)
       // Windows are the lane's, not the client's: none is left from before.
       clock.advance(3_000)
@@ -190,7 +190,7 @@ describe('prices', () => {
     })
   }
 
-  test('sends every change without conflation at the same time', async () => {
+  test('sends every price change to a client without conflation while another client uses conflation', async () => {
     const one = market(4)
     const client = await open('json')
     const slow = await open('json')
@@ -212,7 +212,7 @@ describe('prices', () => {
 })
 
 describe('options', () => {
-  test('replaces options on a later subscribe and sends nothing on an exact repeat', async () => {
+  test('replaces options on a later subscribe and sends nothing on an identical subscribe', async () => {
     const id = market(6).ref.id
     const client = await open('json')
     const depth = (name: number, fields: object) =>
@@ -258,7 +258,7 @@ describe('options', () => {
   })
 })
 
-test('pauses a variant without subscriptions and resumes it with the next', async () => {
+test('pauses a channel variant without subscriptions and resumes it on the next subscribe', async () => {
   const one = market(12)
   const client = await open('msgpack')
   const command = { channel: 'depth', levels: 20, conflate_ms: 100, market_ids: [one.ref.id] }
@@ -300,7 +300,7 @@ describe('lifecycle and whales', () => {
   }
 
   for (const form of FORMS) {
-    test(`sends every event of a market with its current state and counts it in heartbeats (${form})`, async () => {
+    test(`sends every lifecycle event with the market’s current state and counts it in heartbeats (${form})`, async () => {
       const one = market(8)
       const single = await open(form)
       const wide = await open(form)
@@ -343,7 +343,7 @@ describe('lifecycle and whales', () => {
       await wide.close()
     })
 
-    test(`sends a complete whale row and counts it in heartbeats (${form})`, async () => {
+    test(`sends a full whale record and counts it in heartbeats (${form})`, async () => {
       const one = market(10)
       const client = await open(form)
       await client.ask(

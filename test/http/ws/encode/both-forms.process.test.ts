@@ -233,7 +233,7 @@ function randomCommand(random: Random): Record<string, unknown> {
   return command
 }
 
-test('answers random commands alike in both forms', async (t) => {
+test('answers random commands equally in JSON and MessagePack', async (t) => {
   const random = seededRandom('both forms', 15)
   const talkers = await openAll()
   const kinds = new Map<string, number>()
@@ -265,7 +265,7 @@ test('answers random commands alike in both forms', async (t) => {
   for (const talker of talkers) talker.end()
 })
 
-test('echoes every id unchanged or refuses it with the accepted form; each refusal counts', async () => {
+test('echoes a valid id unchanged, refuses an invalid id with the accepted format, and counts each refusal', async () => {
   for (const id of IDS) {
     clock.advance(60_001)
     const talkers = await openAll()
@@ -297,7 +297,7 @@ test('echoes every id unchanged or refuses it with the accepted form; each refus
   }
 })
 
-test('refuses values that only one form has: extensions, non-text keys, lone surrogates', async () => {
+test('refuses values that the other encoding cannot represent: extensions, non-string keys, lone surrogates', async () => {
   const [, talker] = await openAll()
   assert.ok(talker !== undefined)
   const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes)

@@ -44,7 +44,7 @@ const bytesOf = ({ name, write }: Written): Uint8Array => {
   return Uint8Array.from(frame)
 }
 
-test('carries the same fields and values in the same order in both forms for every message kind', () => {
+test('writes equal fields and values in equal order in JSON and MessagePack for every message type', () => {
   const random = seededRandom('wire', 6)
   for (let round = 0; round < 700; round += 1) {
     for (const message of randomMessages(random, markets)) {
@@ -79,7 +79,7 @@ test('writes times, counters and checksums as integers of any size', () => {
   }
 })
 
-test('compares every kind of message that an encoder can write', () => {
+test('generates every message type that an encoder can write', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()
@@ -100,7 +100,7 @@ test('compares every kind of message that an encoder can write', () => {
   }
 })
 
-test('rewrites a relisted market’s texts after they are evicted', () => {
+test('uses a relisted market’s new labels after its cached texts are evicted', () => {
   const market = engine.add('renamed')
   const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
   const trade = market.trade()
@@ -117,7 +117,7 @@ test('rewrites a relisted market’s texts after they are evicted', () => {
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
-test('reads 10,000 messages the same in another language, by the specification alone', {
+test('decodes 10,000 messages equally with a Python decoder written from the specification', {
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)

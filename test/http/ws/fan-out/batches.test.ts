@@ -193,7 +193,7 @@ function commandOf(random: Random, ids: readonly string[], matchedMarkets: Twins
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`sends batched connections the bytes of unbatched ones over random commands, resumes, disconnects and slow readers (seed ${seed})`, async (t) => {
+  test(`sends the same bytes with and without batching over random commands, resumes, disconnects and slow readers (seed ${seed})`, async (t) => {
     const random = seededRandom('batches', seed)
     const world = new World()
     const markets = addMarkets(world.engine, 12, 3)
@@ -233,7 +233,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('sends a tick to connections with equal topics by one library call, whatever the subscription order', async () => {
+test('sends a tick by one library call to connections with equal topics, whatever their subscription order', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -277,7 +277,7 @@ test('sends a tick to connections with equal topics by one library call, whateve
   world.hub.stop()
 })
 
-test('orders an answer after earlier and before later publications', async () => {
+test('orders a command’s answer between earlier and later publications', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)
@@ -309,7 +309,7 @@ test('orders an answer after earlier and before later publications', async () =>
   world.hub.stop()
 })
 
-test('limits a frame to about 64 KiB except for a longer message, and splits larger ticks', async () => {
+test('limits a frame to about 64 KiB, except for a single longer message, and splits larger ticks', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

@@ -44,7 +44,7 @@ function newLane(windowMs: number, costMs = 0) {
   return { clock, slices, windows, told: published, deaf, note }
 }
 
-test('sends a quiet market’s first change at once and then the last state of a window', () => {
+test('sends a quiet market’s first change at once, then the last state of each window', () => {
   const { clock, note, told: published } = newLane(250)
   note(refAt(0), 1)
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('sends a quiet market’s first change at once and then the last state of a
   assert.equal(published.length, 4, 'and is quiet again')
 })
 
-test('sends the newer of two changes when the older one waited beyond the end of its window', () => {
+test('sends a new change instead of an older change whose window has already ended', () => {
   const { windows, told: published } = newLane(250)
   windows.note(refAt(0), 1, 0)
   windows.note(refAt(0), 2, 10)
@@ -84,7 +84,7 @@ test('sends the newer of two changes when the older one waited beyond the end of
   )
 })
 
-test('sends at most one message a window and always the last state within it', async () => {
+test('sends at most one message per market and window, and always the last state', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
     const { clock, note, told: published } = newLane(100)
@@ -113,7 +113,7 @@ test('sends at most one message a window and always the last state within it', a
   }
 })
 
-test('sends a bounded part of a burst at once and the rest in time slices', async () => {
+test('sends a limited part of a burst at once and the rest in time slices', async () => {
   const { note, told: published, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(published.length, conflationTickCount)
@@ -129,7 +129,7 @@ test('sends a bounded part of a burst at once and the rest in time slices', asyn
   assert.deepEqual(new Set(published.map(({ market }) => market.number)).size, refs.length)
 })
 
-test('sends the ends of thousands of simultaneous windows in time slices', async () => {
+test('sends all pending states in time slices when thousands of windows end simultaneously', async () => {
   const { clock, note, told: published, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
@@ -143,7 +143,7 @@ test('sends the ends of thousands of simultaneous windows in time slices', async
   assert.equal(published.filter(({ value }) => value === 2).length, refs.length)
 })
 
-test('leaves nothing of markets that are removed or without subscribers', async () => {
+test('retains nothing for markets that are removed or without subscribers', async () => {
   const { clock, note, told: published, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

@@ -10,7 +10,7 @@ import type { Topics } from '../../../../http/ws/fan-out/library.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('looks up a topic without listeners once, and again after a subscription to it', () => {
+test('looks up a topic without subscribers once, and again after a client subscribes', () => {
   const engine = new FakeEngine(new ManualClock())
   const markets = Array.from({ length: 40 }, (_, index) => engine.add(`market ${index}`).ref)
   const listeners = new Map<string, number>()

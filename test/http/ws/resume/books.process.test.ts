@@ -124,7 +124,7 @@ const idsOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).map((message) => String(message.market_id))
 
 describe('books', () => {
-  test('resumes from every offset, with a snapshot only for a replaced book', async () => {
+  test('resumes from every offset, with snapshots only for replaced books', async () => {
     const { publisher } = apiServer.engine
     const newest = publisher.offset('orderbook')
     for (const [index, { command, has }] of targets().entries()) {
@@ -165,7 +165,7 @@ describe('books', () => {
     }
   })
 
-  test('sends live updates from the tick in which nothing is missing', async () => {
+  test('sends live updates from the tick in which the replay is complete', async () => {
     const { publisher } = apiServer.engine
     for (const { command, has } of targets()) {
       const client = await StreamClient.open(apiServer.port)
@@ -187,7 +187,7 @@ describe('books', () => {
     }
   })
 
-  test('sends resync, snapshot and synced for every market beyond the cached updates', async () => {
+  test('sends resync, snapshot and synced for every market when the offset is not in the cache', async () => {
     const { publisher } = apiServer.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
@@ -219,7 +219,7 @@ describe('books', () => {
     }
   })
 
-  test('begins prices, depth and candles with the current state, also on a repeat', async () => {
+  test('sends the current state of prices, depth and candles on every subscribe, even if repeated', async () => {
     const client = await StreamClient.open(apiServer.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
@@ -245,7 +245,7 @@ describe('limits of cached updates', () => {
     ['all that it holds', count],
     ['one more than it holds', count + 1],
   ] as const) {
-    test(`sends updates while available, else resync and snapshot, never both: ${name}`, async () => {
+    test(`sends updates while cached, otherwise resync and snapshot, but never both: ${name}`, async () => {
       const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])

@@ -75,7 +75,7 @@ for (const form of ['json', 'msgpack']) {
     ['everything', { market_ids: ['*'] }],
     ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
   ] as const) {
-    test(`loses nothing unannounced to a slow reader of every channel (${name}, ${form})`, async () => {
+    test(`loses nothing without notice when a slow reader subscribes to every channel (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
       const requested = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
@@ -130,7 +130,7 @@ for (const form of ['json', 'msgpack']) {
 for (const form of ['json', 'msgpack']) {
   for (const isWide of [true, false]) {
     const target = isWide ? 'a whole venue' : 'single markets'
-    test(`reports that a market has no candle after its resync (${target}, ${form})`, async () => {
+    test(`reports after a resync that a market has no candle (${target}, ${form})`, async () => {
       const random = seededRandom(`no candle ${target} ${form}`, 3)
       const traded = server.engine.add(`traded-${form}-${isWide}`)
       traded.trade()

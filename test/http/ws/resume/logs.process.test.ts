@@ -101,7 +101,7 @@ async function leave(client: StreamClient, { command }: Target): Promise<void> {
 }
 
 describe('trades', () => {
-  test('replays exactly the missed trades from every offset of every run, in order, then live ones', async () => {
+  test('replays exactly the missed trades in order from every offset of every run, then sends live trades', async () => {
     const { tradeLog, publisher } = server.engine
     for (const target of targets()) {
       const client = await StreamClient.open(server.port)
@@ -148,7 +148,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports a gap of unknown start for an unknown epoch or an offset ahead, then synced', async () => {
+  test('reports a gap of unknown start, then synced, for an unknown epoch or a future offset', async () => {
     const { publisher } = server.engine
     const cases = [
       { epoch: 'nobody', offset: 0 },
@@ -172,7 +172,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports nothing missed to a client that received more of a killed run than was written', async () => {
+  test('reports no gap to a client that received more of a killed run than was stored', async () => {
     const client = await StreamClient.open(server.port)
     const since = { epoch: 'old1', offset: 15 }
     const { messages, end } = await resume(client, { market_ids: ['*'], since })
@@ -225,7 +225,7 @@ describe('trades', () => {
     }
   })
 
-  test('reports losses announced during a client’s absence on its return', async () => {
+  test('reports on resume the losses announced while the client was disconnected', async () => {
     const { tradeLog, publisher, catalog } = server.engine
     const [, old] = tradeLog.runs()
     assert.ok(old !== undefined)
@@ -266,7 +266,7 @@ describe('trades', () => {
 
 describe('replay limit of a command', () => {
   for (const missed of isLong ? [9_999, 10_000, 10_001, 20_003] : [10_000, 10_001]) {
-    test(`replays ${missed} missed trades over two runs completely, in parts if more`, async () => {
+    test(`replays ${missed} missed trades over two runs completely, in parts if beyond the limit`, async () => {
       const own = new ManualClock()
       let traded: FakeMarket | null = null
       const many = await openApiServer({

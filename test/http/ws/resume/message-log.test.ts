@@ -64,7 +64,7 @@ function logs(capacity = 4) {
 const offsets = (entries: readonly { readonly offset: number }[]) =>
   entries.map(({ offset }) => offset)
 
-test('reads from disk only what is older than the ring', () => {
+test('reads from disk only messages older than the ring buffer', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   assert.deepEqual(offsets(stored.read(present, { offset: 8, markets: null })), [9, 10, 11, 12])
@@ -77,7 +77,7 @@ test('reads from disk only what is older than the ring', () => {
   assert.deepEqual(new Set(few.map(({ update }) => update)), new Set(['unread']))
 })
 
-test('returns the same message from ring and table', () => {
+test('returns equal messages from the ring buffer and the table', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   const [fromRing] = stored.read(present, { offset: 9, markets: null })
@@ -103,7 +103,7 @@ test('cannot replay a trade whose market was removed', () => {
   assert.ok(market.stored.length > 0)
 })
 
-test('finds a position unless its epoch or offset cannot be ours', () => {
+test('finds a position unless its epoch is unknown or its offset was never issued', () => {
   const { engine, run, stored, alone } = logs()
   const { present } = engine.tradeLog
   const find = (log: MessageLog, epoch: string, offset: number) => {

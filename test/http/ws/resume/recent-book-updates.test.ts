@@ -32,7 +32,7 @@ function replaced(offset: number, reason: BookReplaced['reason']): BookReplaced 
   return { kind: 'bookReplaced', market: market.ref, offset, seq: offset, ...times, reason }
 }
 
-test('reaches back as far as its updates and levels fit', () => {
+test('reaches back as far as its updates and levels fit into the limits', () => {
   const recent = new RecentBookUpdates(10, 8, 30)
   assert.deepEqual([recent.reachesBack(9), recent.reachesBack(10)], [false, true])
   for (let offset = 11; offset <= 25; offset += 1) recent.push(update(market, offset, 1))
@@ -67,7 +67,7 @@ test('reaches back as far as its updates and levels fit', () => {
   assert.ok(recent.reachesBack(49), 'what went with a hole takes no room')
 })
 
-test('returns what was sent, over many rounds of its rings', () => {
+test('returns published updates unchanged after its ring buffers have wrapped many times', () => {
   const random = seededRandom('book recent')
   const recent = new RecentBookUpdates(0, 16, 40)
   const published: BookUpdate[] = []
@@ -91,7 +91,7 @@ test('returns what was sent, over many rounds of its rings', () => {
   }
 })
 
-test('uses the newer of two replacements of a market, and leaves nothing of a removed one', () => {
+test('uses the newer of two replacements of a market, and retains no replacement of a removed market', () => {
   const recent = new RecentBookUpdates(0)
   assert.equal(recent.replacement(market.ref.number), null)
   recent.replace(replaced(4, 'first'))
@@ -104,7 +104,7 @@ test('uses the newer of two replacements of a market, and leaves nothing of a re
   assert.deepEqual([...recent.replacements()], [])
 })
 
-test('takes less than 64 MB full of ordinary updates', (t) => {
+test('uses less than 64 MB when full of typical updates', (t) => {
   if (globalThis.gc === undefined) return t.skip('needs node --expose-gc')
   const memory = () => {
     for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.()

@@ -21,7 +21,7 @@ const BURST = 40
 /** Between two slices of a replay, which has sent no snapshot yet, what is missed may be asked of the engine. */
 const BETWEEN_SLICES = 'void arrival.then('
 
-test('runs snapshot, subscription and sending in one tick without await', () => {
+test('sends snapshots and subscribes synchronously: the stream code contains no await', () => {
   const folder = new URL('../../../../http/ws/', import.meta.url)
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = all.filter((name) => name.endsWith('.ts'))
@@ -124,7 +124,7 @@ async function wander(
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('sends no change before the snapshot and no gap to a client that reconnects while books change', async (t) => {
+test('sends no change before the snapshot and no gap when a client reconnects while books change', async (t) => {
   const apiServer = await openApiServer()
   apiServer.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
   const markets: FakeMarket[] = []

@@ -114,7 +114,7 @@ async function outcomeOf(stream: RawStream): Promise<Outcome> {
   return message.type === 'pong' ? 'pong' : message.code
 }
 
-test('answers every frame or closes its connection as documented, and keeps serving', async () => {
+test('answers every frame as documented or closes the connection, and keeps serving', async () => {
   for (const [name, frames, outcome] of CASES) {
     const stream = new RawStream(apiServer.port, PATH)
     await stream.opened()
@@ -133,7 +133,7 @@ test('answers every frame or closes its connection as documented, and keeps serv
   }
 })
 
-test('tolerates frames before the handshake’s answer and one without a mask', async () => {
+test('tolerates frames sent before the handshake response and an unmasked frame', async () => {
   // A client may not send so early: the library drops what comes, or cuts.
   const early = new RawStream(apiServer.port, PATH, frame(text, PING))
   await early.opened()
@@ -172,7 +172,7 @@ function hostile(random: Random): Buffer {
   return bytes
 }
 
-test('survives storms of hostile commands, complete, damaged or in parts, without a 4011', async () => {
+test('survives floods of complete, damaged or fragmented hostile commands without closing with 4011', async () => {
   const random = seededRandom('hostile frames', 15)
   for (const name of ['m0', 'm1', 'm2']) apiServer.engine.add(name)
   for (let round = 0; round < 150; round += 1) {

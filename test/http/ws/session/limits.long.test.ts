@@ -88,7 +88,7 @@ async function closeAll(readers: readonly RawReader[]): Promise<void> {
 const admitted = (readers: readonly RawReader[], status: number) =>
   readers.filter((reader) => reader.status === status).length
 
-test('admits exactly the plan’s number of 50 simultaneous upgrades every time and loses no slot', async (t) => {
+test('admits exactly as many of 50 simultaneous upgrades as the plan allows, and leaks no slot', async (t) => {
   const rig = new Rig()
   await rig.startVenues({ messagesPerSecond: 50, marketsPerVenue: 20, faults: 'off' })
   const names = Array.from({ length: handshakeRounds }, (_, index) => `round${index}`)
@@ -164,7 +164,7 @@ async function untilFree(port: number, key: string, count: number): Promise<numb
   return found
 }
 
-test('closes all connections of a revoked key with 4010 within a second under load, and no other', async (t) => {
+test('closes all connections of a revoked key, and no others, with 4010 within a second under load', async (t) => {
   const rig = new Rig()
   await rig.startVenues({
     messagesPerSecond: isLong ? 2_000 : 300,
@@ -230,7 +230,7 @@ function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-test('survives readers that stop, trickle or die, with bounded memory and complete data for all others', async (t) => {
+test('limits memory when readers stop, slow down or disappear, and sends complete data to all other readers', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   let crowd: SimulatedUsers | null = null
@@ -336,7 +336,7 @@ async function memoryOf(
   }
 }
 
-test('bounds the memory of a connection, idle or busy', async (t) => {
+test('limits the memory of each connection, idle or busy', async (t) => {
   const idle = await memoryOf(1, idleCount, (marketIds) => {
     return { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: marketIds.slice(0, 1) }
   })

@@ -47,7 +47,7 @@ const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
 describe('subscriptions', () => {
-  test('rebuilds every book from snapshot and updates under any load while clients come and go', async () => {
+  test('rebuilds every book from snapshot and updates under load while clients connect and disconnect', async () => {
     const random = seededRandom('rebuild', 11)
     const clients = await Promise.all(
       ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
@@ -137,7 +137,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('sends each market live from its own state on while a wildcard subscription is being filled', async () => {
+  test('sends live updates of a market after its snapshot while a wildcard subscription is still being filled', async () => {
     const random = seededRandom('row', 8)
     const ticking = new TickingClock()
     const own = await openApiServer({ clock: ticking })
@@ -185,7 +185,7 @@ describe('subscriptions', () => {
     await own.stop()
   })
 
-  test('sends no state for a repeat, and replaces contained subscriptions by a wildcard', async () => {
+  test('sends no snapshot on a repeated subscribe, and replaces narrower subscriptions with a wildcard', async () => {
     const client = await StreamClient.open(server.port)
     const id = market(0).ref.id
     const count = (type: string) =>
@@ -245,7 +245,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('returns a snapshot at any time, also of a market not subscribed to', async () => {
+  test('returns a snapshot at any time, even for an unsubscribed market', async () => {
     const client = await StreamClient.open(server.port)
     const id = market(3).ref.id
     await client.ask({ action: 'snapshot', id: 1, market_ids: [id] }, 'synced')
@@ -256,7 +256,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('replays trades since an offset of this run in order, then live', async () => {
+  test('replays trades since an offset of the current run in order, then sends live trades', async () => {
     const client = await StreamClient.open(server.port)
     const { publisher } = server.engine
     const offset = publisher.offset('trades')
@@ -280,7 +280,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('replays more than 10,000 missed trades in parts, each from the end of the last', async () => {
+  test('replays more than 10,000 missed trades in parts, each starting where the previous part ended', async () => {
     const { publisher } = server.engine
     const start = publisher.offset('trades')
     for (let index = 0; index < 10_005; index += 1)
@@ -296,7 +296,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('reports an unknown epoch as a gap for trades and a resync for books', async () => {
+  test('answers an unknown epoch with a gap for trades and a resync for books', async () => {
     const client = await StreamClient.open(server.port)
     const since = { epoch: 'other', offset: 5 }
     const market_ids = [market(0).ref.id]
@@ -321,7 +321,7 @@ describe('subscriptions', () => {
 })
 
 describe('limits', () => {
-  test('answers ten of the commands beyond 20 a second with RATE_LIMITED, which do not count as errors', async () => {
+  test('answers ten of the commands beyond 20 a second with RATE_LIMITED, and does not count them as errors', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })
@@ -345,7 +345,7 @@ describe('limits', () => {
     assert.deepEqual(await client.closed, { code: 4000, reason: 'too many bad commands' })
   })
 
-  test('closes with 4000 when ping frames go on far above ten a second', async () => {
+  test('closes with 4000 when ping frames stay far above ten a second', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws?api_key=ann-key`)
     const closed = once(socket, 'close')
     await once(socket, 'open')
@@ -355,7 +355,7 @@ describe('limits', () => {
     assert.equal(code, 4000)
   })
 
-  test('counts a list as ten commands', async () => {
+  test('counts a list command as ten commands', async () => {
     const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     client.send({ action: 'list', id: 1 })
@@ -367,7 +367,7 @@ describe('limits', () => {
     await client.close()
   })
 
-  test('closes with 4000 on the tenth bad command within a minute', async () => {
+  test('closes with 4000 at the tenth invalid command within a minute', async () => {
     const client = await StreamClient.open(server.port)
     await client.ask({ action: 'subscribe', id: 0, channel: 'trades', market_ids: ['*'] }, 'synced')
     for (let index = 0; index < 9; index += 1) client.send('{')
@@ -378,7 +378,7 @@ describe('limits', () => {
     assert.equal(client.messages.filter((message) => message.code === 'PARSE_ERROR').length, 19)
   })
 
-  test('answers a command above 16 KiB and disconnects on one above 64 KiB', async () => {
+  test('answers a command above 16 KiB with an error and disconnects on a command above 64 KiB', async () => {
     const client = await StreamClient.open(server.port)
     client.send(JSON.stringify({ action: 'ping', filler: 'x'.repeat(20_000) }))
     assert.equal((await client.ofType('error')).code, 'MESSAGE_TOO_LARGE')
@@ -386,7 +386,7 @@ describe('limits', () => {
     assert.equal((await client.closed).code, 1006)
   })
 
-  test('refuses a command that exceeds 1000 subscriptions completely, and counts * as one', async () => {
+  test('refuses a whole command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
     const extra = Array.from({ length: 1_000 }, (_, index) => server.engine.add(`extra${index}`))
     const client = await StreamClient.open(server.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>

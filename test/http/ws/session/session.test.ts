@@ -103,7 +103,7 @@ function fillHalf() {
 
 const idOf = ({ ref }: FakeMarket): string => ref.id
 
-test('sends the changes of a market whose state it has sent while a wildcard is filled, also after a heartbeat', () => {
+test('sends changes of markets already in the snapshot while a wildcard subscription is filled, even after a heartbeat', () => {
   const { hub, markets, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   m0.change(bid(0.4, 2))
@@ -123,7 +123,7 @@ test('sends the changes of a market whose state it has sent while a wildcard is 
   hub.stop()
 })
 
-test('sends every state again, then changes and heartbeats, when it lagged while a wildcard was filled', () => {
+test('sends all snapshots again, then changes and heartbeats, after lagging while a wildcard subscription was filled', () => {
   const { hub, markets, socket, session, bookMessages, drain } = fillHalf()
   const [m0, m1, m2] = markets
   socket.buffered = 2 * socketBufferBytesSoft
@@ -151,7 +151,7 @@ test('sends every state again, then changes and heartbeats, when it lagged while
   hub.stop()
 })
 
-test('encodes nothing for a connection that ended while its wildcard was filled', () => {
+test('encodes nothing for a connection that closed while its wildcard subscription was filled', () => {
   const { hub, engine, markets, session, socket } = fillHalf()
   const encodedCount = () =>
     [...engine.metrics.counts('stream_messages_encoded_total').values()]

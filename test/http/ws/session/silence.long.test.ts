@@ -19,7 +19,7 @@ import { openApiServer } from '../../../support/rigs/api-server.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
-test('pings through the library and disconnects a peer that is silent for a minute', async () => {
+test('sends library pings and disconnects a client that is silent for a minute', async () => {
   const server = await openApiServer()
   const behavior = streamBehavior({
     ...{ hub: server.server.hub, accounts: server.engine.accounts, clock: systemClock },
@@ -40,7 +40,7 @@ test('pings through the library and disconnects a peer that is silent for a minu
 })
 
 const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
-test('disconnects a peer silent for a minute and frees its slot, and keeps one that answers pings', {
+test('disconnects a client that is silent for a minute, frees its slot, and retains clients that answer pings', {
   skip,
 }, async (t) => {
   const server = await openApiServer()

@@ -66,7 +66,7 @@ describe('slow readers', () => {
     assert.fail('there is always progress')
   }
 
-  test('notifies and resyncs a client that stopped reading, without loss', async () => {
+  test('notifies and resyncs a client that stopped reading, without unannounced loss', async () => {
     const random = seededRandom('slow', 2)
     for (const { batch, target } of [
       { batch: 'off', target: { market_ids: ['*'] } },
@@ -124,7 +124,7 @@ describe('slow readers', () => {
     }
   })
 
-  test('closes a slow reader with 4008 after all that it was sent', async () => {
+  test('closes a slow reader with 4008 after it has read everything sent before', async () => {
     const random = seededRandom('trickle', 5)
     const query = 'api_key=ann-key'
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
@@ -147,7 +147,7 @@ describe('slow readers', () => {
   })
 
   const skip = process.env.TEST_LONG === '1' ? false : 'half a minute without reading: TEST_LONG=1'
-  test('closes a client that reads nothing for half a minute with 4008', {
+  test('closes a client with 4008 when it reads nothing for half a minute', {
     skip,
   }, async () => {
     const slow = await StreamClient.open(server.port)
@@ -166,7 +166,7 @@ describe('slow readers', () => {
     assert.deepEqual(await slow.closed, { code: 4008, reason: 'slow reader' })
   })
 
-  test('disconnects a client that never reads again within a minute and serves the others', async () => {
+  test('disconnects a client that never reads again within a minute and still serves other clients', async () => {
     const random = seededRandom('dead', 3)
     const dead = await StreamClient.open(server.port)
     const session = newest()
@@ -188,7 +188,7 @@ describe('slow readers', () => {
     await quick.close()
   })
 
-  test('disconnects a stream beyond the hard limit and never leaves an unannounced gap', async () => {
+  test('disconnects a stream beyond the hard limit without an unannounced gap', async () => {
     const random = seededRandom('hard', 4)
     const dead = await StreamClient.open(server.port)
     await dead.ask(

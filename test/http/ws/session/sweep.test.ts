@@ -91,7 +91,7 @@ function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
   return stuck.map(({ looks: checks }, index) => checks - (before[index] ?? 0))
 }
 
-test('sweeps only connections with sent data, and all once one may be full by published bytes and the largest buffer', () => {
+test('sweeps only connections with newly sent data, but all connections when published bytes may have filled a buffer', () => {
   const world = open()
   const one = world.join()
   world.join()
@@ -119,7 +119,7 @@ test('sweeps only connections with sent data, and all once one may be full by pu
   world.hub.stop()
 })
 
-test('sweeps all connections after much was published in total, however little to each', () => {
+test('sweeps all connections when the total published bytes are large, however few per connection', () => {
   const world = open(4_000_000)
   world.join()
   looksOf(world)
@@ -142,7 +142,7 @@ test('marks a connection as lagging within an eighth above the soft limit, then 
   world.hub.stop()
 })
 
-test('sends a slow reader only its close frame after 10 s without progress and disconnects it within 50 s more', () => {
+test('sends a stalled reader only its close frame after 10 s without progress and disconnects it within 50 s more', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]
@@ -176,7 +176,7 @@ test('sends a slow reader only its close frame after 10 s without progress and d
   assert.deepEqual([...hub.sessions], [late.session])
 })
 
-test('does not sweep a reader again that a full sweep ends', (t) => {
+test('sweeps a reader only once when a full sweep closes its connection', (t) => {
   const world = open()
   const { clock, hub } = world
   const [one, other] = [world.join(), world.join()]
@@ -196,7 +196,7 @@ test('does not sweep a reader again that a full sweep ends', (t) => {
   hub.stop()
 })
 
-test('no longer counts unsent bytes of a disconnected connection, so that no other is cut for them', () => {
+test('excludes the unsent bytes of a disconnected connection from the total limit', () => {
   const world = open()
   const { clock, hub } = world
   const never = world.join()

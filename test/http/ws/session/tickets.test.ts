@@ -32,7 +32,7 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
 }
 
 describe('tickets', () => {
-  test('opens one stream with a ticket within its minute while the credential is valid, and none a second time', async () => {
+  test('opens one stream per ticket within a minute while its credential is valid', async () => {
     const made = await accounts.signUp({
       email: 't@example.com',
       password: 'correct horse',
@@ -65,7 +65,7 @@ describe('tickets', () => {
     assert.equal(wrong, null)
   })
 
-  test('counts the ticket request in the budget of its caller', async () => {
+  test('counts a ticket request against the caller’s rate limit', async () => {
     const made = await accounts.signUp({
       email: 'u@example.com',
       password: 'correct horse',
@@ -82,7 +82,7 @@ describe('tickets', () => {
     assert.equal(left(), before - 3, 'neither the handshake nor the dashboard')
   })
 
-  test('bounds tickets per account and in total, evicts the oldest, and evicts none of another account', () => {
+  test('limits tickets per account and in total, and evicts the account’s own oldest tickets only', () => {
     const clock = new ManualClock()
     const fakes = new FakeAccounts(clock)
     const callerOf = (name: string): Caller => {

@@ -27,8 +27,8 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-describe('the handshake', () => {
-  test('greets with its limits and the state of the venues', async () => {
+describe('handshake', () => {
+  test('sends its limits and the venues’ states when a client connects', async () => {
     const client = await StreamClient.open(apiServer.port)
     const [greeting] = client.messages
     assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
@@ -43,7 +43,7 @@ describe('the handshake', () => {
     await client.close()
   })
 
-  test('answers a bad key with 401 and bad encodings with 422 and 400, with rate headers', async () => {
+  test('answers 401 for an invalid key and 422 or 400 for an invalid encoding, with rate-limit headers', async () => {
     for (const [query, status] of [
       ['', 401],
       ['api_key=', 401],
@@ -62,7 +62,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('opens the stream with a login token or a key in a header', async () => {
+  test('opens the stream with a login token, or a key in a header', async () => {
     const byToken = await StreamClient.open(apiServer.port, 'access_token=ann-token')
     await byToken.close()
     const headers = { 'x-api-key': 'ann-key' }
@@ -71,7 +71,7 @@ describe('the handshake', () => {
     byHeader.terminate()
   })
 
-  test('admits exactly two of 50 simultaneous handshakes and frees slots', async () => {
+  test('admits exactly two of 50 simultaneous handshakes and frees their slots afterwards', async () => {
     apiServer.engine.accounts.make('free', { requestsPerMinute: 1000 })
     for (let round = 0; round < 3; round += 1) {
       const attempts = Array.from({ length: 50 }, async () => {
@@ -95,7 +95,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('frees the slot of a peer that disconnects during its handshake', async () => {
+  test('frees the slot of a client that disconnects during its handshake', async () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(apiServer.port, '127.0.0.1')
       socket.on('error', () => {})
@@ -113,7 +113,7 @@ describe('the handshake', () => {
     assert.equal(apiServer.server.hub.sessions.size, 0)
   })
 
-  test('counts an upgrade as one request and answers too many with 429', async () => {
+  test('counts an upgrade as one request and answers 429 beyond the limit', async () => {
     apiServer.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
     await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
     await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
@@ -188,7 +188,7 @@ describe('the handshake', () => {
     socket.terminate()
   })
 
-  test('closes a revoked key’s connections with 4010 before the answer', async () => {
+  test('closes a key’s connections with 4010 before the revocation is answered', async () => {
     const mine = await StreamClient.open(apiServer.port)
     apiServer.engine.accounts.make('bob')
     const other = await StreamClient.open(apiServer.port, 'api_key=bob-key')
@@ -207,7 +207,7 @@ describe('the handshake', () => {
     await other.close()
   })
 
-  test('closes all connections of a removed account, and the newest ones beyond a lowered limit', async () => {
+  test('closes all connections of a removed account, and the newest connections beyond a lowered limit', async () => {
     apiServer.engine.accounts.make('carl', { socketsMax: 9 })
     const id = accountId('acc_carl')
     const open = (how: string) => StreamClient.open(apiServer.port, how)

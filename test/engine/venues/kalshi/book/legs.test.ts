@@ -41,7 +41,7 @@ const YES: readonly LevelText[] = [['0.6000', '10.00']]
 const OWN = book(YES, [['0.3800', '5.00']])
 const OTHER = book(YES, [['0.6200', '5.00']])
 
-test('distinguishes a snapshot of the other leg from a crossed book by the REST book, and reads it as meant', async () => {
+test('detects by the REST book that a snapshot prices the other leg, and converts its prices', async () => {
   const { legs, at, note, found } = openLegs(OWN)
   await note(OWN)
   assert.deepEqual([at.asked, at.flips], [0, 0])
@@ -59,7 +59,7 @@ test('distinguishes a snapshot of the other leg from a crossed book by the REST 
   assert.deepEqual((await note(OWN)).no, OWN.no)
 })
 
-test('does not invert a book crossed over REST too, or only on the stream, and requests it periodically', async () => {
+test('does not convert a crossed book that REST does not explain, and rechecks it periodically', async () => {
   const crossed = book(YES, [['0.4500', '5.00']])
   const { at, note, found, legs } = openLegs(crossed)
   await note(crossed)

@@ -14,7 +14,7 @@ import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 const NOW = timeMs(1_790_000_000_000)
 
 describe('Kalshi sequence', () => {
-  it('counts numbers from 1 for each sid separately', () => {
+  it('expects sequence numbers from 1 for each sid separately', () => {
     const check = new SequenceCheck()
     assert.equal(check.note(1, 1), 'inOrder')
     assert.equal(check.note(2, 1), 'inOrder')
@@ -22,14 +22,14 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(3, 2), 'gap', 'a sid that does not begin with 1 missed its beginning')
   })
 
-  it('reports a gap once and late messages as late', () => {
+  it('reports a gap once and messages with older numbers as late', () => {
     const check = new SequenceCheck()
     const results = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
     assert.deepEqual(results, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
   })
 
-  it('accepts a venue that restarts its numbers after a while', () => {
+  it('accepts restarted sequence numbers after a series of late messages', () => {
     const check = new SequenceCheck()
     for (let seq = 1; seq <= 5_000; seq += 1) check.note(1, seq)
     let lateCount = 0
@@ -42,7 +42,7 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(1, seq + 1), 'inOrder')
   })
 
-  it('takes no number of late messages for a new count while others come in order', () => {
+  it('does not treat late messages as a restart while other messages arrive in order', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     for (let seq = 2; seq <= 100; seq += 1) {
@@ -50,7 +50,7 @@ describe('Kalshi sequence', () => {
     }
   })
 
-  it('counts everything from 1 again after clear', () => {
+  it('expects every sid to start from 1 again after clear', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     check.clear()
@@ -98,13 +98,13 @@ function openStream() {
 }
 
 describe('Kalshi stream', () => {
-  it('applies a duplicate delta once and passes on a change after a gap', () => {
+  it('applies a duplicate delta once and forwards the change that follows a gap', () => {
     const { events, gaps, delta } = openStream()
     for (const seq of [1, 2, 2, 4, 3]) delta(seq)
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('passes on a late trade, which its id identifies', () => {
+  it('forwards a late trade, since its id identifies it', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],
@@ -115,7 +115,7 @@ describe('Kalshi stream', () => {
     assert.equal(events.length, 3)
   })
 
-  it('marks only the market of an unusable message as suspect, without a gap', () => {
+  it('marks only the market of an unusable message as suspect and reports no gap', () => {
     const { gaps, lost, delta } = openStream()
     delta(1)
     delta(2, { price_dollars: '7.5' })
@@ -124,7 +124,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([lost, gaps], [['T', 'T'], []])
   })
 
-  it('counts replies too, and begins a new subscription with 1', () => {
+  it('includes replies in the sequence and starts a new subscription at 1', () => {
     const { gaps, take, delta } = openStream()
     delta(1)
     take({ id: 3, sid: 1, seq: 2, type: 'ok', msg: { market_tickers: ['T'] } })

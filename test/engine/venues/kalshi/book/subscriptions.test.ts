@@ -95,7 +95,7 @@ describe('Kalshi subscriptions', () => {
     })
   })
 
-  it('subscribes everything on a new connection, 250 markets a subscription', () => {
+  it('subscribes to all markets on a new connection, 250 markets per subscription', () => {
     for (const ticker of names(1_001)) subscriptions.add(ticker)
     subscriptions.opened()
     const commands = take()
@@ -113,7 +113,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 5, 'and so does the next one')
   })
 
-  it('names a subscription not acknowledged within ten seconds and requests it again', () => {
+  it('reports a subscription not acknowledged within ten seconds and requests it again', () => {
     subscriptions.add('A')
     subscriptions.opened()
     nowMs = 10_000
@@ -126,7 +126,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
-  it('adds later markets to subscriptions with capacity', () => {
+  it('adds later markets to existing subscriptions that have capacity', () => {
     openWith(names(10))
     for (const ticker of names(300, 'N')) subscriptions.add(ticker)
     subscriptions.flush()
@@ -135,7 +135,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([made?.cmd, made?.tickers.length], ['subscribe', 60])
   })
 
-  it('handles a server that merges subscriptions, with a gap of the merged size', () => {
+  it('marks all markets as suspect on a gap when the server has merged their subscriptions', () => {
     for (const ticker of names(500)) subscriptions.add(ticker)
     subscriptions.opened()
     const [first, second] = take()
@@ -145,7 +145,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(suspects.length, 500)
   })
 
-  it('marks a subscription as suspect on a gap and requests its snapshots', () => {
+  it('marks a subscription’s markets as suspect on a gap and requests their snapshots', () => {
     openWith(names(300))
     subscriptions.noteGap(2, 'test')
     subscriptions.flush()
@@ -154,7 +154,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(requested?.tickers.length, 50)
   })
 
-  it('requests snapshots at most once a second and loses no request', () => {
+  it('requests snapshots at most once a second without dropping a request', () => {
     openWith(names(3))
     for (let ms = 0; ms <= 3_000; ms += 100) {
       nowMs = ms
@@ -165,7 +165,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 4)
   })
 
-  it('asks for a snapshot on a new connection when one was under way on the connection before', () => {
+  it('repeats a pending snapshot request after a reconnect', () => {
     openWith(['M0'])
     subscriptions.want(['M0'])
     subscriptions.flush()
@@ -183,7 +183,7 @@ describe('Kalshi subscriptions', () => {
     )
   })
 
-  it('requests a missing snapshot again, five times', () => {
+  it('repeats the request for a missing snapshot up to five times', () => {
     openWith(names(2))
     subscriptions.want(['M0', 'elsewhere'])
     for (nowMs = 0; nowMs < 60_000; nowMs += 500) {
@@ -195,7 +195,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(requested[4]?.tickers, ['M0'])
   })
 
-  it('recreates a lost subscription (25, 10, 7)', () => {
+  it('recreates a subscription that the server has lost (error 25, 10 or 7)', () => {
     for (const code of [25, 10, 7]) {
       subscriptions.closed()
       openWith(names(2))
@@ -207,7 +207,7 @@ describe('Kalshi subscriptions', () => {
     }
   })
 
-  it('repeats a request a second later when the server is busy (27)', () => {
+  it('repeats a request after a second when the server is busy (error 27)', () => {
     subscriptions.add('A')
     subscriptions.opened()
     subscriptions.reply(error(take()[0]?.id ?? 0, 27))
@@ -219,7 +219,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(take()[0]?.tickers, ['A'])
   })
 
-  it('finds one bad ticker among many by halving and drops only it', () => {
+  it('isolates an invalid ticker by bisection and drops only this ticker', () => {
     for (const ticker of names(100)) subscriptions.add(ticker)
     subscriptions.opened()
     let sid = 0
@@ -241,7 +241,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.marketCount, 99)
   })
 
-  it('moves markets of a full subscription (26) to another', () => {
+  it('hands markets over to another connection when a subscription is full (error 26)', () => {
     openWith(names(2))
     subscriptions.add('N')
     subscriptions.flush()
@@ -249,7 +249,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
   })
 
-  it('removes markets from their subscription and ends it with the last one', () => {
+  it('removes markets from their subscription and ends an empty subscription', () => {
     openWith(names(2))
     subscriptions.remove(['M0'])
     const [removed] = take()
@@ -258,7 +258,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.cmd, 'unsubscribe')
   })
 
-  it('removes a market after its pending subscription completes', () => {
+  it('removes a market once its pending subscription completes', () => {
     subscriptions.add('A')
     subscriptions.add('B')
     subscriptions.opened()
@@ -269,7 +269,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
   })
 
-  it('detects a command that is unanswered or cannot be sent', () => {
+  it('detects commands that cannot be sent or stay unanswered', () => {
     subscriptions.add('A')
     isSendable = false
     subscriptions.opened()

@@ -112,7 +112,7 @@ const closeOpened = async () => {
 
 describe('Kalshi catalogue', () => {
   afterEach(closeOpened)
-  it('crawls each event once, to the last page, without long settled ones', async () => {
+  it('crawls each event once, through the last page, and skips markets settled long ago', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -162,7 +162,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(endless.paths.length < 20)
   })
 
-  it('keeps tags when the list of series is empty', async () => {
+  it('keeps the known tags when the series list is empty', async () => {
     let series: object = SERIES
     const {
       catalog,
@@ -187,7 +187,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(suspected('series', 'empty'), 1)
   })
 
-  it('refreshes updated markets with the required filter', async () => {
+  it('sends the filter that the venue requires when it refreshes updated markets', async () => {
     const { catalog, paths } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -204,7 +204,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.includes('status=')))
   })
 
-  it('reads single markets with events, a hundred a request, and omits unknown ones', async () => {
+  it('fetches single markets with their events, 100 per request, and omits unknown markets', async () => {
     const { catalog, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
       const tickers = (query.get('tickers') ?? '').split(',')
@@ -218,7 +218,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('refuses a requested combination by name, and requests neither it nor its event again', async () => {
+  it('reports a requested combination as refused and requests neither the combination nor its event again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -239,7 +239,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('names every requested market that it does not list as refused', async () => {
+  it('reports a requested market of an unsupported type as refused', async () => {
     const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
     const { catalog } = await open((path) => {
       if (path === '/series') return SERIES
@@ -250,7 +250,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('names a field missing or mistyped on a complete page, and a row of unknown status or structure', async () => {
+  it('reports fields missing or mistyped on a whole page and rows of unknown status or price structure', async () => {
     const complete = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -299,7 +299,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
-  it('lists a market of a halted exchange part as closed, and names the part', async () => {
+  it('lists a market as closed and reports the exchange part when this part is halted', async () => {
     const status = (isTrading: boolean) => ({
       exchange_index_statuses: [
         { exchange_index: 0, exchange_active: true, trading_active: true },
@@ -334,7 +334,7 @@ describe('Kalshi catalogue', () => {
     ])
   })
 
-  it('requests an event missing from its list separately, and lists the market without it', async () => {
+  it('fetches an event missing from the list separately and lists its market even without the event', async () => {
     const { catalog, troubles } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
@@ -350,7 +350,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(troubles('event_missing'), 1)
   })
 
-  it('lists markets without tags and fees when the list of series is missing or malformed, and requests it again', async () => {
+  it('lists markets without tags and fees when the series list is missing or malformed, then retries the list', async () => {
     const lists: unknown[] = [null, { rows: [] }, SERIES]
     const { catalog, paths, troubles } = await open((path) => {
       if (path === '/series') return lists.shift()
@@ -383,7 +383,7 @@ describe('Kalshi trades over REST', () => {
     ...more,
   })
 
-  it('reads a range completely, limited to the millisecond, oldest first', async () => {
+  it('reads all trades of a range to the millisecond, oldest first', async () => {
     const { trades, paths, clock } = await open((_path, query) =>
       query.get('cursor') === null
         ? {
@@ -418,7 +418,7 @@ describe('Kalshi trades over REST', () => {
     assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
   })
 
-  it('keeps earlier trades and proves no absence when a cursor repeats', async () => {
+  it('keeps the trades read so far and does not claim completeness when a cursor repeats', async () => {
     const { trades, clock } = await open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
@@ -432,7 +432,7 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.trades.length, 1)
   })
 
-  it('does not take an empty or shorter answer of the complete venue as complete', async () => {
+  it('does not accept an empty or shortened answer of the venue-wide list as complete', async () => {
     const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
       trade(at, `2026-11-20T${at}Z`),
     )
@@ -464,7 +464,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('reports an answer without a list as an error, not as the end of trades', async () => {
+  it('reports an answer without a list as an error, not as the end of the trades', async () => {
     let answer: unknown = { error: 'none' }
     const { trades, catalog, clock } = await open(() => answer)
     const toMs = clock.nowMs()
@@ -480,7 +480,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('reports data older than the live tables as lost', async () => {
+  it('reports trades older than the venue’s live tables as lost', async () => {
     const { trades, clock } = await open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }

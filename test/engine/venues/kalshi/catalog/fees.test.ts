@@ -99,7 +99,7 @@ const eventChange = (sinceMs: number, type: unknown, multiplier: unknown, event 
   scheduled_ts: at(sinceMs),
 })
 
-test('reads a series’ type and multiplier as the fees of its markets', async () => {
+test('derives the fees of a market from the fee type and multiplier of its series', async () => {
   const venue = await opened()
   const { now, next, waivedUntilMs } = venue.of(QUADRATIC)
   assert.deepEqual([next, waivedUntilMs], [null, null])
@@ -130,7 +130,7 @@ test('reads a series’ type and multiplier as the fees of its markets', async (
   assert.equal(feeOf(waived.now, 'taker', HUNDRED), 1_640_000)
 })
 
-test('gives a flat, unknown or unreadable type no curve, and no type no source', async () => {
+test('returns no fee curve for a flat, unknown or unreadable type, and no source without fee fields', async () => {
   const venue = await opened()
   assert.equal(venue.of({ fee_type: 'flat', fee_multiplier: 1 }).now.kind, 'flat')
   for (const row of [
@@ -151,7 +151,7 @@ test('gives a flat, unknown or unreadable type no curve, and no type no source',
   assert.equal(venue.of({}).now.source, null)
 })
 
-test('overrides each fee field of a series by its event’s', async () => {
+test('overrides each fee field of a series with the field of its event', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   assert.equal(venue.of(QUADRATIC, shown).now.source, 'series.fee_type')
@@ -170,7 +170,7 @@ test('overrides each fee field of a series by its event’s', async () => {
   assert.equal(venue.of(QUADRATIC, { ...shown, fee_type_override: 'cubic' }).now.kind, 'unknown')
 })
 
-test('knows fees only of events whose row shows overrides, until overrides are read', async () => {
+test('returns unknown fees until overrides are read, unless the event’s row shows them', async () => {
   const venue = await opened({ eventPages: new Error('gone') })
   assert.equal(venue.of(QUADRATIC), FEES_UNKNOWN)
   assert.equal(venue.of(QUADRATIC, { fee_type_override: null }).now.kind, 'quadratic')
@@ -178,7 +178,7 @@ test('knows fees only of events whose row shows overrides, until overrides are r
   assert.deepEqual(venue.of(QUADRATIC).now.taker, feeCurve(70_000, 1, 500_000))
 })
 
-test('applies announced changes at their time and shows them before', async () => {
+test('applies announced fee changes at their time and shows them as upcoming before', async () => {
   const venue = await opened({
     seriesChanges: [
       seriesChange(NOON - HOUR_MS * 24, 'quadratic', 1),
@@ -200,7 +200,7 @@ test('applies announced changes at their time and shows them before', async () =
   assert.equal(later.next?.sinceMs, NOON + 2 * HOUR_MS)
 })
 
-test('reads pages of event changes that begin and end an override', async () => {
+test('reads pages of event fee changes that begin and end an override', async () => {
   const venue = await opened({
     eventPages: [
       [eventChange(NOON - HOUR_MS, 'quadratic', 0), { event_ticker: 'S-9' }],
@@ -216,14 +216,14 @@ test('reads pages of event changes that begin and end an override', async () => 
   assert.equal(same.of(QUADRATIC).next, null)
 })
 
-test('keeps a change over an older copy and takes the row of a later read', async () => {
+test('prefers an announced change to an older series row, and a later row to the change', async () => {
   const venue = await opened({ seriesChanges: [seriesChange(NOON - 60_000, 'quadratic', 0.5)] })
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 500_000)
   venue.clock.advance(HOUR_MS)
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 1_000_000)
 })
 
-test('undoes no change and stops nothing on an empty, shorter or failed answer', async () => {
+test('keeps known fee changes when an answer is empty, shortened or failed', async () => {
   const eventPages = [
     [...Array(30).keys()].map((n) => eventChange(NOON - HOUR_MS, 'flat', 1, `S-${n}`)),
   ]
@@ -248,7 +248,7 @@ test('undoes no change and stops nothing on an empty, shorter or failed answer',
   assert.equal(kind(), 'quadratic', 'a whole list that lacks one change counts')
 })
 
-test('applies an override from the socket at once, until a later read differs', async () => {
+test('applies an override from the socket at once and until a later read differs', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   venue.clock.advance(1_000)
@@ -266,7 +266,7 @@ test('applies an override from the socket at once, until a later read differs', 
 
 const FIELDS = `${RECORDED}/fixtures/kalshi-2026-autumn/series_fee_fields.json`
 
-test('converts every recorded series to a model', async (t) => {
+test('converts every recorded series to a fee model', async (t) => {
   if (!existsSync(FIELDS)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)
     t.skip(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)

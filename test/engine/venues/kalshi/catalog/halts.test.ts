@@ -7,7 +7,7 @@ import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status
 import { MarketTerms } from '../../../../../engine/venues/kalshi/market-terms.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
-test('closes open markets of a halted part and reads them again when it resumes', () => {
+test('closes open markets of a halted exchange part and reads them again when it resumes', () => {
   const clock = new ManualClock()
   const published: string[] = []
   const emit = (event: { kind: string; market?: string; status?: string }) =>

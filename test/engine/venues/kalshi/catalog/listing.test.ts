@@ -83,7 +83,7 @@ describe('Kalshi listing', () => {
     assert.equal(listing.description, 'If …')
   })
 
-  it('builds the question from event and market without repeated words', () => {
+  it('builds the question from event and market titles without repeated words', () => {
     assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
     const requested = event({ title: 'Who will win?' })
     assert.equal(market({}, requested).question, 'Who will win? Cincinnati')
@@ -95,7 +95,7 @@ describe('Kalshi listing', () => {
     assert.equal(market({}, null).question, 'Will Cincinnati win?')
   })
 
-  it('keeps volumes in contracts when the last price moves', () => {
+  it('keeps volumes in contracts, independent of the last price', () => {
     const listing = market()
     assert.equal(listing.volume24h, 100_000_000)
     assert.equal(listing.volumeTotal, 1_000_500_000)
@@ -106,7 +106,7 @@ describe('Kalshi listing', () => {
     assert.equal(market({ volume_24h_fp: '99999999999999' }).volume24h, 0, 'absurd: left out')
   })
 
-  it('reads whole contracts where no fractions trade, and prices that the venue sets', () => {
+  it('sets the minimum order to one contract without fractional trading, and detects payouts that the venue sets', () => {
     assert.equal(market().orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: true }).orderSizeMin, 10_000)
     assert.equal(market({ fractional_trading_enabled: false }).orderSizeMin, 1_000_000)
@@ -117,7 +117,7 @@ describe('Kalshi listing', () => {
     assert.equal(market(named, politics).otherPayout, 'venue')
   })
 
-  it('closes a game at its expected end, another market at its close', () => {
+  it('sets the close of a game to its expected end, and of other markets to their close time', () => {
     const endMs = Date.UTC(2025, 7, 8, 2)
     const closeMs = Date.UTC(2025, 7, 21, 23)
     assert.equal(market().closeAtMs, endMs)
@@ -129,7 +129,7 @@ describe('Kalshi listing', () => {
     assert.equal(market().createdAtMs, Date.UTC(2025, 7, 1, 12), 'year 1 stands for nothing')
   })
 
-  it('reads statuses', () => {
+  it('maps every venue status to a market status', () => {
     const terms = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
     const expected = ['open', 'closed', 'closed', 'closed', 'closed', 'closed', 'resolved']
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe('Kalshi listing', () => {
     assert.equal(reason({ status: 'dreaming' }), 'market_status')
   })
 
-  it('takes the payout from the stated value, else the result, with the settlement’s own time', () => {
+  it('takes the payout from the settlement value, else the result, and dates it by the settlement', () => {
     const payout = (more: object) => market({ status: 'finalized', ...more }).settlementPrice
     assert.equal(payout({ result: 'yes' }), 1_000_000)
     assert.equal(payout({ result: 'no', settlement_value_dollars: '0.0000' }), 0)
@@ -153,7 +153,7 @@ describe('Kalshi listing', () => {
     assert.equal(market({ ...settled, status: 'determined' }).settledAtMs, null)
   })
 
-  it('states where the resolution stands, with its result unless that is disputed', () => {
+  it('reports the resolution status and its result unless the result is disputed', () => {
     const stated = (status: string) => {
       const listing = market({ status, result: 'yes', settlement_value_dollars: '1.0000' })
       return [listing.status, listing.resolutionStatus, listing.settlementPrice]
@@ -166,7 +166,7 @@ describe('Kalshi listing', () => {
     assert.deepEqual(stated('finalized'), ['resolved', 'resolved', 1_000_000])
   })
 
-  it('reads empty sides, the finest tick, and the old integer fields', () => {
+  it('reads empty sides, the finest tick and legacy integer fields', () => {
     const bare = market({ yes_bid_dollars: '0.0000', yes_ask_dollars: '1.0000' })
     assert.deepEqual([bare.bestBid, bare.bestAsk], [null, null])
     assert.equal(bare.tickMicros, 1_000)
@@ -177,7 +177,7 @@ describe('Kalshi listing', () => {
     assert.deepEqual([bestBid, volumeTotal, tickMicros], [410_000, 1_000_000_000, 10_000])
   })
 
-  it('refuses combinations and scalar markets by name', () => {
+  it('refuses combinations and scalar markets with a specific reason', () => {
     assert.equal(reason({ ticker: 'KXMVENFL-X' }), 'combo')
     assert.equal(reason({ mve_collection_ticker: 'KXMVE' }), 'combo')
     assert.equal(reason({ market_type: 'scalar' }), 'not_binary')

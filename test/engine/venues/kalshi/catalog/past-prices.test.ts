@@ -68,7 +68,7 @@ async function openStub(
 
 const range = (close: string) => ({ close_dollars: close })
 
-test('reads a day by the minute in one request, as the venue returns it', async (t) => {
+test('requests a day of one-minute candles once and returns their prices unchanged', async (t) => {
   const { world, first, venue } = await twoMarkets(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const { read } = openPastPrices(t, base)
@@ -92,7 +92,7 @@ test('reads a day by the minute in one request, as the venue returns it', async 
   assert.ok(points.every(({ timeMs: atMs }) => atMs <= world.nowMs()))
 })
 
-test('takes a candle’s last trade, else the middle of a tight book, else the previous trade', async (t) => {
+test('takes a candle’s last trade, else the midpoint of a tight book, else the previous trade', async (t) => {
   const candlesticks = [
     { price: range('0.30'), yes_bid: range('0.50'), yes_ask: range('0.52') },
     { price: {}, yes_bid: range('0.50'), yes_ask: range('0.53') },
@@ -120,7 +120,7 @@ test('takes a candle’s last trade, else the middle of a tight book, else the p
   )
 })
 
-test('puts the price before the first candle at its start', async (t) => {
+test('places the price from before the first candle at this candle’s start', async (t) => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
   let requested = new URLSearchParams()
@@ -144,7 +144,7 @@ test('puts the price before the first candle at its start', async (t) => {
   ])
 })
 
-test('counts and skips unreadable candles', async (t) => {
+test('skips and counts unreadable candles', async (t) => {
   const good = { end_period_ts: DAY_S + 60, price: range('0.5') }
   const bad = [
     null,
@@ -192,7 +192,7 @@ test('searches the archive for an old market missing from the live lists', async
   ])
 })
 
-test('reads every recorded candle with its close price', async (t) => {
+test('reads the close price of every recorded candle', async (t) => {
   const files = [
     'fixtures/kalshi/candlesticks_mlb.json',
     'fixtures/kalshi-golden/series_candlesticks_response.json',

@@ -31,7 +31,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
-  it('does not fire for repeated times, but for new ones', () => {
+  it('ignores repeated times but fires for changed times', () => {
     const { clock, told: published, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
@@ -45,7 +45,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published.slice(2), ['200000 T closed', '203000 T seen'])
   })
 
-  it('replaces the old close with a moved one', () => {
+  it('replaces the old close time with a changed close time', () => {
     const { clock, told: published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
     timers.correct('T', { closeAtMs: at(20_000) })
@@ -56,7 +56,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['20000 T closed', '23000 T seen'])
   })
 
-  it('only confirms a close long past, and repeats no status from the venue', () => {
+  it('only confirms a close long past, and does not repeat a status that the venue sent', () => {
     const { clock, told: published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
@@ -65,7 +65,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['3000 OLD seen', '8000 TOLD seen'])
   })
 
-  it('reports nothing and leaves no timer for removed markets and a stopped list', () => {
+  it('reports nothing and leaves no timer for removed markets or after stop', () => {
     const { clock, told: published, timers, at } = open()
     timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
     timers.remove('A')
@@ -76,7 +76,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual([published, clock.timerCount], [[], 0])
   })
 
-  it('fires ten thousand closes in order with one timer', () => {
+  it('fires 10,000 closes in order with one timer', () => {
     const { clock, told: published, timers, at } = open()
     const random = seededRandom('timers')
     const expected: string[] = []
@@ -92,7 +92,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(closes.sort(), expected.sort())
   })
 
-  it('detects a wall clock that jumps forward within half a minute', () => {
+  it('notices within 30 s that the wall clock has jumped forward', () => {
     const { clock, told: published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
     clock.jumpCalendar(3_700_000)

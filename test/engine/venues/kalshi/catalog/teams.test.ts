@@ -41,7 +41,7 @@ async function openStub(t: TestContext, answers: (query: URLSearchParams) => unk
   return openTeams(`http://127.0.0.1:${address.port}`)
 }
 
-test('reads the simulated venue’s list unchanged', async (t) => {
+test('reads every team of the simulated venue unchanged', async (t) => {
   const { world, venue } = await gameDay(t)
   const { teams } = openTeams(`http://127.0.0.1:${venue.port}/trade-api/v2`)
   const found = await teams()
@@ -59,7 +59,7 @@ test('reads the simulated venue’s list unchanged', async (t) => {
   assert.equal(found.length, 2)
 })
 
-test('reads all pages and ends on a repeated cursor', async (t) => {
+test('reads all pages and stops at a repeated cursor', async (t) => {
   const row = (id: number) => ({ name: `Team ${id}`, type: 'football_team', details: {} })
   const pages: Record<string, { rows: number[]; cursor: string }> = {
     '': { rows: [1, 2], cursor: 'x' },
@@ -80,7 +80,7 @@ test('reads all pages and ends on a repeated cursor', async (t) => {
   assert.equal(suspected('cursor'), 1)
 })
 
-test('keeps teams and single players, but not players of teams', async (t) => {
+test('keeps teams and individual athletes, but not team players', async (t) => {
   const rams = { league: 'NFL', abbreviation: 'LAR', market: 'Los Angeles', nickname: 'Rams' }
   const rows = [
     { name: 'Los Angeles Rams', type: 'football_team', details: rams },

@@ -28,7 +28,7 @@ const figures = (bench: Bench) =>
 describe('Kalshi tickers', () => {
   afterEach(closeAll)
 
-  it('subscribes to the tickers of all markets on a connection of their own', async () => {
+  it('subscribes to the tickers of all markets on a separate connection', async () => {
     const bench = await startWatching()
     assert.notEqual(tickers(bench), trades(bench))
     assert.deepEqual(tickers(bench)?.commands, ['subscribe'])
@@ -36,7 +36,7 @@ describe('Kalshi tickers', () => {
     assert.deepEqual([connectionsOpen, connectionsWanted], [2, 2], 'no part of the health')
   })
 
-  it('emits figures that changed, of watched markets, and of several the newest', async () => {
+  it('emits only changed figures of watched markets, the latest of several', async () => {
     const bench = await startWatching()
     const ticker = (market: string, volume: string) =>
       tickers(bench)?.ticker(market, bench.clock.nowMs(), { volume_fp: volume })
@@ -54,7 +54,7 @@ describe('Kalshi tickers', () => {
     ])
   })
 
-  it('emits unchanged figures once a minute, for their time', async () => {
+  it('emits unchanged figures once a minute to update their time', async () => {
     const bench = await startWatching()
     const ticker = () => tickers(bench)?.ticker('A', bench.clock.nowMs())
     ticker()
@@ -70,7 +70,7 @@ describe('Kalshi tickers', () => {
     assert.ok((second?.tradesToMs ?? 0) >= (first?.tradesToMs ?? 0) + 59_000)
   })
 
-  it('names a subscription that is not acknowledged and takes its tickers', async () => {
+  it('reports an unacknowledged ticker subscription and still accepts its tickers', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -81,7 +81,7 @@ describe('Kalshi tickers', () => {
     await until(bench, () => figures(bench).length === 1)
   })
 
-  it('connects anew when markets trade and no ticker comes', async () => {
+  it('reconnects when markets trade but no ticker arrives', async () => {
     const bench = await startWatching()
     const first = tickers(bench)
     for (let second = 0; second < 60 && tickers(bench) === first; second += 1) {
@@ -95,7 +95,7 @@ describe('Kalshi tickers', () => {
     assert.ok(named.includes('ws.silent ticker'))
   })
 
-  it('emits nothing of a market that is no longer followed', async () => {
+  it('emits nothing for a market that is no longer watched', async () => {
     const bench = await startWatching()
     bench.venue.feed.unwatch([nativeMarketId('A')])
     bench.venue.feed.watch([watched('B')])

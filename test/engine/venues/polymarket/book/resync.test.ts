@@ -6,7 +6,7 @@ import { ResyncQueue } from '../../../../../engine/venues/polymarket/book/resync
 import { Tracks } from '../../../../../engine/venues/polymarket/book/tracks.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
-test('forgets what the old subscription counted when it requests a snapshot', () => {
+test('resets the book counters of the old subscription when it requests a snapshot', () => {
   const clock = new ManualClock()
   const outcomes = [outcomeId('1'), outcomeId('2')]
   const times = { openAtMs: null, closeAtMs: null }

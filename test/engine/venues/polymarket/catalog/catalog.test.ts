@@ -72,7 +72,7 @@ async function openCatalog(t: TestContext) {
 const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
   stub.requests.filter((request) => request.path === path)
 
-test('follows after_cursor through open and lately closed events in a crawl', async (t) => {
+test('follows after_cursor through open and recently closed events in a crawl', async (t) => {
   const { stub, catalog, onPage, signal, ids, pages } = await openCatalog(t)
   const open = Array.from({ length: 7 }, (_, number) => event(number))
   const closed = [event(50, { markets: [market(50, { closed: true })] })]
@@ -97,7 +97,7 @@ const closedQueries = (stub: PolymarketStub) =>
 const newestFirst = (rows: readonly Record<string, unknown>[], field: string) =>
   rows.toSorted((one, other) => String(other[field]).localeCompare(String(one[field])))
 
-test('finds lately closed markets planned to end long before, and stops at earlier closes', async (t) => {
+test('finds recently closed markets with long past planned ends, and stops at older closes', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const endDate = ago(400 * HOUR_MS)
   const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
@@ -119,7 +119,7 @@ test('finds lately closed markets planned to end long before, and stops at earli
   assert.ok(closedQueries(stub).length <= 6, 'the history of all closed events is not read')
 })
 
-test('reads closed events by planned end where the venue does not order by close', async (t) => {
+test('filters closed events by planned end when the venue does not sort by close time', async (t) => {
   const endDate = ago(HOUR_MS)
   const closed = [over(1, 30, { endDate }), over(2, 3, { endDate })]
   const planned = (query: URLSearchParams) => Date.parse(query.get('end_date_min') ?? '')
@@ -137,7 +137,7 @@ test('reads closed events by planned end where the venue does not order by close
   }
 })
 
-test('finds a market resolved since the last refresh, whenever it was planned to end', async (t) => {
+test('finds a market resolved since the last refresh, whatever its planned end', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const all = Array.from({ length: 40 }, (_, number) => over(100 + number, 2 + number))
   const late = over(1, 0, { endDate: ago(400 * HOUR_MS) })
@@ -154,7 +154,7 @@ test('finds a market resolved since the last refresh, whenever it was planned to
   assert.ok(closedQueries(stub).length <= 2)
 })
 
-test('rejects a list whose cursor repeats and keeps earlier rows', async (t) => {
+test('rejects a list whose cursor repeats and keeps the rows read so far', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
@@ -176,7 +176,7 @@ test('rejects a list whose cursor repeats and keeps earlier rows', async (t) => 
   )
 })
 
-test('skips and counts long resolved markets and non-markets', async (t) => {
+test('skips and counts markets resolved long ago and rows that are not markets', async (t) => {
   const { stub, catalog, onPage, signal, ids, metrics } = await openCatalog(t)
   const settled = { closed: true, umaResolutionStatus: 'resolved' }
   const rows = [
@@ -202,7 +202,7 @@ test('skips and counts long resolved markets and non-markets', async (t) => {
   )
 })
 
-test('ends a refresh where all is older, and reads unordered lists to the end', async (t) => {
+test('ends a refresh at the first page of older rows, but reads unsorted lists to the end', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const ordered = [0.1, 0.2, 3, 4, 5, 6, 7, 8].map((hours, number) => {
     const updatedAt = ago(hours * HOUR_MS)
@@ -221,7 +221,7 @@ test('ends a refresh where all is older, and reads unordered lists to the end', 
   assert.deepEqual(ids().slice(2).sort(), ['0x0', '0x1'])
 })
 
-test('reads a server that refuses the order completely, and does not request it again', async (t) => {
+test('reads the full list when the server refuses sorting, and does not request sorting again', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const rows = [event(1), event(2, { updatedAt: ago(0) })]
   stub.rest = ({ query }) =>
@@ -233,7 +233,7 @@ test('reads a server that refuses the order completely, and does not request it 
   assert.equal(refused.length, 1)
 })
 
-test('reads single markets with their event, open or closed, and omits unknown ones', async (t) => {
+test('fetches single markets, open or closed, with their event and omits unknown markets', async (t) => {
   const { stub, catalog, signal } = await openCatalog(t)
   const nested = { events: [{ slug: 'event-9', title: 'Event 9' }] }
   const open = new Map([['0x1', market(1, nested)]])
@@ -262,7 +262,7 @@ test('reads single markets with their event, open or closed, and omits unknown o
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
 })
 
-test('finds a protocol v2 market by either form of its id, beside v1 markets', async (t) => {
+test('finds a protocol v2 market by its short or padded id, alongside v1 markets', async (t) => {
   const { stub, catalog, signal, drift } = await openCatalog(t)
   const short = `0x01${'7a'.repeat(30)}`
   const nested = { events: [{ slug: 'event-9', title: 'Event 9', tags: [] }] }
@@ -288,7 +288,7 @@ test('finds a protocol v2 market by either form of its id, beside v1 markets', a
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('groups all neg-risk markets of an event, closed ones too, and none for unknown or single ones', async (t) => {
+test('groups all neg-risk markets of an event, including closed ones, and returns no group for unknown or single markets', async (t) => {
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
   const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }

@@ -38,7 +38,7 @@ const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
 const stated = (feeSchedule: unknown, more: object = {}) =>
   readFees({ feesEnabled: true, feeType: 'crypto_fees_v2', feeSchedule, ...more }).now
 
-test('reads a schedule as the takers’ curve, with free makers where it is theirs alone', () => {
+test('reads a fee schedule as the taker curve, and makers as free only when the schedule is taker-only', () => {
   const crypto = stated(SCHEDULE)
   assert.deepEqual(crypto, {
     kind: 'quadratic',
@@ -61,7 +61,7 @@ test('reads a schedule as the takers’ curve, with free makers where it is thei
   assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys change nothing')
 })
 
-test('reads no fees where the row states none', () => {
+test('reads no fees when the row states that there are none', () => {
   for (const [row, source] of [
     [{ feesEnabled: false, feeType: null }, 'gamma.feesEnabled'],
     [{ feesEnabled: false, feeType: null, feeSchedule: null }, 'gamma.feesEnabled'],
@@ -76,7 +76,7 @@ test('reads no fees where the row states none', () => {
   }
 })
 
-test('treats an unreadable or contradictory statement as unknown with its source', () => {
+test('treats an unreadable or contradictory fee statement as unknown and reports its source', () => {
   for (const row of [
     { feesEnabled: true },
     { feesEnabled: true, feeType: 'moon_fees_v9' },
@@ -101,7 +101,7 @@ test('treats an unreadable or contradictory statement as unknown with its source
   }
 })
 
-test('has no fees for a row without a statement, with or without legacy fields', () => {
+test('returns unknown fees for a row without a fee statement, with or without legacy fields', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -117,7 +117,7 @@ const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
 }
 
-test('charges every documented category as the venue’s documents', (t) => {
+test('charges every documented category as the venue’s documentation states', (t) => {
   const fill = { price: PRICE_HALF, size: sizeMicros(100_000_000) }
   const rates = { ...recordedRates(), ...INVENTED_RATES }
   for (const [category, rate] of Object.entries(rates)) {
@@ -147,7 +147,7 @@ function recordedRates(): Readonly<Record<string, unknown>> {
 
 const TEXTS = { rate: '0.07', exponent: '1', taker_only: true, rebate_rate: '0.2' }
 
-test('reads the same fees from an announcement, the CLOB and Gamma', () => {
+test('reads equal fees from the market announcement, the CLOB and Gamma', () => {
   const { source: _, ...gamma } = stated(SCHEDULE)
   const announced = (fee_schedule: unknown, fees_enabled: unknown = true) =>
     readNewMarketFees({ fees_enabled, fee_schedule }).now
@@ -215,7 +215,7 @@ const ROW = {
   ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
 }
 
-test('requests fees missing from Gamma at the CLOB once an hour for an open market', async () => {
+test('requests fees missing from Gamma from the CLOB once an hour while the market is open', async () => {
   const { fees, asked: requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
@@ -236,7 +236,7 @@ test('requests fees missing from Gamma at the CLOB once an hour for an open mark
   await fees.stop()
 })
 
-test('takes the minimum order from the CLOB where Gamma does not state it', async () => {
+test('takes the minimum order from the CLOB when Gamma does not state it', async () => {
   const { fees, world, pass, rateOf } = openFees()
   fees.start()
   const minOf = (row: object) => {
@@ -252,7 +252,7 @@ test('takes the minimum order from the CLOB where Gamma does not state it', asyn
   await fees.stop()
 })
 
-test('keeps an unreadable Gamma schedule unknown, and names the same of other sources', async () => {
+test('treats an unreadable Gamma schedule as unknown, and reports unreadable schedules of other sources', async () => {
   const { fees, asked: requested, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -272,7 +272,7 @@ test('keeps an unreadable Gamma schedule unknown, and names the same of other so
   await fees.stop()
 })
 
-test('keeps an announcement and no longer requests it', async () => {
+test('keeps announced fees without requesting them from the CLOB', async () => {
   const { fees, world, asked: requested, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -299,7 +299,7 @@ test('keeps an announcement and no longer requests it', async () => {
   await fees.stop()
 })
 
-test('queues a thousand markets and requests two a second', async () => {
+test('queues 1,000 markets and requests two per second', async () => {
   const { fees, asked: requested, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
@@ -311,7 +311,7 @@ test('queues a thousand markets and requests two a second', async () => {
   await fees.stop()
 })
 
-test('includes announced fees of a new market in its listing', async (t) => {
+test('includes announced fees in the listing of a new market', async (t) => {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
   let seen = false

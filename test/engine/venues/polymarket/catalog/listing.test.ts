@@ -32,7 +32,7 @@ function market(more: object = {}, event: Record<string, unknown> | null = null)
   return listing
 }
 
-test('converts a recorded row to a listing in our units', (t) => {
+test('converts a recorded row to a listing in internal units', (t) => {
   if (!existsSync(FIXTURE)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIXTURE}`)
     t.skip(`${FIXTURE} is absent`)
@@ -86,7 +86,7 @@ test('converts a recorded row to a listing in our units', (t) => {
   })
 })
 
-test('reads the minimum order, and half payouts for cancelled games or 50-50 rules', () => {
+test('reads the minimum order, and the half payout of cancelled games and 50-50 rules', () => {
   assert.equal(market({ orderMinSize: 15 }).orderSizeMin, 15_000_000)
   for (const orderMinSize of [undefined, null, 0, -5, '5', Number.NaN]) {
     assert.equal(market({ orderMinSize }).orderSizeMin, null)
@@ -99,7 +99,7 @@ test('reads the minimum order, and half payouts for cancelled games or 50-50 rul
   assert.equal(market({ description: 'Above 150-500 points.' }).otherPayout, null)
 })
 
-test('refuses anything but a binary market with tokens, with its reason', () => {
+test('refuses a market that is not binary or has no tokens, with a specific reason', () => {
   assert.equal(readMarket(7), 'row_not_object')
   assert.equal(readMarket({ ...base, conditionId: '' }), 'no_condition_id')
   assert.equal(readMarket({ ...base, question: 3 }), 'no_question')
@@ -125,7 +125,7 @@ const V2 = {
   positionIds: ['651', '652'],
 }
 
-test('selects traded ids by a row’s version and refuses an unknown version', () => {
+test('selects the traded token ids by the row’s protocol version and refuses an unknown version', () => {
   const idsOf = (more: object) => market(more).outcomes.map(({ id }) => id)
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
@@ -142,7 +142,7 @@ test('selects traded ids by a row’s version and refuses an unknown version', (
   }
 })
 
-test('resolves a protocol v2 market by its own status alone, and names new statuses', () => {
+test('resolves a protocol v2 market only by its own status and reports unknown statuses', () => {
   const of = (more: object) => {
     const { status, settlementPrice } = market({ ...V2, ...more })
     return [status, settlementPrice]
@@ -167,7 +167,7 @@ test('resolves a protocol v2 market by its own status alone, and names new statu
   assert.deepEqual([...unknownValues({ ...base, ...V2, umaResolutionStatus: '' })], [])
 })
 
-test('derives status and payout from the resolution, never from a plan', () => {
+test('derives status and payout from the resolution, not from planned times', () => {
   const of = (more: object) => {
     const { status, settlementPrice, isUnopened } = market(more)
     return [status, settlementPrice, isUnopened]
@@ -196,7 +196,7 @@ const stateOf = (more: object) => {
   return [status, resolutionStatus, settlementPrice]
 }
 
-test('keeps a market open while its result is proposed or disputed and orders are accepted', () => {
+test('keeps a market open while its result is proposed or disputed and it accepts orders', () => {
   const disputed = {
     outcomePrices: '["0.9635", "0.0365"]',
     umaResolutionStatus: 'disputed',
@@ -208,7 +208,7 @@ test('keeps a market open while its result is proposed or disputed and orders ar
   assert.deepEqual(stateOf({ umaResolutionStatus: 'resolved' }), ['open', 'resolved', null])
 })
 
-test('reads a dispute that is only in the list of resolution steps', () => {
+test('detects a dispute that only the list of resolution steps contains', () => {
   const over = { closed: true, acceptingOrders: false, outcomePrices: '["1", "0"]' }
   const listed = (...steps: string[]) => ({ umaResolutionStatuses: JSON.stringify(steps) })
   assert.deepEqual(stateOf({ ...over, ...listed('proposed', 'disputed') }), [
@@ -233,7 +233,7 @@ test('reads a dispute that is only in the list of resolution steps', () => {
   )
 })
 
-test('states the resolution of a protocol v2 market as far as its status does', () => {
+test('derives the resolution status of a protocol v2 market, or null when its status is ambiguous', () => {
   const of = (more: object) => market({ ...V2, ...more }).resolutionStatus
   assert.equal(of({ resolutionStatus: 'inactive' }), 'none')
   assert.equal(of({ resolutionStatus: 'active' }), null, 'with and without a proposal')
@@ -251,7 +251,7 @@ test('dates a settlement by the later of the close and the end of the resolution
   assert.equal(market({ closedTime }).settledAtMs, null)
 })
 
-test('takes the actual close, else the game, else the plan', () => {
+test('takes the actual close time, else the game’s time, else the planned end', () => {
   const endDate = '2026-01-05T02:30:00Z'
   const gameStartTime = '2026-01-04 23:00:00+00'
   const closedTime = '2026-01-05 06:36:50+00'
@@ -264,7 +264,7 @@ test('takes the actual close, else the game, else the plan', () => {
   assert.equal(market({ endDate: 'soon' }).closeAtMs, null)
 })
 
-test('ignores best prices of zero and one, counts text figures, and uses hidden tags as category', () => {
+test('ignores best prices of zero and one, reads numbers in text, and takes the category from hidden tags', () => {
   const listing = market(
     { bestBid: 0, bestAsk: 1, lastTradePrice: 0, volumeNum: undefined, volume: '12.5' },
     {
@@ -286,7 +286,7 @@ test('ignores best prices of zero and one, counts text figures, and uses hidden 
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
 
-test('marks an event as exclusive only when all its markets are in one closed neg-risk group', () => {
+test('marks an event as exclusive only when all its markets belong to one neg-risk group closed to additions', () => {
   const one = { negRisk: true, negRiskMarketID: '0xgroup' }
   const other = { negRisk: true, negRiskMarketID: '0xother' }
   const plain = { negRisk: false }

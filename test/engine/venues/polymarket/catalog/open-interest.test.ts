@@ -57,7 +57,7 @@ class World {
   }
 }
 
-test('requests twenty markets a call, most traded first, and none again within five minutes', async () => {
+test('requests open interest for 20 markets per call, most traded first, at most every five minutes per market', async () => {
   const world = new World()
   for (let number = 1; number <= 50; number += 1) {
     world.stated.set(number, number + 0.5)
@@ -80,7 +80,7 @@ test('requests twenty markets a call, most traded first, and none again within f
   await world.interest.stop()
 })
 
-test('keeps the known value when a market is missing from the answer or suddenly empty', async () => {
+test('keeps the known value when a market is missing from the answer or its value becomes empty', async () => {
   const world = new World()
   world.read(1)
   world.read(2)

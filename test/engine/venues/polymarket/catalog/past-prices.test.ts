@@ -48,7 +48,7 @@ async function openStub(t: TestContext, rest: StubRest) {
   return { stub, ...openPastPrices(t, hosts.clob) }
 }
 
-test('reads a day by the minute in one request, as the venue returns it', async (t) => {
+test('requests a day of one-minute prices once and returns them unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -65,7 +65,7 @@ test('reads a day by the minute in one request, as the venue returns it', async 
   assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
 })
 
-test('puts only the last price before the range first', async (t) => {
+test('starts a series with the latest price from before the range', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
   const { read } = await openStub(t, () => ({ history }))
@@ -75,7 +75,7 @@ test('puts only the last price before the range first', async (t) => {
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('requests a longer range in the required steps, and empty ones by twelve hours', async (t) => {
+test('requests long ranges in the requested step, and in twelve-hour steps when finer data is empty', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const { stub, read } = await openStub(t, ({ query }) => {
     const isFine = query.get('fidelity') === '1'
@@ -99,7 +99,7 @@ test('requests a longer range in the required steps, and empty ones by twelve ho
   )
 })
 
-test('counts and skips unreadable rows, and has no past for unknown tokens', async (t) => {
+test('skips and counts unreadable rows, and returns no prices for unknown tokens', async (t) => {
   let answer: unknown = {}
   const { read, rejections } = await openStub(t, () => answer)
   const at = (s: number) => DAY_START_MS / 1_000 + s

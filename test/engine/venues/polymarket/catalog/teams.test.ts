@@ -28,7 +28,7 @@ async function openTeams(t: TestContext, rest: StubRest, gamma?: string) {
   return { stub, teams: () => venue.teams(signal), count }
 }
 
-test('reads the simulated venue’s list unchanged', async (t) => {
+test('reads every team of the simulated venue unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   const { teams } = await openTeams(t, () => [], venue.gamma)
@@ -45,7 +45,7 @@ test('reads the simulated venue’s list unchanged', async (t) => {
   )
 })
 
-test('reads pages of any length to the end, each row once', async (t) => {
+test('reads pages of any length to the end and returns each row once', async (t) => {
   const rows = Array.from({ length: 230 }, (_, id) => ({
     ...{ id, name: `Town ${id} Team`, league: 'NFL', abbreviation: `T${id}`, alias: 'Team' },
   }))
@@ -70,7 +70,7 @@ test('reads pages of any length to the end, each row once', async (t) => {
   assert.ok(stub.requests.every(({ query }) => Number(query.get('limit')) <= 100))
 })
 
-test('counts unreadable rows and ends when a server ignores the offset', async (t) => {
+test('counts unreadable rows and stops when the server ignores the offset', async (t) => {
   const good = { id: 1, name: 'Chicago Bears', league: 'nfl', abbreviation: 'chi', alias: null }
   const bad = [null, 'x', {}, { id: 2, name: '', league: 'nfl' }, { id: 3, name: 'A', league: 7 }]
   const { teams, stub, count } = await openTeams(t, () => [good, ...bad])
@@ -82,7 +82,7 @@ test('counts unreadable rows and ends when a server ignores the offset', async (
   assert.equal(count('venue_troubles_total', 'teams_repeat'), 1)
 })
 
-test('takes a team’s location as its name without the nickname, else unknown', async (t) => {
+test('derives a team’s location from its name without the nickname, else leaves it unknown', async (t) => {
   const names = [
     ['Los Angeles Rams', 'Rams', 'Los Angeles'],
     ['los angeles rams', 'Rams', 'los angeles'],
@@ -98,7 +98,7 @@ test('takes a team’s location as its name without the nickname, else unknown',
   )
 })
 
-test('reports a silent venue as an error, not as an empty list', async (t) => {
+test('reports an unresponsive venue as an error, not as an empty list', async (t) => {
   const { teams } = await openTeams(t, () => 404)
   await assert.rejects(teams())
 })

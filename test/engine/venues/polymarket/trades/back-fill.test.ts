@@ -86,7 +86,7 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('emits trades in complete transactions, without repeats from the stream between', async () => {
+test('emits complete transactions per event-loop tick, without repeating trades that the stream emits meanwhile', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let ticks = 0
   await read(() => {
@@ -112,7 +112,7 @@ test('emits nothing after stop', async () => {
   assert.equal(ids.length, 10)
 })
 
-test('emits rows of an outage as the fills that their makers show, and as one trade where these are not listed', async () => {
+test('splits rows from an outage into the fills of their makers, or emits one trade without listed makers', async () => {
   const clock = new ManualClock(FIRST_S * 1_000)
   const read = (more: Partial<WireTrade>) => {
     const given = readTrade({

@@ -61,7 +61,7 @@ function someFills(random: Random): Fill[] {
   return first !== undefined && random.below(3) === 0 ? [...fills, first] : fills
 }
 
-test('splits a row into its fills in whatever order and with whatever repeats and mirrors they come', () => {
+test('splits a row into its fills despite reordered, repeated and mirrored messages', () => {
   for (let seed = 0; seed < 500; seed += 1) {
     const random = seededRandom('fills', seed)
     const fills = someFills(random)
@@ -81,7 +81,7 @@ test('splits a row into its fills in whatever order and with whatever repeats an
   }
 })
 
-test('waits for more while the messages are less than the row', () => {
+test('waits for further messages while their sum is smaller than the row', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.equal(fillsOf(row, []), 'incomplete')
@@ -89,7 +89,7 @@ test('waits for more while the messages are less than the row', () => {
   assert.deepEqual(texts(fillsOf(row, fills.map(message))), texts(fills))
 })
 
-test('does not take messages of other dollars, another side or another market for fills', () => {
+test('does not accept messages with a different dollar total, side or market as fills', () => {
   const row = rowOf([fill(3, 0.5), fill(7, 0.51)])
   assert.equal(fillsOf(row, [message(fill(10, 0.51))]), 'unlike')
   const others: LastTrade[] = [
@@ -101,7 +101,7 @@ test('does not take messages of other dollars, another side or another market fo
   assert.deepEqual(texts(fillsOf(row, [message(fill(10, 0.507))])), ['10000000@507000'])
 })
 
-test('prices the rest of a row so that the dollars of all its trades are those of the row', () => {
+test('prices the missing rest of a row so that all fills sum to the row’s dollars', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   assert.deepEqual(texts(fillsWithRest(row, [message(fill(3, 0.5))])), texts(fills))
@@ -113,7 +113,7 @@ test('prices the rest of a row so that the dollars of all its trades are those o
   assert.equal(restPrice(rowOf(larger), larger.slice(0, 1)), null, 'by too much to tell')
 })
 
-test('reads the fills of a row from its makers, who sold its token or bought the other', () => {
+test('derives the fills of a row from makers that sold its token or bought the opposite token', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   const sold: TradeRow = { ...row, wallet: '0xbb', side: 'sell', ...fill(7, 0.51) }

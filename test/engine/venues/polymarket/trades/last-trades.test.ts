@@ -78,7 +78,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
   return { clock, lastTrades, early, take, match, given, ids, troubles, drift }
 }
 
-test('bounds last trades by count and age and emits the oldest transaction beyond', () => {
+test('limits pending last trades by count and age, and emits the oldest transaction beyond the limit', () => {
   const { clock, take, ids } = open()
   for (let number = 0; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
   assert.deepEqual(ids(), [])
@@ -91,7 +91,7 @@ test('bounds last trades by count and age and emits the oldest transaction beyon
   assert.equal(ids().length, LAST_TRADES_MAX + 2)
 })
 
-test('counts fills beyond 256 of a transaction and leaves them to the Data API', () => {
+test('counts fills beyond 256 per transaction as dropped and leaves them to the Data API', () => {
   const { clock, take, ids, troubles } = open()
   for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
   clock.advance(601_000)
@@ -104,7 +104,7 @@ test('counts fills beyond 256 of a transaction and leaves them to the Data API',
   )
 })
 
-test('numbers the fills of a transaction once, however late one arrives', () => {
+test('numbers each fill of a transaction once, even when a fill arrives late', () => {
   const { clock, lastTrades, take, ids } = open()
   lastTrades.pause(false)
   take('0xa', 1)
@@ -121,7 +121,7 @@ test('numbers the fills of a transaction once, however late one arrives', () => 
   lastTrades.stop()
 })
 
-test('ignores fills of a transaction whose row arrived', () => {
+test('ignores fills of a transaction whose row has arrived', () => {
   const takerSizes = new Map<string, number>()
   const { clock, lastTrades, take, ids } = open(takerSizes)
   for (let size = 1; size <= 3; size += 1) take('0xa', size)
@@ -136,7 +136,7 @@ test('ignores fills of a transaction whose row arrived', () => {
   assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
 })
 
-test('names stream rows whose sizes have another unit than their last prices', () => {
+test('reports stream rows whose size unit differs from that of last_trade_price', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
@@ -150,7 +150,7 @@ test('names stream rows whose sizes have another unit than their last prices', (
   assert.deepEqual(namesOf(1_000_000), ['rtds.field=size unlike last_trade_price'])
 })
 
-test('emits a row as its fills when they come first, and when it comes first', () => {
+test('emits a row as its fills, whether the fills or the row arrives first', () => {
   const { take, match, given, ids } = open(new Map(), true)
   take('0xa', 3_000_000, 500_000)
   take('0xa', 7_000_000, 510_000)
@@ -171,7 +171,7 @@ test('emits a row as its fills when they come first, and when it comes first', (
   assert.deepEqual(ids(), [], 'none is emitted without its wallet')
 })
 
-test('counts equal messages as fills of their own unless the row is smaller than their sum', () => {
+test('counts equal messages as separate fills unless their sum exceeds the row', () => {
   const { take, match, given } = open(new Map(), true)
   for (const hash of ['0xa', '0xb']) {
     take(hash, 5_000_000)
@@ -186,7 +186,7 @@ test('counts equal messages as fills of their own unless the row is smaller than
   )
 })
 
-test('keeps a row as one trade when its fills do not come, or are not what it is the sum of', () => {
+test('keeps a row as one trade when its fills are missing or do not add up to it', () => {
   const { clock, lastTrades, take, match, given } = open(new Map(), true)
   lastTrades.pause(false)
   match('0xnone', 10_000_000, 507_000)
@@ -200,7 +200,7 @@ test('keeps a row as one trade when its fills do not come, or are not what it is
   ])
 })
 
-test('emits a row as the parts of its makers when the market channel has one message for all of it, or none', () => {
+test('splits a row by its makers when the market channel has one message for the whole row or none', () => {
   const { lastTrades, early, take, match, given } = open()
   const maker = (txHash: string, size: number, price: number, wallet: string) => ({
     ...rowOf({ txHash, size, price }),
@@ -227,7 +227,7 @@ test('emits a row as the parts of its makers when the market channel has one mes
   )
 })
 
-test('emits the rest of a row as one fill at its own price when a fill is lost', () => {
+test('emits the rest of a row as one fill at the remaining price when a fill is lost', () => {
   const { clock, lastTrades, take, match, given } = open(new Map(), true)
   lastTrades.pause(false)
   take('0xa', 3_000_000, 500_000)
@@ -244,7 +244,7 @@ test('emits the rest of a row as one fill at its own price when a fill is lost',
   ])
 })
 
-test('emits a row at once where the market channel does not have its token', () => {
+test('emits a row at once when the market channel does not cover its token', () => {
   const { match, given } = open()
   match('0xa', 10_000_000, 507_000)
   assert.deepEqual(given(), [['0xa', null]])

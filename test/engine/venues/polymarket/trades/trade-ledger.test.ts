@@ -51,7 +51,7 @@ function openLedger() {
   return { ledger, events, suspicions, ids, wallets }
 }
 
-test('gives one row one id from stream and Data API, whatever float form and case', () => {
+test('assigns a row the same id from stream and Data API, whatever its number format and letter case', () => {
   const streamed = tradeEvent({ row: row({ price: '0.5199999923664122' }), n: 0 }, 'stream', AT)
   const fetched = tradeEvent(
     { row: row({ price: 0.52, size: '25.50', proxyWallet: '0xaa11' }), n: 0 },
@@ -68,7 +68,7 @@ test('gives one row one id from stream and Data API, whatever float form and cas
   )
 })
 
-test('refuses impossible rows with their reason', () => {
+test('refuses impossible rows with a specific reason', () => {
   assert.equal(readTrade(wire({ price: 1.5 })), 'trade_price')
   assert.equal(readTrade(wire({ price: Number.NaN })), 'trade_price')
   assert.equal(readTrade(wire({ price: 'x' })), 'trade_price')
@@ -80,7 +80,7 @@ test('refuses impossible rows with their reason', () => {
   assert.equal(readTrade(wire({ timestamp: 1e13 })), 'trade_time')
 })
 
-test('emits the first of repeated rows, and adds missing ones after a check', () => {
+test('emits only the first of repeated rows, and adds genuine repeats after a check', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.addMatched(row(), AT)
   ledger.addMatched(row(), AT)
@@ -97,7 +97,7 @@ test('emits the first of repeated rows, and adds missing ones after a check', ()
   )
 })
 
-test('does not emit a late stream row that the answer already contained', () => {
+test('does not emit a late stream row that a Data API answer already contained', () => {
   const { ledger, ids, suspicions } = openLedger()
   ledger.reconcile([row(), row()], AT)
   assert.equal(ids().length, 2)
@@ -110,7 +110,7 @@ test('does not emit a late stream row that the answer already contained', () => 
   assert.equal(ids().length, 3, 'a back-fill emitted it')
 })
 
-test('gives each fill of a row its own id, the same from stream and Data API, equal ones by their count', () => {
+test('assigns each fill of a row its own id, equal on stream and Data API, and numbers identical fills', () => {
   const { ledger, events, ids } = openLedger()
   const fills = [
     { price: priceMicros(400_000), size: sizeMicros(5_000_000) },
@@ -131,7 +131,7 @@ test('gives each fill of a row its own id, the same from stream and Data API, eq
   assert.ok(events.every((event) => event.kind === 'trade' && event.rowSize === 30_000_000))
 })
 
-test('takes other wallets of a transaction as makers, before or after its fill', () => {
+test('records other wallets of a transaction as makers, before or after its fill', () => {
   const { ledger, wallets, suspicions } = openLedger()
   ledger.addParticipant(row({ proxyWallet: '0xbb' }), AT)
   ledger.addParticipant(row(), AT)
@@ -145,7 +145,7 @@ test('takes other wallets of a transaction as makers, before or after its fill',
   assert.equal(suspicions.length, 0)
 })
 
-test('requests the fill of a participant that never arrived', () => {
+test('requests the missing fill of a participant row', () => {
   const { ledger, suspicions, wallets, ids } = openLedger()
   const maker = row({ proxyWallet: '0xbb', side: 'SELL' })
   ledger.addParticipant(maker, AT)
@@ -158,7 +158,7 @@ test('requests the fill of a participant that never arrived', () => {
   assert.deepEqual(wallets(), ['0xbb'])
 })
 
-test('ends with each true trade once, in any order of repeats, losses and answers', () => {
+test('emits each true trade once for any order of repeats, losses and answers', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom('ledger', seed)
     const { ledger, events, suspicions } = openLedger()
@@ -186,7 +186,7 @@ test('ends with each true trade once, in any order of repeats, losses and answer
   }
 })
 
-test('bounds memory and keeps the id of an evicted row', () => {
+test('limits its memory and keeps the id of an evicted row', () => {
   const { ledger, events } = openLedger()
   ledger.addMatched(row(), AT)
   for (let number = 0; number < 40_000; number += 1) {

@@ -126,7 +126,7 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
     })
 }
 
-test('reads every row of a range once from the newest row, oldest first', async () => {
+test('reads every row of a range once, starting from the newest row, and returns the oldest first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
   const { read, asked: requested, cuts } = await openWalk(rows)
@@ -154,7 +154,7 @@ test('reads every row of a range once from the newest row, oldest first', async 
   assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
 })
 
-test('repeats and loses no row while new ones arrive between pages', async () => {
+test('neither repeats nor loses rows when new rows arrive between pages', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
   const { read, source, asked: requested } = await openWalk(rows)
@@ -168,7 +168,7 @@ test('repeats and loses no row while new ones arrive between pages', async () =>
   assert.ok(requested.length > 5)
 })
 
-test('loses nothing when a venue caps its pages below the requested size', async () => {
+test('loses nothing when the venue caps pages below the requested size', async () => {
   const random = seededRandom('capped')
   const rows = makeRows(() => random.below(9), 200, random)
   rows.push(...makeRows((second) => (second === 100 ? 640 : 0), 101, random))
@@ -179,7 +179,7 @@ test('loses nothing when a venue caps its pages below the requested size', async
   assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
 })
 
-test('reports data older than the limit of a read and reads all newer data', async () => {
+test('reports the part of a range beyond the read limit as missing and reads all newer rows', async () => {
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
@@ -190,7 +190,7 @@ test('reports data older than the limit of a read and reads all newer data', asy
   assert.equal(staleReason, null)
 })
 
-test('counts non-trades, skips combinations by name, and ends on a page that goes back', async () => {
+test('counts invalid rows, skips combinations with a specific reason, and rejects pages that go backwards', async () => {
   const [good] = makeRows(() => 1, 1, seededRandom('bad')).map(dataRow)
   assert.ok(good !== undefined)
   const { read, source, rejections } = await openWalk([])
@@ -217,7 +217,7 @@ test('counts non-trades, skips combinations by name, and ends on a page that goe
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
 })
 
-test('starts a read for an older time where an earlier one was', async () => {
+test('starts a read of older rows at the cursor of an earlier read', async () => {
   const rows = makeRows(() => 20, 600, seededRandom('places'))
   const { read, asked: requested } = await openWalk(rows)
   for (let from = START_S + 1; from < START_S + 600; from += 60) {
@@ -228,7 +228,7 @@ test('starts a read for an older time where an earlier one was', async () => {
   assert.ok(requested.length <= 24 + 3 * 10, `${requested.length} pages of 12 in ten parts`)
 })
 
-test('proves absence up to the answer’s newest row, or by age', async () => {
+test('accepts missing trades as proven up to the answer’s newest row or the maximum cache age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -247,7 +247,7 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 }
 
 for (const [reason, damage] of Object.entries(DAMAGES)) {
-  test(`does not take a ${reason} page of the complete venue as complete`, async () => {
+  test(`does not accept a ${reason} page of the venue-wide list as complete`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
     const { read, source, doubted: suspected } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
@@ -264,7 +264,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
   })
 }
 
-test('accepts a quiet time by the trade before it', async () => {
+test('accepts a range without trades when the page contains an earlier trade', async () => {
   const rows = makeRows(
     (second) => (second === 0 || second === 900 ? 1 : 0),
     1_000,

@@ -65,7 +65,7 @@ const trade = (more: Wire = {}) =>
     ...more,
   })
 
-test('computes dollars as price times size and the rest of usdcSize as the fee', () => {
+test('computes dollars as price times size and the fee as the rest of usdcSize', () => {
   const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdc_size: 614.285714 }))
   assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
   assert.equal(fill.price, 860_000)
@@ -84,7 +84,7 @@ test('computes dollars as price times size and the rest of usdcSize as the fee',
   assert.deepEqual([usd, fee], [2_100_000_000_000, 0], 'the noise of an average price is no fee')
 })
 
-test('computes the fee of recorded fills as rate·p·(1−p)·s or nothing', { skip }, () => {
+test('computes the fee of recorded fills as rate·p·(1−p)·s or zero', { skip }, () => {
   let feeCount = 0
   let fillCount = 0
   for (const row of [...recorded('activity'), ...recorded('em-activity_all')]) {
@@ -105,7 +105,7 @@ test('computes the fee of recorded fills as rate·p·(1−p)·s or nothing', { s
   assert.deepEqual([fillCount, feeCount], [52, 10])
 })
 
-test('reads rows without a token, counts new kinds with dollars as income, and ignores moved cash', () => {
+test('reads rows without a token, counts unknown kinds with dollars as income, and ignores transfers', () => {
   const split = eventOf(wire('SPLIT'))
   assert.deepEqual(
     [split.kind, split.market, split.token, split.size, split.usd, split.price, split.role],
@@ -125,7 +125,7 @@ test('reads rows without a token, counts new kinds with dollars as income, and i
   }
 })
 
-test('reads every recorded row; rewards have no market, redemptions one', {
+test('reads every recorded row: rewards have no market, redemptions have one', {
   skip,
 }, () => {
   const kinds = new Map<string, number>()
@@ -143,7 +143,7 @@ test('reads every recorded row; rewards have no market, redemptions one', {
   assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
 })
 
-test('refuses an unreadable row with its reason and never throws', () => {
+test('refuses an unreadable row with a specific reason and never throws', () => {
   const refused = (row: Wire) => {
     const became = read(row)
     return became.kind === 'rejected' ? became.reason : became.kind
@@ -176,7 +176,7 @@ test('refuses an unreadable row with its reason and never throws', () => {
   }
 })
 
-test('orders events by time, transaction and arrival, and merges rows of one conversion', () => {
+test('orders events by time, transaction and arrival, and merges the rows of one conversion', () => {
   const published = [
     wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 20 }),
     wire('SPLIT', { transaction_hash: '0xbb' }),
@@ -206,7 +206,7 @@ test('orders events by time, transaction and arrival, and merges rows of one con
   assert.equal(events[4]?.market, '0xA')
 })
 
-test('reads a redemption with or without its token, and 62-digit ids as 64-digit ones', () => {
+test('reads a redemption with or without a token and pads 62-digit market ids to 64 digits', () => {
   const named = eventOf(wire('REDEEM', { token_id: '77', usdc_size: 0, size: 4 }))
   assert.deepEqual([named.kind, named.token, named.size, named.usd], ['redeem', '77', 4_000_000, 0])
   assert.equal(eventOf(wire('REDEEM', { size: 4, usdc_size: 4 })).token, null)
@@ -214,7 +214,7 @@ test('reads a redemption with or without its token, and 62-digit ids as 64-digit
   assert.equal(eventOf(wire('SPLIT', { condition_id: id })).market, `${id.toLowerCase()}00`)
 })
 
-test('reads a migration by new position, new market or old one, else refuses it', () => {
+test('reads a migration by new position, new market or old market, else refuses the row', () => {
   const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`
   const token = String(BigInt(id) + 1n)
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
@@ -238,7 +238,7 @@ test('reads a migration by new position, new market or old one, else refuses it'
   assert.deepEqual(read(wire('MIGRATION', { token_id: token, size: -1 })), refused)
 })
 
-test('reads combo actions as separate events', () => {
+test('reads combo actions as separate event kinds', () => {
   const combo = '0x03449eec66c044cecb729af4169b45afbf0000000000000000000000000000'
   const of = (row: Parameters<typeof read>[0]) => {
     const { kind, size, usd, fee, token } = eventOf(row)

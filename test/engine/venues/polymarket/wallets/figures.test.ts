@@ -53,7 +53,7 @@ function tallyOf(rows: readonly Row[]): PnlState {
 
 const dollars = (micros: number | null): number | null => (micros === null ? null : micros / 1e6)
 
-test('counts a round trip that gains before fees and loses after them as lost', () => {
+test('counts a round trip with a gain before fees and a loss after fees as lost', () => {
   const traded = { token_id: YES, size: 22.84 }
   const counts = tallyOf([
     row('TRADE', { ...traded, side: 'BUY', price: 0.52, usdc_size: 12.16184 }),
@@ -68,7 +68,7 @@ test('counts a round trip that gains before fees and loses after them as lost', 
   assert.deepEqual([totals.wins, totals.losses], [0, 1])
 })
 
-test('keeps combos out of every other figure and says what they paid', () => {
+test('excludes combos from all other figures and reports their realised profit separately', () => {
   const bet = { condition_id: COMBO, token_id: BET, is_combo: true, size: 79_375.723165 }
   const bought = row('TRADE', { ...bet, side: 'BUY', price: 0.25, usdc_size: 19_843.93 })
   const open = tallyOf([bought]).totals()
@@ -79,7 +79,7 @@ test('keeps combos out of every other figure and says what they paid', () => {
   assert.deepEqual([realized, volume, markets, counts.positionCount], [0, 0, 0, 0])
 })
 
-test('redeems as many contracts as a redemption without a token pays for, one outcome a row', () => {
+test('redeems as many contracts as a redemption without a token pays for, one outcome per row', () => {
   const bought = (token: string, size: number, price: number) =>
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },

@@ -61,7 +61,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('emits each fill of a followed wallet once, from its own row, and none of others', async (t) => {
+test('emits each fill of a followed wallet once, from the wallet’s own row, and no fills of other wallets', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
@@ -108,7 +108,7 @@ test('emits each fill of a followed wallet once, from its own row, and none of o
   assert.equal(fills().length, 2)
 })
 
-test('schedules the stream’s back-fill next, however many wallets are read', async (t) => {
+test('prioritises the stream’s back-fill over any number of wallet reads', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
   const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {

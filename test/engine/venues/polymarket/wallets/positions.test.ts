@@ -74,7 +74,7 @@ const row = (number: number, more: Row = {}): Row => ({
 })
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, at) => row(from + at))
 
-test('reads positions with the venue’s own figures, recorded rows included', {
+test('reads positions with the venue’s own figures, including recorded rows', {
   skip,
 }, async () => {
   const open = [...recorded('positions'), ...recorded('em-positions')]
@@ -98,7 +98,7 @@ test('reads positions with the venue’s own figures, recorded rows included', {
   }
 })
 
-test('reads all pages of positions, and closed ones up to a bound', async () => {
+test('reads all pages of open positions, and closed positions up to a limit', async () => {
   const all = await read(many(2_203), many(120, 5_000))
   assert.equal(all.positions.length, 2_323)
   assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'lower caps')
@@ -130,7 +130,7 @@ async function profile(
   return await readProfile({ gamma: stub, data: dataOf(stub) }, address, signal)
 }
 
-test('reads the proxy of a profile and, when returned or requested, the owner', async () => {
+test('reads the proxy address of a profile and, when returned or requested, its owner', async () => {
   const published = {
     proxyWallet: WALLET.toUpperCase().replace('0X', '0x'),
     name: 'Someone',
@@ -144,7 +144,7 @@ test('reads the proxy of a profile and, when returned or requested, the owner', 
   assert.deepEqual(await profile(WALLET, () => based), { ...existing, eoa: OWNER })
 })
 
-test('accepts a wallet without a profile only if it traded or was active', async () => {
+test('accepts a wallet without a profile only if it has trades or activity', async () => {
   const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
   const traded = (count: number, answer: unknown) => (ask: StubRequest) =>
     ask.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer
@@ -161,7 +161,7 @@ test('accepts a wallet without a profile only if it traded or was active', async
   }
 })
 
-test('counts a position whose average fell below zero by a conversion', async () => {
+test('includes a position whose average price a conversion has made negative', async () => {
   const rows = [
     row(1, { avg_price: -0.31 }),
     row(2, { avg_price: 1.2 }),

@@ -91,7 +91,7 @@ function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[],
 const seconds = (random: Random, count: number, most: number) =>
   Array.from({ length: count }, () => random.below(most))
 
-test('names a row of an undocumented kind and counts it as income', async () => {
+test('reports a row of an undocumented kind and counts it as income', async () => {
   const counts = Array.from({ length: 300 }, () => 2)
   const past = randomPast('kinds', counts)
   const kinds = new Set(past.rows.map(({ type }) => type))
@@ -101,7 +101,7 @@ test('names a row of an undocumented kind and counts it as income', async () => 
   assertTrue(events, past.events)
 })
 
-test('returns the true events in order with complete seconds, for any page length and order within a second', async () => {
+test('returns the true events in order with complete seconds, for any page length and any order within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -122,7 +122,7 @@ test('returns the true events in order with complete seconds, for any page lengt
   }
 })
 
-test('starts a sync at a complete second with the minimum of requests', async () => {
+test('starts a sync at a whole second with the minimum number of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
   const { events } = await read(stub, { fromS: PAST_START_S + 2 })
@@ -138,7 +138,7 @@ test('starts a sync at a complete second with the minimum of requests', async ()
   assert.deepEqual((await read(stub)).events, [])
 })
 
-test('reads a fill as taker or maker, and as null when the list is truncated or fails', async () => {
+test('reads a fill’s role as taker or maker, and as null when the trade list is truncated or fails', async () => {
   const past = randomPast('roles', seededSeconds('roles', 60, 6))
   const stub = new WalletStub(past)
   const roles = (events: readonly WalletEvent[]) => events.map(({ role }) => role)
@@ -185,7 +185,7 @@ function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
   return [...sums.values()]
 }
 
-test('requests a recent range with a new `end` each second so that the edge cannot serve a copy', async () => {
+test('changes the `end` parameter of a recent range every second to bypass the edge cache', async () => {
   const past = randomPast('young roles', [2, 2, 2])
   const ends = new Set<string | null>()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -201,7 +201,7 @@ test('requests a recent range with a new `end` each second so that the edge cann
   )
 })
 
-test('reports events under a minute old as unsettled, and completes them on the next read', async () => {
+test('reports events less than a minute old as unsettled, and completes them on the next sync', async () => {
   const past = randomPast('young', Array(200).fill(1), () => 1)
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
@@ -215,7 +215,7 @@ test('reports events under a minute old as unsettled, and completes them on the 
   assertTrue([...stored, ...second.events], past.events)
 })
 
-test('reads a second beyond a page by cursors, and reports where it ended when a cursor fails', async () => {
+test('follows cursors within a second that exceeds one page, and reports where a failed cursor ended the read', async () => {
   for (const [round, cap] of [500, 499, 200].entries()) {
     const past = randomPast(`dense ${round}`, [3, 700, 2, 500, 0, 350, 4], () => 1)
     const stub = new WalletStub(past)
@@ -249,7 +249,7 @@ const noCursor: StubFault = ({ path }, rows, page) =>
 const refused: StubFault = ({ path, query }, rows) =>
   path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
-test('retries an old answer, mixed rows or a moving order, or reports it as incomplete', async () => {
+test('retries stale answers, mixed rows or a changing order, or reports the result as incomplete', async () => {
   let completeCount = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('faults', round)
@@ -316,7 +316,7 @@ function randomFault(random: Random): StubFault {
   }
 }
 
-test('loses nothing on an empty answer in any position', async () => {
+test('loses no event when any single answer is empty', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
     for (let position = 0, requested = 1; position < requested; position += 1) {
@@ -360,7 +360,7 @@ test('skips an unreadable row and marks the sync as incomplete', async () => {
   assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
 })
 
-test('leaves a venue with endless pages after a bounded number', async () => {
+test('abandons a venue with endless pages after a limited number of pages', async () => {
   let requested = 0
   const [sample] = randomPast('endless', [1]).rows
   const client: Pick<HttpClient, 'getJson'> = {
@@ -377,7 +377,7 @@ test('leaves a venue with endless pages after a bounded number', async () => {
   assert.ok(requested <= 10_010, `${requested}`)
 })
 
-test('proves nothing by an answer without the last known event, or empty for an active wallet', async () => {
+test('does not accept an answer without the last known event, or an empty answer for an active wallet', async () => {
   const past = randomPast('proof', [1, 1, 1, 1])
   const stub = new WalletStub(past)
   const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
@@ -406,7 +406,7 @@ test('proves nothing by an answer without the last known event, or empty for an 
   }
 })
 
-test('separates uncertainty of the last minute from lasting incompleteness', async () => {
+test('distinguishes uncertainty about the last minute from lasting incompleteness', async () => {
   const past = randomPast('sure', [1, 1, 1])
   const spoilt = past.rows.at(-1) ?? assert.fail()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -447,7 +447,7 @@ async function overHttp(past: StubPast) {
   }
 }
 
-test('skips refusals, failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
+test('recovers from refusals, failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
   const past = randomPast('down', seededSeconds('down', 60, 20))
   const { stub, data, stop } = await overHttp(past)
   try {

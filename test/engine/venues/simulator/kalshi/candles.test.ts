@@ -35,7 +35,7 @@ async function setUp(t: TestContext) {
   return { clock, world, venue, market, other, ask, path }
 }
 
-test('builds minute candles of exactly this run’s trades, the end included', async (t) => {
+test('builds minute candles of exactly the trades of this run, including the end of the range', async (t) => {
   const { clock, world, market, ask, path } = await setUp(t)
   const random = seededRandom('candles')
   const startMs = world.nowMs()
@@ -85,7 +85,7 @@ test('builds minute candles of exactly this run’s trades, the end included', a
   assert.equal(seen, expected.size)
 })
 
-test('derives prices before the run from the fair price, the same on every call', async (t) => {
+test('derives prices from before the run from the fair price, identical on every call', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: world.startedMs - 48 * HOUR_MS, to: world.startedMs, period: 60 }
   const candles = records((await ask(path, range)).body.candlesticks)
@@ -103,7 +103,7 @@ test('derives prices before the run from the fair price, the same on every call'
   }
 })
 
-test('ends days at midnight in New York and has candles in trading hours only', async (t) => {
+test('ends daily candles at midnight in New York and returns candles only for trading hours', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
   const candles = records((await ask(path, range)).body.candlesticks)
@@ -118,7 +118,7 @@ test('ends days at midnight in New York and has candles in trading hours only', 
   assert.ok(market.listing.openMs > Date.parse('2026-11-16T05:00:00Z'))
 })
 
-test('agrees between the three candle pages, refuses too much, and names bad parameters', async (t) => {
+test('returns equal candles from all three endpoints, and refuses long ranges and invalid parameters by name', async (t) => {
   const { world, market, other, ask, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }

@@ -70,7 +70,7 @@ function readAll(
   })
 }
 
-test('agrees between rows and pages of fee changes at every hour', async (t) => {
+test('keeps fees in rows equal to the announced fee changes at every hour', async (t) => {
   const opened = await openWorld(t)
   const seen = new Set<unknown>()
   await opened.fees.read(new AbortController().signal)
@@ -96,7 +96,7 @@ test('agrees between rows and pages of fee changes at every hour', async (t) => 
   assert.equal(types.get('KXS1'), 'quadratic')
 })
 
-test('lists only announced changes without the past', async (t) => {
+test('lists only upcoming fee changes unless past changes are requested', async (t) => {
   const { venue, world } = await openWorld(t)
   const all = records((await venue.get('/series/fee_changes')).body.series_fee_change_arr)
   assert.ok(all.length > 0)
@@ -113,7 +113,7 @@ test('lists only announced changes without the past', async (t) => {
   assert.equal((await venue.get('/events/fee_changes?cursor=x')).status, 400)
 })
 
-test('streams changed fees of an event once, at their minute', async (t) => {
+test('sends an event’s fee change on the stream once, at its scheduled minute', async (t) => {
   const { venue, clock } = await openWorld(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })

@@ -13,7 +13,7 @@ import { NOON, planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 const HALTED_MS = 180_000
 
-test('reports a halted exchange part for three minutes under halt', async (t) => {
+test('reports an exchange part as halted for three minutes under the halt fault', async (t) => {
   const faults = new ScriptedFaults('halt')
   const { venue, clock } = await gameDay(t, faults)
   const trading = async () => {
@@ -31,7 +31,7 @@ test('reports a halted exchange part for three minutes under halt', async (t) =>
   assert.deepEqual(new Set(await trading()), new Set([true]))
 })
 
-test('freezes markets of a halted part only', () => {
+test('freezes only the markets of a halted exchange part', () => {
   const clock = new ManualClock(NOON)
   const faults = new ScriptedFaults('halt')
   const halts = new SimHalts({ faults, random: seededRandom('halts') })

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
-test('leaves a gap for a lost delta, repeats a duplicate’s number, and swaps two on reorder', async (t) => {
+test('skips a number for a lost delta, repeats a duplicate’s number, and swaps two messages on reorder', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
     const faults = new ScriptedFaults(fault)
     const { venue, world, first, clock } = await twoMarkets(t, faults)
@@ -30,7 +30,7 @@ test('leaves a gap for a lost delta, repeats a duplicate’s number, and swaps t
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('cuts the socket on disconnect', async (t) => {
+test('closes the socket on the disconnect fault', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -40,7 +40,7 @@ test('cuts the socket on disconnect', async (t) => {
   assert.equal((await closed)[0], 1006)
 })
 
-test('cuts a client off that does not read 64 MiB', async (t) => {
+test('disconnects a client with 64 MiB of unread data', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   for (let price = 1; price < 44; price += 1) world.setLevels(first, [['bid', price, price]])
   const client = await venue.connect()

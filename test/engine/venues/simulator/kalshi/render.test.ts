@@ -11,7 +11,7 @@ import { cents } from '../../../../support/worlds/kalshi-world.ts'
 const GONE = ['liquidity_dollars', 'available_on_brokers', 'response_price_units']
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 
-test('writes a market with every recorded field and JSON type, listed and alone', async (t) => {
+test('renders listed and single markets with every recorded field and JSON type', async (t) => {
   const { venue, det } = await gameDay(t)
   const single = await venue.get(`/markets/${det.listing.nativeId}`)
   const listed = records((await venue.get('/markets')).body.markets)[0]
@@ -40,7 +40,7 @@ test('dates the occurrence of a game three hours after its start', async (t) => 
   assert.equal(occurrence - startMs, 3 * 3_600_000)
 })
 
-test('writes a settled market with every recorded field of settled ones', async (t) => {
+test('renders a settled market with every field recorded for settled markets', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.move(det, 'resolved')
   const market = record((await venue.get(`/markets/${det.listing.nativeId}`)).body.market)
@@ -53,7 +53,7 @@ test('writes a settled market with every recorded field of settled ones', async 
   assertShape(market, record(records(recorded.markets)[0]), GONE)
 })
 
-test('writes all record kinds in the recorded forms', async (t) => {
+test('renders all kinds of records in the recorded format', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.print(det, { contracts: 2.5 })
   const golden = (name: string) =>
@@ -95,7 +95,7 @@ test('writes all record kinds in the recorded forms', async (t) => {
   assertShape((await venue.get(`/markets/${det.listing.nativeId}/orderbook`)).body, book)
 })
 
-test('writes dollars with four decimals or more, counts with two', async (t) => {
+test('renders dollars with at least four decimals and counts with two', async (t) => {
   const { venue, world, det } = await gameDay(t)
   det.tickMicros = cents(0.01)
   world.setLevels(det, [['bid', 44.05, 0.25]])
@@ -104,7 +104,7 @@ test('writes dollars with four decimals or more, counts with two', async (t) => 
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-test('answers the exchange pages', async (t) => {
+test('serves the exchange endpoints', async (t) => {
   const { venue } = await gameDay(t)
   const schedule = record((await venue.get('/exchange/schedule')).body.schedule)
   assert.equal(records(records(schedule.standard_hours)[0]?.thursday).length, 2)

@@ -12,7 +12,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('returns ascending bids of both legs; depth keeps the best', async (t) => {
+test('returns ascending bids of both legs, and only the best bids under a depth limit', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
@@ -38,7 +38,7 @@ test('returns ascending bids of both legs; depth keeps the best', async (t) => {
   assert.equal((await venue.get('/markets/orderbooks')).status, 400)
 })
 
-test('selects statuses by query words, and events by any child', async (t) => {
+test('filters markets by status parameters, and events by the status of any market', async (t) => {
   const { venue, world, det, cin, politics } = await gameDay(t)
   const closed = world.addMarket(politics, 'C')
   const determined = world.addMarket(politics, 'D')
@@ -104,7 +104,7 @@ test('filters by event, series, tickers, combos and times', async (t) => {
   assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
 })
 
-test('pages by cursor to an empty one, while rows come and go', async (t) => {
+test('pages to an empty cursor while rows are added and removed', async (t) => {
   const { venue, world, politics } = await gameDay(t)
   for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
   const collect = async (path: string, name: string, change?: () => void) => {
@@ -139,7 +139,7 @@ test('pages by cursor to an empty one, while rows come and go', async (t) => {
   assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
 })
 
-test('filters trades by market and time, both ends included', async (t) => {
+test('filters trades by market and time range, both ends included', async (t) => {
   const { venue, world, det, cin, clock } = await gameDay(t)
   const first = world.print(det, { side: 'sell', cents: 44 })
   clock.advance(10_000)
@@ -165,7 +165,7 @@ test('filters trades by market and time, both ends included', async (t) => {
   )
 })
 
-test('names every event of a game in its milestone; teams are structured targets', async (t) => {
+test('lists every event of a game in its milestone and its teams as structured targets', async (t) => {
   const { venue, world, game } = await gameDay(t)
   const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
   world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
@@ -193,7 +193,7 @@ test('names every event of a game in its milestone; teams are structured targets
   assert.equal(records(nested.body.milestones).length, 1)
 })
 
-test('answers 404 for unknown tickers and paths, with a code and a message', async (t) => {
+test('returns 404 with a code and a message for unknown tickers and paths', async (t) => {
   const { venue } = await gameDay(t)
   const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
   for (const path of [...paths, '/events/X/metadata', '/milestones/X', '/structured_targets/X']) {
@@ -203,7 +203,7 @@ test('answers 404 for unknown tickers and paths, with a code and a message', asy
   }
 })
 
-test('allows missing headers, answers 401 for wrong ones, and does not sign the query', async (t) => {
+test('accepts unsigned requests, returns 401 for wrong signatures, and excludes the query from the signature', async (t) => {
   const { venue } = await gameDay(t)
   const path = '/trade-api/v2/markets'
   assert.equal((await venue.get('/markets')).status, 200)
@@ -220,7 +220,7 @@ test('allows missing headers, answers 401 for wrong ones, and does not sign the 
   }
 })
 
-test('answers 429 without Retry-After after forty requests, with separate buckets of keys', async (t) => {
+test('returns 429 without Retry-After after forty requests, counted separately per key', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })
@@ -235,7 +235,7 @@ test('answers 429 without Retry-After after forty requests, with separate bucket
   assert.equal((await ask()).status, 200)
 })
 
-test('answers REST faults with 429, with or without Retry-After, and HTML', async (t) => {
+test('answers with 429, with or without Retry-After, or HTML under the REST faults', async (t) => {
   for (const [fault, status, retryAfter] of [
     ['rate_limit', 429, null],
     ['rate_limit_retry_after', 429, '1'],

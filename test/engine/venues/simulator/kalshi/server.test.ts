@@ -18,7 +18,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-test('keeps books and trades from the stream equal to REST in a moving world', async (t) => {
+test('keeps books and trades from the stream equal to REST while the world changes', async (t) => {
   const clock = new ManualClock(NOON)
   const listing = { venue: 'b' as const }
   const markets = Array.from({ length: 12 }, (_, index) => planMarket(index, listing))
@@ -77,7 +77,7 @@ test('keeps books and trades from the stream equal to REST in a moving world', a
   assert.deepEqual(kinds, ['determined'])
 })
 
-test('leaves no timer or listener when stopped or when its port is taken', async () => {
+test('leaves no timer or listener after stop or when its port is in use', async () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const venue = await startStub({ world, clock })

@@ -7,7 +7,7 @@ import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('numbers trades but not tickers, both for all markets by default', async (t) => {
+test('numbers trade messages but not tickers, and sends both for all markets by default', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['trade', 'ticker'] })
@@ -63,7 +63,7 @@ test('numbers trades but not tickers, both for all markets by default', async (t
   assert.deepEqual(tickers, ['1.00', '4.00'], 'a level behind the best is no news after the first')
 })
 
-test('sends the ticker of each named market at once with send_initial_snapshot', async (t) => {
+test('sends the ticker of each requested market at once with send_initial_snapshot', async (t) => {
   const { venue, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', {
@@ -80,7 +80,7 @@ test('sends the ticker of each named market at once with send_initial_snapshot',
   )
 })
 
-test('sends the last price, volume and open interest in a ticker that REST answers', async (t) => {
+test('sends the same last price, volume and open interest in a ticker as REST', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['ticker'] })
@@ -101,7 +101,7 @@ test('sends the last price, volume and open interest in a ticker that REST answe
   }
 })
 
-test('streams creation, tick, result and payout, but not opening and closing', async (t) => {
+test('sends creation, tick, result and payout of a market, but not opening and closing', async (t) => {
   const { venue, world, first, clock } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'], market_ticker: 'ignored' })
@@ -144,7 +144,7 @@ test('streams creation, tick, result and payout, but not opening and closing', a
   assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
 })
 
-test('changes some price structures every hour, on the stream and in rows', async (t) => {
+test('changes some price structures every hour, in stream messages and REST rows alike', async (t) => {
   const { world, venue, clock } = await twoMarkets(t)
   const event = world.addEvent('KXTURN-27', { number: 11 })
   const market = world.addMarket(event, 'X')
@@ -172,7 +172,7 @@ test('changes some price structures every hour, on the stream and in rows', asyn
   assert.deepEqual(await client.drain(), [], 'once')
 })
 
-test('sends no message and reads no book for a change without a subscription', async (t) => {
+test('sends no message and does not read the book when a change has no subscribers', async (t) => {
   const { world, event, venue } = await twoMarkets(t)
   const market = world.addMarket(event, 'C')
   const client = await venue.connect()

@@ -14,7 +14,7 @@ import {
 import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('offers several structures for one tick, with valid orders on all', async (t) => {
+test('offers several price structures for one tick and accepts every price on the tick', async (t) => {
   const { world, politics } = await gameDay(t)
   const names = new Set<unknown>()
   for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
@@ -32,7 +32,7 @@ test('offers several structures for one tick, with valid orders on all', async (
   assert.equal(names.size, 7)
 })
 
-test('writes the exchange part of rows, 0.0000 for an empty side, and no dropped fields', async (t) => {
+test('writes the exchange part, 0.0000 for an empty side, and no fields that the venue removed', async (t) => {
   const { venue, game, combo, det, cin } = await gameDay(t)
   const status = (await venue.get('/exchange/status')).body
   const shards = records(status.exchange_index_statuses)
@@ -53,7 +53,7 @@ test('writes the exchange part of rows, 0.0000 for an empty side, and no dropped
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('makes some trades block trades, some with a combination under a series name', async (t) => {
+test('makes some trades block trades, some of these with a combination under a series ticker', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

@@ -23,7 +23,7 @@ async function refusal(port: number, headers: Record<string, string>): Promise<n
   return statusCode
 }
 
-test('opens the stream for a signed handshake and answers 401 to any other', async (t) => {
+test('opens the stream for a signed handshake and returns 401 for any other handshake', async (t) => {
   const { venue, world } = await twoMarkets(t)
   const client = await venue.connect()
   client.socket.terminate()
@@ -38,7 +38,7 @@ test('opens the stream for a signed handshake and answers 401 to any other', asy
   assert.equal(world.listenerCount, 0)
 })
 
-test('pings with heartbeat every 10 s and cuts the socket without pongs', async (t) => {
+test('pings with heartbeat every 10 s and closes the socket when pongs are missing', async (t) => {
   const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')
@@ -59,7 +59,7 @@ test('pings with heartbeat every 10 s and cuts the socket without pongs', async 
   assert.equal(client.socket.readyState, WebSocket.OPEN)
 })
 
-test('answers subscribed once per channel with a separate sid, listed afterwards', async (t) => {
+test('acknowledges each channel once with its own sid, and lists the subscriptions afterwards', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
@@ -84,7 +84,7 @@ test('answers subscribed once per channel with a separate sid, listed afterwards
   ])
 })
 
-test('numbers every message of a sid consecutively, answers and errors too', async (t) => {
+test('numbers every message of a sid consecutively, including replies and errors', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId
@@ -109,7 +109,7 @@ test('numbers every message of a sid consecutively, answers and errors too', asy
   assert.deepEqual(await client.drain(), [])
 })
 
-test('numbers messages of a sid without gaps, shared between markets', async (t) => {
+test('numbers messages of a sid without gaps across its markets', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -126,7 +126,7 @@ test('numbers messages of a sid without gaps, shared between markets', async (t)
   assert.equal(seq, 21, 'the first change came before the subscription')
 })
 
-test('writes a snapshot with ascending bids of both legs and no key for an empty side', async (t) => {
+test('sends a snapshot with ascending bids of both legs and no key for an empty side', async (t) => {
   const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -187,7 +187,7 @@ test('prices the No side on the Yes leg with use_yes_price', async (t) => {
   assert.deepEqual([delta.price_dollars, delta.side, delta.delta_fp], ['0.4600', 'no', '1.00'])
 })
 
-test('rebuilds the book by snapshots and deltas, also of a market that opens later', async (t) => {
+test('sends snapshots and deltas that rebuild the book, including a market that opens later', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   second.status = 'unopened'
   for (const { price } of second.book.asks) {
@@ -231,7 +231,7 @@ test('rebuilds the book by snapshots and deltas, also of a market that opens lat
   }
 })
 
-test('answers each malformed command with its own error code', async (t) => {
+test('returns a distinct error code for each kind of malformed command', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -288,7 +288,7 @@ test('answers each malformed command with its own error code', async (t) => {
   })
 })
 
-test('adds to the sid on a second subscribe and answers ok', async (t) => {
+test('adds markets to the existing sid on a second subscribe and replies ok', async (t) => {
   const { venue, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId

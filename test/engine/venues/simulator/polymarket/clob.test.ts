@@ -29,7 +29,7 @@ function recipe(book: Readonly<Record<string, unknown>>): string {
     .digest('hex')
 }
 
-test('orders books from worst to best, mirrored, and hashes them by the recipe', async () => {
+test('orders book levels from worst to best, mirrors both tokens, and hashes books by the venue’s algorithm', async () => {
   const book = record((await get(`/book?token_id=${yes}`)).body)
   const other = record((await get(`/book?token_id=${no}`)).body)
   assert.deepEqual(Object.keys(book), [
@@ -67,7 +67,7 @@ test('orders books from worst to best, mirrored, and hashes them by the recipe',
   assert.equal(book.last_trade_price, '')
 })
 
-test('has no book without trading, with the venue’s message', async () => {
+test('returns 404 with the venue’s message for a book that does not trade', async () => {
   marketAt(venue.world, 2).status = 'closed'
   for (const token of ['123', marketAt(venue.world, 2).listing.tokens[0]]) {
     const answer = await get(`/book?token_id=${token}`)
@@ -83,7 +83,7 @@ test('has no book without trading, with the venue’s message', async () => {
   )
 })
 
-test('agrees between the book and prices of one or many tokens', async () => {
+test('returns prices consistent with the book for single tokens and batches', async () => {
   assert.deepEqual((await get(`/midpoint?token_id=${yes}`)).body, { mid: '0.41' })
   assert.deepEqual((await get(`/price?token_id=${yes}&side=BUY`)).body, { price: '0.4' })
   assert.deepEqual((await get(`/price?token_id=${no}&side=SELL`)).body, { price: '0.6' })
@@ -109,7 +109,7 @@ test('agrees between the book and prices of one or many tokens', async () => {
   assert.equal((await request(`${venue.clob}/books`, { token_id: yes })).status, 400)
 })
 
-test('omits never traded markets from a batch', async () => {
+test('omits markets without trades from a batch of last trade prices', async () => {
   const market = marketAt(venue.world, 0)
   const both = [{ token_id: yes }, { token_id: no }]
   assert.deepEqual((await request(`${venue.clob}/last-trades-prices`, both)).body, [])
@@ -120,7 +120,7 @@ test('omits never traded markets from a batch', async () => {
   ])
 })
 
-test('has no midpoint, price or spread with an empty side', async () => {
+test('returns no midpoint, price or spread when a side is empty', async () => {
   const market = marketAt(venue.world, 1)
   venue.world.setLevels(market, ['bid', 0.4, 0], ['bid', 0.39, 0])
   const token = market.listing.tokens[0]
@@ -130,7 +130,7 @@ test('has no midpoint, price or spread with an empty side', async () => {
   assert.deepEqual(record((await get(`/book?token_id=${token}`)).body).bids, [])
 })
 
-test('begins market lists at MA== and ends them with LTE=', async () => {
+test('starts market lists at cursor MA== and ends them with LTE=', async () => {
   venue.world.addEvent(2_100)
   for (const path of ['/markets', '/simplified-markets', '/sampling-markets']) {
     const seen = new Set<unknown>()
@@ -159,7 +159,7 @@ test('returns a market by condition id and by token', async () => {
   assert.equal((await get('/time')).text, String(venue.clock.nowMs() / 1000))
 })
 
-test('returns one history point a step: trades if any, else the fair price', async () => {
+test('returns one price history point per step: the trade price if any, else the fair price', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const trade = venue.world.trade(marketAt(venue.world, 0), { price: price(0.42) })
   const range = `startTs=${nowS - 7_200}&endTs=${nowS}&fidelity=60`
@@ -176,7 +176,7 @@ test('returns one history point a step: trades if any, else the fair price', asy
   assert.deepEqual((await history(no)).at(-1), [nowS, 0.58])
 })
 
-test('refuses history of more than 15 days by times and accepts intervals', async () => {
+test('refuses a price history range over 15 days and accepts intervals', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const long = await get(
     `/prices-history?market=${yes}&startTs=${nowS - 16 * 86_400}&endTs=${nowS}`,

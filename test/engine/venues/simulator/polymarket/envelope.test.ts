@@ -12,7 +12,7 @@ import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }
 const BOB: SimWallet = { address: `0x${'b2'.repeat(20)}`, name: '', pseudonym: 'Idle-Raven' }
 
-test('pages by signed cursors that no other path accepts, with an old first page under stale_cache', async (t) => {
+test('pages by signed, path-bound cursors, and serves an outdated first page under stale_cache', async (t) => {
   const venue = await startStubVenue({ faults: ['stale_cache'] })
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -69,7 +69,7 @@ test('pages by signed cursors that no other path accepts, with an old first page
   assert.deepEqual(await count('trades'), [7, '299'])
 })
 
-test('answers 404 for Data API v1 paths, or as retired under v1_retired', async (t) => {
+test('returns 404 for Data API v1 paths, or a retirement answer under v1_retired', async (t) => {
   const requested = ['/trades?limit=1', '/v1/positions', '/oi', '/v1/leaderboard', '/v1/holders']
   const statuses = async (venue: StubVenue) => {
     const answers = await Promise.all(
@@ -125,7 +125,7 @@ async function startTraded(): Promise<StubVenue> {
   return venue
 }
 
-test('answers about wallets and markets by the venue’s document with cache times, refusals included', {
+test('answers as the venue’s OpenAPI document states, including cache times and refusals', {
   skip: lacksDocument,
 }, async (t) => {
   const venue = await startTraded()
@@ -200,7 +200,7 @@ test('answers about wallets and markets by the venue’s document with cache tim
   }
 })
 
-test('returns one history point a step from the Data API, oldest first, ending with the payout', async (t) => {
+test('returns one Data API price point per step, oldest first, up to the payout', async (t) => {
   const venue = await startTraded()
   t.after(() => venue.stop())
   const nowS = Math.floor(venue.clock.nowMs() / 1_000)

@@ -42,7 +42,7 @@ async function crawl(path: string, key: 'markets' | 'events') {
   throw new Error('the list does not end')
 }
 
-test('accepts the close as an order of events, whose closed ones state it', async () => {
+test('sorts events by close time and includes the close time in closed events', async () => {
   const path = '/events/keyset?order=closedTime&ascending=false'
   assert.equal((await crawl(path, 'events')).length, 7)
   const { body } = await request(`${venue.gamma}${path}&closed=true`)
@@ -66,7 +66,7 @@ test('returns every row once over keyset pages and ends without a cursor', async
   assert.equal((await crawl('/events/keyset?limit=2', 'events')).length, 7)
 })
 
-test('neither skips nor repeats a new market between two pages', async () => {
+test('neither skips nor repeats rows when a market is created between two pages', async () => {
   const first = record((await request(`${venue.gamma}/events/keyset?limit=6`)).body)
   const added = venue.world.addEvent(1)
   const cursor = String(first.next_cursor)
@@ -82,7 +82,7 @@ test('neither skips nor repeats a new market between two pages', async () => {
   assert.equal(records(first.events).length + records(second.events).length, 8)
 })
 
-test('ignores `cursor`, refuses `offset` on keysets, and caps limits', async () => {
+test('ignores `cursor`, refuses `offset` on keyset lists, and caps limits', async () => {
   const plain = await request(`${venue.gamma}/markets/keyset?limit=3`)
   const next = String(record(plain.body).next_cursor)
   const same = await request(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
@@ -99,7 +99,7 @@ test('ignores `cursor`, refuses `offset` on keysets, and caps limits', async () 
   )
 })
 
-test('selects lists by id, words, state, tag, size and time', async () => {
+test('filters lists by id, text, state, tag, size and time', async () => {
   const market = marketAt(venue.world, 7)
   const [yes, no] = market.listing.tokens
   const only = (row: string) => [row]
@@ -130,7 +130,7 @@ test('selects lists by id, words, state, tag, size and time', async () => {
   assert.equal((await request(`${venue.gamma}/markets?closed=perhaps`)).status, 422)
 })
 
-test('returns one market or event by id and slug, else 404 or 422', async () => {
+test('returns a single market or event by id and slug, else 404 or 422', async () => {
   const get = async (path: string) => request(`${venue.gamma}${path}`)
   assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
   const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)
@@ -148,7 +148,7 @@ test('returns one market or event by id and slug, else 404 or 422', async () => 
   assert.equal((await get('/markets/abc')).status, 422)
 })
 
-test('answers tags, sports, teams, search, status and the simulator state', async () => {
+test('serves tags, sports, teams, search, status and the simulator state', async () => {
   const tags = await rows('/tags')
   assert.ok(tags.some((tag) => tag.slug === 'bitcoin' && tag.id === '235'))
   const tag = record((await request(`${venue.gamma}/tags/slug/politics`)).body)

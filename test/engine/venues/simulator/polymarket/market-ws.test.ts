@@ -47,7 +47,7 @@ describe('market channel', () => {
   beforeEach(() => start())
   afterEach(() => venue.stop())
 
-  test('answers the first frame with all books in one array, equal to REST', async () => {
+  test('replies to the first frame with all books in one array, equal to REST', async () => {
     const reader = await venue.market()
     reader.send({ assets_ids: [yes, no], type: 'market' })
     const books = records(await reader.nextJson())
@@ -62,7 +62,7 @@ describe('market channel', () => {
     assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
 
-  test('answers known assets with NO NEW ASSETS and removes them on unsubscribe', async () => {
+  test('replies NO NEW ASSETS to a repeated subscription and stops updates on unsubscribe', async () => {
     const reader = await follow([yes])
     reader.send({ assets_ids: [yes], operation: 'subscribe' })
     assert.equal(await reader.next(), 'NO NEW ASSETS')
@@ -82,7 +82,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('names both tokens of a change, mirrored, with the best prices after it', async () => {
+  test('sends mirrored entries of both tokens for a change, with the resulting best prices', async () => {
     const reader = await follow([no])
     venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
     const message = record(await reader.nextJson())
@@ -105,7 +105,7 @@ describe('market channel', () => {
     ])
   })
 
-  test('writes empty text as best price of an empty side', async () => {
+  test('sends an empty text as the best price of an empty side', async () => {
     const reader = await follow([yes])
     venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
     const [first, second] = records(record(await reader.nextJson()).price_changes)
@@ -113,7 +113,7 @@ describe('market channel', () => {
     assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
   })
 
-  test('hashes equal books equally, and other books and the other token differently', async () => {
+  test('assigns equal books equal hashes, and different hashes to other books and the other token', async () => {
     const reader = await follow([yes])
     const hashes = async (amount: number) => {
       venue.world.setLevels(market, ['bid', 0.38, amount])
@@ -129,7 +129,7 @@ describe('market channel', () => {
     assert.equal(seen?.hash, four[0])
   })
 
-  test('sends the books of both tokens and the traded price on a trade', async () => {
+  test('sends the books of both tokens and the trade price on a trade', async () => {
     const reader = await follow([yes, no])
     const trade = venue.world.trade(market, { contracts: 30 })
     const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -158,7 +158,7 @@ describe('market channel', () => {
     assert.deepEqual(await kinds(other), ['book'])
   })
 
-  test('reports a new tick for both tokens, without a book', async () => {
+  test('reports a new tick for both tokens without sending a book', async () => {
     const reader = await follow([yes, no])
     venue.world.changeTick(market, 0.001)
     const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -176,7 +176,7 @@ describe('market channel', () => {
     )
   })
 
-  test('requires the custom flag for best prices, new and resolved markets', async () => {
+  test('sends best prices, new markets and resolved markets only with the custom flag', async () => {
     const plain = await follow([yes])
     const custom = await follow([yes], { custom_feature_enabled: true })
     const flaggedLate = await follow([yes])
@@ -208,7 +208,7 @@ describe('market channel', () => {
     assert.equal('winning_outcome' in message, false)
   })
 
-  test('answers PING with PONG and survives any broken frame', async () => {
+  test('replies PONG to PING and survives any malformed frame', async () => {
     const reader = await venue.market()
     const broken = ['', '{', 'null', '[]', '7', '{"assets_ids":7}', '{"operation":"dance"}']
     for (const text of [...broken, '{"type":"user","assets_ids":[]}']) reader.send(text)
@@ -222,7 +222,7 @@ describe('market channel', () => {
     )
   })
 
-  test('does not render a change without readers', async () => {
+  test('does not render a change when no client is subscribed', async () => {
     const reader = await follow([yes])
     reader.close()
     await reader.closed
@@ -234,7 +234,7 @@ describe('market channel', () => {
     assert.equal(checks, 0)
   })
 
-  test('skips a change on lost_delta and repeats a message on duplicate', async () => {
+  test('skips a change under lost_delta and repeats a message under duplicate', async () => {
     await venue.stop()
     await start(['lost_delta'])
     const lossy = await follow([yes])
@@ -266,7 +266,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('sends a token subscribed before its market existed from the opening on', async () => {
+  test('serves a token subscribed before its market existed once the market opens', async () => {
     const unknown = `7${'4'.padStart(76, '0')}`
     const reader = await follow([unknown, yes])
     venue.world.addEvent(1)
@@ -283,7 +283,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('loses data for 20 s on an open socket on silence, and cuts it on disconnect', async () => {
+  test('drops data for 20 s on an open socket under silence, and closes the socket under disconnect', async () => {
     await venue.stop()
     await start(['silence'])
     const reader = await follow([yes])
@@ -306,7 +306,7 @@ describe('market channel', () => {
     await cut.closed
   })
 
-  test('gives a client that applies every message the world’s books, over 300 seeded steps', async () => {
+  test('sends messages that rebuild the world’s books exactly, over 300 seeded steps', async () => {
     const random = seededRandom('polymarket market channel')
     const reader = await follow([yes, no])
     const books = new Map<string, Map<string, string>>()

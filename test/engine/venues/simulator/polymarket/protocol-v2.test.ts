@@ -29,7 +29,7 @@ const body = async (url: string) => record((await request(url)).body)
 const listed = async (id: string) =>
   records((await request(`${venue.gamma}/markets?condition_ids=${id}`)).body)
 
-test('lists each market in Gamma in its protocol’s terms', async () => {
+test('lists each Gamma market with the fields of its protocol version', async () => {
   const [one] = await listed(old.listing.nativeId)
   assert.deepEqual([one?.version, one?.conditionId], ['v1', old.listing.nativeId])
   assert.deepEqual(JSON.parse(String(one?.clobTokenIds)), old.listing.tokens)
@@ -50,7 +50,7 @@ test('lists each market in Gamma in its protocol’s terms', async () => {
   assert.deepEqual(texts, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
-test('finds a protocol v2 market at the CLOB by its padded id only', async () => {
+test('returns a protocol v2 market from the CLOB by its padded id only', async () => {
   const terms = await body(`${venue.clob}/clob-markets/${PADDED}`)
   assert.deepEqual([terms.c, terms.v, terms.mts, terms.mos], [PADDED, 'v2', 0.01, 5])
   assert.deepEqual(terms.t, [
@@ -72,7 +72,7 @@ test('finds a protocol v2 market at the CLOB by its padded id only', async () =>
   )
 })
 
-test('names padded ids and position ids on streams and the Data API', async () => {
+test('uses padded ids and position ids on streams and in the Data API', async () => {
   const reader = await venue.market()
   const tokens = [POSITIONS[0], old.listing.tokens[0]]
   reader.send({ assets_ids: tokens, type: 'market', custom_feature_enabled: true })

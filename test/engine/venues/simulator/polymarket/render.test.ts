@@ -48,7 +48,7 @@ function tradedWorld() {
   return { world, nowMs: clock.nowMs(), market: marketAt(world, 0) }
 }
 
-test('writes a Gamma market with every recorded key and JSON type', (t) => {
+test('renders a Gamma market with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_market.json')
   if (recorded === null) return
   const { market, nowMs } = tradedWorld()
@@ -63,7 +63,7 @@ test('writes a Gamma market with every recorded key and JSON type', (t) => {
   assert.deepEqual(differences(ourSeries ?? {}, theirSeries ?? {}), [])
 })
 
-test('writes a Gamma event with every recorded key and JSON type', (t) => {
+test('renders a Gamma event with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_event.json')
   if (recorded === null) return
   const [theirs] = records(recorded)
@@ -79,7 +79,7 @@ test('writes a Gamma event with every recorded key and JSON type', (t) => {
   assert.deepEqual(found, [])
 })
 
-test('writes lists as JSON text, omits the key of an empty side, and market volumes as text', () => {
+test('renders lists as JSON text and market volumes as text, and omits the key of an empty side', () => {
   const { world, market, nowMs } = tradedWorld()
   const parts = { nowMs, hasEvent: false, hasTags: true }
   const row = gammaMarket(market, parts)
@@ -99,7 +99,7 @@ test('writes lists as JSON text, omits the key of an empty side, and market volu
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('writes closed, determined and resolved markets like the venue', () => {
+test('renders closed, determined and resolved markets like the venue', () => {
   const { market, nowMs } = tradedWorld()
   const shown = (payout?: number) => {
     const listing = {
@@ -134,7 +134,7 @@ test('writes closed, determined and resolved markets like the venue', () => {
   assert.match(String(row.closedTime), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
 })
 
-test('states disputes of a few open markets, in half of them in the list of steps alone', () => {
+test('shows disputes on a few open markets, half of them only in the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   world.addEvent(200)
@@ -157,7 +157,7 @@ test('states disputes of a few open markets, in half of them in the list of step
   }
 })
 
-test('shows a planned end days before the close of some events without a counterpart', () => {
+test('shows a planned end days before the close for some events without a counterpart', () => {
   const world = new StubWorld(new ManualClock())
   for (let count = 0; count < 40; count += 1) world.addEvent(1, { topic: 'politics' })
   const daysLate = world.markets('a').map((market) => {
@@ -170,7 +170,7 @@ test('shows a planned end days before the close of some events without a counter
   assert.deepEqual([...new Set(daysLate)].sort(), [0, 5])
 })
 
-test('writes teams and ids of a game, as text on markets and a number on events', () => {
+test('renders the teams and ids of a game, with ids as text on markets and numbers on events', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const game: SimGame = {
@@ -206,7 +206,7 @@ test('writes teams and ids of a game, as text on markets and a number on events'
   assert.equal(gammaEvent(event, timeMs(game.startMs + 1)).live, true)
 })
 
-test('writes a CLOB market with the recorded keys and the winner once final', (t) => {
+test('renders a CLOB market with the recorded keys, and with the winner once final', (t) => {
   const { market } = tradedWorld()
   assert.deepEqual(winners(clobMarket(market)), [false, false])
   market.status = 'resolved'

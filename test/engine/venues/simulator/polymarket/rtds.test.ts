@@ -38,7 +38,7 @@ async function payloads(reader: FrameReader) {
 describe('real-time data stream', () => {
   afterEach(() => venue.stop())
 
-  test('sends a row for every wallet of a trade and one for the match', async () => {
+  test('sends one row per wallet of a trade and one row for the match', async () => {
     const reader = await start()
     subscribe(reader, subscription('*', ''))
     await reader.drain()
@@ -72,7 +72,7 @@ describe('real-time data stream', () => {
     assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
 
-  test('replaces the one filter of a topic on subscribe, and matches parts', async () => {
+  test('replaces a topic’s filter on each subscribe and filters by event or market', async () => {
     const reader = await start()
     subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
     const slugs = async () => {
@@ -90,7 +90,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('sends ping frames, tolerates missing pongs, text pings and invalid frames', async () => {
+  test('sends ping frames, tolerates missing pongs and text pings, and answers invalid frames with an error', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))
@@ -110,7 +110,7 @@ describe('real-time data stream', () => {
     )
   })
 
-  test('repeats a row on duplicate, and swaps two rows of one second only on reorder', async () => {
+  test('repeats a row under duplicate, and swaps only rows of the same second under reorder', async () => {
     const reader = await start(['duplicate'])
     subscribe(reader, subscription('orders_matched'))
     await reader.drain()
@@ -140,7 +140,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await sizes(), [4, 5])
   })
 
-  test('shows the same rows on the stream and the Data API', async () => {
+  test('sends the same rows on the stream as the Data API returns', async () => {
     const reader = await start()
     subscribe(reader, subscription('*'))
     await reader.drain()
@@ -174,7 +174,7 @@ describe('real-time data stream', () => {
     }
   })
 
-  test('sends an order’s fills as one match and a row each, and may go silent on a live socket', async () => {
+  test('sends an order’s fills as one match and one row each, and goes silent under rtds_silent', async () => {
     const reader = await start(['rtds_silent'])
     subscribe(reader, subscription('*'))
     await reader.drain()

@@ -20,7 +20,7 @@ import { FrameReader, record, records, request } from '../../../../support/clien
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { SetChance, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
-test('cuts a reader off that is 64 MiB behind', async () => {
+test('disconnects a reader that is 64 MiB behind', async () => {
   const clock = new ManualClock()
   const faults = new Faults([], new SetChance())
   const members: SimSocket[] = []
@@ -52,7 +52,7 @@ test('cuts a reader off that is 64 MiB behind', async () => {
   await server.stop()
 })
 
-test('refuses requests beyond the venue’s rate until time has passed', async () => {
+test('refuses requests beyond the venue’s rate limit until tokens refill', async () => {
   const venue = await startStubVenue({ isRateLimited: true })
   try {
     const statuses = async (count: number) => {
@@ -72,7 +72,7 @@ test('refuses requests beyond the venue’s rate until time has passed', async (
   }
 })
 
-test('closes every socket, timer and listener on stop, and leaves none open on a taken port', async () => {
+test('closes every socket, timer and listener on stop, and leaves none open when a port is in use', async () => {
   const venue = await startStubVenue()
   const [market, rtds] = [await venue.market(), await venue.rtds()]
   const { world, clock } = venue
@@ -98,7 +98,7 @@ test('closes every socket, timer and listener on stop, and leaves none open on a
   await assert.rejects(fetch(`${venue.gamma}/status`))
 })
 
-test('lists the real world completely and keeps a client’s books correct', async () => {
+test('lists the real world completely and sends updates that keep a client’s books correct', async () => {
   const clock = new ManualClock()
   const quiet = new Faults([], seededRandom(1))
   const world = new SimulatedWorld({

@@ -40,7 +40,7 @@ const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
   key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-test('returns trades newest first, in seconds, one row a taker unless requested otherwise', async () => {
+test('returns trades newest first, in seconds, with only taker rows by default', async () => {
   const all = await rows('')
   assert.equal(all.length, 60)
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('returns trades newest first, in seconds, one row a taker unless requested 
   )
 })
 
-test('selects trades by market, event, wallet, side and size, and by time for one wallet', async () => {
+test('filters trades by market, event, wallet, side and size, and by time for one wallet', async () => {
   const [first, , third] = [0, 1, 2].map((index) => marketAt(venue.world, index))
   assert.ok(first !== undefined && third !== undefined)
   const two = await rows(`condition=${first.listing.nativeId},${third.listing.nativeId}`)
@@ -95,7 +95,7 @@ test('selects trades by market, event, wallet, side and size, and by time for on
   assert.equal((await rows(`start=${second}&end=${second}`)).length, 60, 'no times without a user')
 })
 
-test('refuses parameters out of bounds with an error text', async () => {
+test('refuses out-of-range parameters with an error message', async () => {
   const many = Array.from({ length: 21 }, (_, at) => `0x${String(at).padStart(64, '0')}`).join(',')
   const bad = {
     'limit=1001': 'limit',
@@ -140,7 +140,7 @@ test('pages each row of a list once while new trades arrive', async () => {
   }
 })
 
-test('merges an order’s fills to one row at the average price', async (t) => {
+test('merges an order’s fills into one row at the average price', async (t) => {
   const alone = await startStubVenue()
   t.after(() => alone.stop())
   alone.world.addEvent(1)
@@ -161,7 +161,7 @@ test('merges an order’s fills to one row at the average price', async (t) => {
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
 })
 
-test('returns open interest in dollars for given or all markets', async () => {
+test('returns open interest in dollars for selected markets or in total', async () => {
   const market = marketAt(venue.world, 1)
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
@@ -172,7 +172,7 @@ test('returns open interest in dollars for given or all markets', async () => {
   assert.equal((await request(`${venue.data}/v2/oi?condition=cows`)).status, 400)
 })
 
-test('returns volume, holders, results and freshness like the venue', async () => {
+test('returns volume, holders, results and data age like the venue', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   const volume = record((await of('live-volume?event_id=500')).data)
   assert.ok(records(volume.conditions).length > 0)

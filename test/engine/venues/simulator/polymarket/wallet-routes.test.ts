@@ -121,7 +121,7 @@ describe('a few wallets', () => {
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('writes activity rows of trades, with sentinels in other rows', async () => {
+  test('returns activity rows of trades, and placeholder values in the fields of other rows', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -147,7 +147,7 @@ describe('a few wallets', () => {
     ])
   })
 
-  test('selects activity by type, side, market, event and time, in either direction', async () => {
+  test('filters activity by type, side, market, event and time, in either sort direction', async () => {
     const of = `activity?user=${ANN.address}`
     const { nativeId } = marketAt(venue.world, 2).listing
     assert.equal((await rows(`${of}&condition=${nativeId}`)).length, 2)
@@ -165,7 +165,7 @@ describe('a few wallets', () => {
     assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 is as good as none')
   })
 
-  test('writes positions with the venue’s figures, closed ones with their proceeds', async () => {
+  test('returns positions with the venue’s figures, and closed positions with their proceeds', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
     // 150 bought at 0.42, 30 of them sold at 0.50; the market stands at 0.41.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
@@ -198,7 +198,7 @@ describe('a few wallets', () => {
     assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
   })
 
-  test('hides small positions unless requested, and filters the rest', async () => {
+  test('hides small positions unless requested, and applies the other filters', async () => {
     dealt({ market: 1, contracts: 0.05, at: 0.4, taker: walletOf('d4') })
     const of = `positions?user=${walletOf('d4').address}`
     assert.deepEqual(await rows(of), [])
@@ -232,7 +232,7 @@ describe('a few wallets', () => {
     assert.equal(records(groups[1]?.holders)[0]?.proxy_wallet, BOB.address)
   })
 
-  test('refuses a parameter out of bounds by name, and returns no rows for unknown wallets', async () => {
+  test('refuses an invalid parameter by name, and returns no rows for unknown wallets', async () => {
     const of = `user=${ANN.address}`
     const id = `0x${'1'.repeat(64)}`
     const { next } = await page(`positions?${of}&limit=1&sort_by=TOKENS`)
@@ -267,7 +267,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('pages each row once to the end, with one wallet’s trades equal in all', async () => {
+  test('pages each row once to the end, and returns the same trades of a wallet in every list', async () => {
     const lists = [
       { path: `activity?user=${BOB.address}`, limit: 7 },
       { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
@@ -288,7 +288,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('ranks by profit and volume in shares, over all markets and by category, and one wallet by both', async () => {
+  test('ranks wallets by profit and share volume, overall and by category, and returns both ranks of one wallet', async () => {
     const all = await rows('leaderboard?time_period=all')
     assert.deepEqual(Object.keys(all[0] ?? {}), LEADER_KEYS)
     assert.deepEqual(
@@ -317,7 +317,7 @@ describe('a few wallets', () => {
     assert.deepEqual(unranked.body, { data: null })
   })
 
-  test('answers a profile by wallet and owner, the Data API by wallet only, and 404 for unknown ones', async () => {
+  test('returns a profile by wallet or owner, Data API rows by wallet only, and 404 for unknown addresses', async () => {
     const of = (address: string) => request(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
@@ -358,7 +358,7 @@ describe('sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('pages each row of v2 once, in either direction', async () => {
+  test('pages each v2 row once, in either sort direction', async () => {
     const { events } = new WalletLedgers({ world: venue.world }).wallet(ANN.address) ?? {
       events: [],
     }
@@ -375,7 +375,7 @@ describe('sixty markets', () => {
     assert.ok(splits.every((row) => row.token_id === '' && row.outcome_index === 999))
   })
 
-  test('moves no row on new rows between two pages of v2', async () => {
+  test('does not shift v2 pages when new rows arrive between two pages', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const complete = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })
@@ -385,7 +385,7 @@ describe('sixty markets', () => {
     assert.deepEqual([...first.rows, ...second.rows], complete.slice(0, 40))
   })
 
-  test('writes v2 positions with a status and sums that add up', async () => {
+  test('returns v2 positions with a status and consistent sums', async () => {
     const open = await pages(`positions?user=${ANN.address}`, 2)
     assert.equal(open.length, 5)
     assert.deepEqual(open.map(({ status }) => status).sort(), [
@@ -421,7 +421,7 @@ describe('sixty markets', () => {
     )
   })
 
-  test('keeps a losing position at price 0 with nothing realised until it is redeemed', async () => {
+  test('keeps a losing position at price 0 without realised loss until it is redeemed', async () => {
     const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
     const [lost] = await rows(`positions?user=${BOB.address}&status=REDEEMABLE_LOST`)
     assert.deepEqual(part(lost, keys), ['No', 0, 0, 0, true])
@@ -445,7 +445,7 @@ const LEADER_KEYS = [
   'verified',
 ]
 
-test('lists combos beside trades, in pages only, when that fault is on', async () => {
+test('lists combos among trades over all pages under the combos fault', async () => {
   const other = await startStubVenue({ faults: ['combos'] })
   try {
     other.chance.value = 0

@@ -71,7 +71,7 @@ const isOpen = ({ holding, outcomeIndex }: (typeof positions)[number]) =>
 
 const SENTINELS = new Set(['token_id', 'outcome_index'])
 
-test('writes activity rows with the recorded keys and JSON types of each kind', (t) => {
+test('renders activity rows with the recorded keys and JSON types of each kind', (t) => {
   const v1 = ['activity.json', 'em-activity.json', 'em-activity_all.json']
   const theirs = recorded(t, { v2: ['activity.json'], v1 })
   if (theirs.length === 0) return
@@ -105,7 +105,7 @@ test('writes activity rows with the recorded keys and JSON types of each kind', 
   assert.ok(redeemed.some(({ token_id, usdc_size }) => token_id !== '' && usdc_size === 0))
 })
 
-test('writes position rows with the recorded keys and JSON types', (t) => {
+test('renders position rows with the recorded keys and JSON types', (t) => {
   const [open] = recorded(t, { v2: ['positions.json'] })
   const [closed] = recorded(t, { v2: ['positions_closed.json'] })
   if (open === undefined || closed === undefined) return
@@ -114,7 +114,7 @@ test('writes position rows with the recorded keys and JSON types', (t) => {
   }
 })
 
-test('keeps the relations found in recorded rows', () => {
+test('keeps the arithmetic relations between fields of recorded position rows', () => {
   const open = positions.filter(isOpen).map(positionRow)
   const closed = positions.filter((at) => !isOpen(at)).map(positionRow)
   assert.ok(open.length > 20 && closed.length > 20)

@@ -25,7 +25,7 @@ const validator = new Intl.DateTimeFormat('en-CA', {
   minute: '2-digit',
 })
 
-test('agrees with Node’s New York time, daylight saving changes included', () => {
+test('matches Node’s New York time, including daylight saving changes', () => {
   const random = seededRandom('eastern')
   const times = Array.from({ length: 2000 }, () => Date.UTC(2008, 0, 1) + random.below(1e9) * 1000)
   for (const tick of ['2026-03-08T07:00:00Z', '2026-11-01T06:00:00Z', '2027-03-14T07:00:00Z']) {
@@ -45,7 +45,7 @@ test('agrees with Node’s New York time, daylight saving changes included', () 
   }
 })
 
-test('writes timestamps in Kalshi’s grammar, with a distinct repeated hour', () => {
+test('formats timestamps like Kalshi, and distinguishes the repeated hour', () => {
   const at = easternTime(Date.parse('2026-07-28T20:15:00Z'))
   assert.deepEqual(
     [stampMonth(at), stampDay(at), stampHour(at), stampMinute(at)],

@@ -14,7 +14,7 @@ import type {
 const SIZE = { seed: 1, marketsPerVenue: 2000 }
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 
-test('has family shares that sum to 1 and variants with distinct keys', () => {
+test('defines family shares that sum to 1 and variants with distinct keys', () => {
   const shares = FAMILIES.reduce((sum, { share }) => sum + share, 0)
   assert.ok(Math.abs(shares - 1) < 1e-9, `${shares}`)
   const keys = new Set<string>()
@@ -30,7 +30,7 @@ test('has family shares that sum to 1 and variants with distinct keys', () => {
   assert.deepEqual(last?.variant(90_000, SIZE)?.counts, { a: 1, b: 1 })
 })
 
-test('drafts the stated number and kind of markets for a variant', () => {
+test('drafts the planned number and kind of markets for each variant', () => {
   for (const variant of variants()) {
     for (const venue of ['a', 'b'] as const) {
       const markets = ask(variant, 'same', venue).flatMap((event) => event.markets)
@@ -41,7 +41,7 @@ test('drafts the stated number and kind of markets for a variant', () => {
   }
 })
 
-test('changes what each decoy of a variant names', () => {
+test('changes the property that each decoy kind of a variant names', () => {
   let checked = 0
   for (const variant of variants()) {
     const plain = ask(variant, 'same', 'b')

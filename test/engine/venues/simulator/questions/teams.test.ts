@@ -9,7 +9,7 @@ import {
   teamsOf,
 } from '../../../../../engine/venues/simulator/questions/teams.ts'
 
-test('has complete leagues with unique codes', () => {
+test('defines complete leagues with unique team codes', () => {
   const counts = { nfl: 32, nba: 30, mlb: 30, nhl: 32 }
   for (const [league, count] of Object.entries(counts)) {
     assert.equal(teamsOf(league).length, count)
@@ -27,7 +27,7 @@ test('has complete leagues with unique codes', () => {
   }
 })
 
-test('spells no two games of a league with the same ticker', () => {
+test('builds a distinct ticker for every pairing of a league', () => {
   for (const league of ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'atp']) {
     const seen = new Set<string>()
     const codes = teamsOf(league).map((team) => team.kalshiCode)
@@ -41,7 +41,7 @@ test('spells no two games of a league with the same ticker', () => {
   }
 })
 
-test('has different codes at the venues where the real ones differ', () => {
+test('uses different team codes per venue where the real codes differ', () => {
   const real = { jax: 'JAC', la: 'LA', ari: 'AZ', mon: 'MTL', cal: 'CGY', las: 'VGK', utah: 'UTA' }
   for (const [polymarketCode, kalshiCode] of Object.entries(real)) {
     const found = allTeams().some(
@@ -51,7 +51,7 @@ test('has different codes at the venues where the real ones differ', () => {
   }
 })
 
-test('adds a letter to two teams of one city at venue b', () => {
+test('adds a letter to the location of teams that share a city at venue b', () => {
   const placeOf = (league: string, code: string): string => {
     const team = teamsOf(league).find((each) => each.kalshiCode === code)
     return team === undefined ? '' : kalshiLocation(league, team)

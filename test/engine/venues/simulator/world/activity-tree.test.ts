@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { ActivityTree } from '../../../../../engine/venues/simulator/world/activity-tree.ts'
 
-test('draws markets in proportion to their activity, never a removed one', () => {
+test('draws markets in proportion to their activity, and never a removed market', () => {
   const random = seededRandom('tree')
   const tree = new ActivityTree<number>()
   const slots = new Map<number, number>()

@@ -61,7 +61,7 @@ test('empties a book level by level and restores it after ten seconds', () => {
   )
 })
 
-test('empties one side of a book only and restores it', () => {
+test('empties only one side of a book and restores it', () => {
   const { market, before, run, strike } = makeFaulty('one_sided')
   strike()
   const { bids, asks } = market.book
@@ -72,7 +72,7 @@ test('empties one side of a book only and restores it', () => {
   assert.deepEqual(market.book.asks, before.asks)
 })
 
-test('reports a tick change before the quotes that move to it', () => {
+test('reports a tick change before the quotes that move to the new tick', () => {
   const { market, told: published, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
@@ -83,7 +83,7 @@ test('reports a tick change before the quotes that move to it', () => {
   }
 })
 
-test('merges quotes outwards on a coarser tick, and reports exactly that', () => {
+test('merges quotes outwards when the tick becomes coarser, and reports exactly these changes', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, told: published, strike } = makeFaulty('tick_size', index)

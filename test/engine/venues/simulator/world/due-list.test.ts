@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { DueList } from '../../../../../engine/venues/simulator/world/due-list.ts'
 
-test('returns due items by time, then in order of entry', () => {
+test('returns due items by time, then in insertion order', () => {
   const random = seededRandom('due')
   const list = new DueList<number>()
   const added: { dueMs: number; item: number }[] = []

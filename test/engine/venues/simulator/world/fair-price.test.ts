@@ -18,7 +18,7 @@ const fairOf = (sketch: MarketSketch, seed = 1) =>
 const moments = (count: number, stepMs: number) =>
   Array.from({ length: count }, (_, index) => timeMs(NOON - DAY_MS + index * stepMs))
 
-test('derives a fair price from seed, listing and time only', () => {
+test('derives a fair price only from seed, listing and time', () => {
   const first = fairOf({ prior: 0.4, moverKey: 'x' })
   const again = fairOf({ prior: 0.4, moverKey: 'x' })
   const other = fairOf({ prior: 0.4, moverKey: 'x' }, 2)
@@ -34,7 +34,7 @@ test('derives a fair price from seed, listing and time only', () => {
   )
 })
 
-test('moves prices a little by the minute, more over days, with occasional jumps', () => {
+test('moves prices slightly per minute, further over days, with occasional jumps', () => {
   const moves: number[] = []
   let low = MICROS
   let high = 0
@@ -55,7 +55,7 @@ test('moves prices a little by the minute, more over days, with occasional jumps
   assert.ok(low > 30_000 && high < 970_000 && high - low > 300_000, `${low}..${high}`)
 })
 
-test('moves markets of one driver together, and an inverted one oppositely', () => {
+test('moves markets with a shared driver together, and inverted markets oppositely', () => {
   const yes = fairOf({ prior: 0.4, moverKey: 'x' })
   const matchedMarket = fairOf({ venue: 'b', prior: 0.4, moverKey: 'x' })
   const no = fairOf({ venue: 'b', prior: 0.6, moverKey: 'x', isInverted: true })
@@ -65,7 +65,7 @@ test('moves markets of one driver together, and an inverted one oppositely', () 
   }
 })
 
-test('keeps outcomes of an exclusive event at one dollar in total, but not of others', () => {
+test('keeps fair prices of an exclusive event at one dollar in total, but not of other events', () => {
   const markets = [0.6, 0.25, 0.1, 0.015, 0.015].map((prior, index) =>
     planMarket(index, { venue: 'a', prior, listing: { payout: index === 2 ? PRICE_ONE : ZERO } }),
   )
@@ -86,7 +86,7 @@ test('keeps outcomes of an exclusive event at one dollar in total, but not of ot
   }
 })
 
-test('closes a market near its payout, and at exactly it once determined', () => {
+test('ends the fair price near the payout at the close, and exactly at the payout once determined', () => {
   for (const payout of [priceMicros(0), PRICE_HALF, PRICE_ONE]) {
     const planned = planMarket(0, { prior: 0.3, listing: { payout } })
     const fair = new FairPrice({ seed: 1, planned })

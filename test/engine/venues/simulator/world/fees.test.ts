@@ -24,7 +24,7 @@ function gammaFees(market: SimMarket, nowMs: ReturnType<StubWorld['nowMs']>) {
   return readFees(gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })).now
 }
 
-test('has a schedule per category, none for geopolitics, and rate zero for game totals', () => {
+test('sets fees by category, none for geopolitics, and a zero rate for game totals', () => {
   const world = new StubWorld(new ManualClock())
   for (const [topic, rate] of RATES) {
     const event = world.addEvent(1, { topic, number: 7 })

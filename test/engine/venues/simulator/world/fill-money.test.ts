@@ -9,7 +9,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { marketAt, price, StubWorld } from '../../../../support/worlds/stub-world.ts'
 
 // The recorded purchase of $18.06 at 0.86 is of 25 April 2026, when sports had 0.03.
-test('withholds a buyer’s fee in contracts until 28 April 2026, and takes dollars from then on', () => {
+test('withholds a buyer’s fee in contracts before 28 April 2026, and charges dollars from this date', () => {
   const world = new StubWorld(new ManualClock(Date.UTC(2026, 3, 25)))
   world.addEvent(1, { topic: 'sports' })
   const bought = world.trade(marketAt(world, 0), { contracts: 21, price: price(0.86) })

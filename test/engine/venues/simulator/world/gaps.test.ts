@@ -71,7 +71,7 @@ function leftInEvent(world: SimulatedWorld, { markets }: SimGap) {
   return left
 }
 
-test('derives the plan from seed, start and clock: at its rate, a real gap first, none by default', () => {
+test('plans price gaps from seed, start and clock at the set rate, a real gap first, none by default', () => {
   const plan = (perMinute: number, seed?: number) => {
     const { world, run } = makeWorld(perMinute, seed)
     run(60_000)
@@ -89,7 +89,7 @@ test('derives the plan from seed, start and clock: at its rate, a real gap first
   }
 })
 
-test('leaves more than the fees in a real gap, and less, few contracts or a differing pair in others', () => {
+test('leaves a profit after fees in real gaps, and only unprofitable, thin, stale or mismatched offers in other gaps', () => {
   const { world, run } = makeWorld(20)
   const seen = new Map<string, number>()
   const lost: WorldChange[] = []

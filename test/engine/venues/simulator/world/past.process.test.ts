@@ -106,7 +106,7 @@ function added(ledger: SimWalletLedger): {
 const countOf = (ledgers: readonly SimWalletLedger[], kind: string): number =>
   ledgers.reduce((sum, { events }) => sum + events.filter((each) => each.kind === kind).length, 0)
 
-test('starts a new world with a consistent past of wallets', async (t) => {
+test('starts a new world with a consistent wallet history', async (t) => {
   const { wallets, world } = await start(t)
   const ledgers = wallets.all()
   for (const kind of ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'REWARD']) {
@@ -157,7 +157,7 @@ test('derives the past from seed and start without changing listed markets', asy
   }
 })
 
-test('fills first charts and serves the past on the venues’ routes', async (t) => {
+test('serves past trades on the venues’ endpoints, so that the first charts are filled', async (t) => {
   const { urls, world, wallets } = await start(t)
   const nowS = NOW / 1_000
   const old = (market: SimMarket) =>

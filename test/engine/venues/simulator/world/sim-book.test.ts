@@ -7,7 +7,7 @@ import { MICROS, priceMicros, SIZE_ZERO, sizeMicros } from '../../../../../engin
 import { seedBook } from '../../../../../engine/venues/simulator/world/quotes.ts'
 import { LiveBook } from '../../../../../engine/venues/simulator/world/sim-book.ts'
 
-test('lists both sides of a book best first and answers for each level like a map', () => {
+test('lists both sides best first and matches a reference map at each level', () => {
   const random = seededRandom('sim-book')
   const book = new LiveBook()
   const matchedMarket = { bid: new Map<number, number>(), ask: new Map<number, number>() }
@@ -35,7 +35,7 @@ test('lists both sides of a book best first and answers for each level like a ma
   assert.equal(book.priceAt('bid', 1), book.bids[1]?.price)
 })
 
-test('refuses a level that would cross or lies at 0 or 1', () => {
+test('refuses a level that would cross the book or lies at 0 or 1', () => {
   const book = new LiveBook()
   book.set('bid', priceMicros(400_000), sizeMicros(1))
   book.set('ask', priceMicros(410_000), sizeMicros(1))

@@ -44,7 +44,7 @@ function operation(holding: WalletHolding, usd: number): WalletOperation {
   })
 }
 
-test('realises nothing on a conversion and passes its cost on', () => {
+test('realises no profit on a conversion and transfers the cost to the new positions', () => {
   const { account, holdings } = makeAccount(4)
   const [first, second, third, fourth] = holdings
   assert.ok(first && second && third && fourth)

@@ -172,7 +172,7 @@ const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-test('keeps every balance equal to the sum of events and never negative', () => {
+test('keeps every balance non-negative and equal to the sum of its events', () => {
   assert.ok(ledgers.all().length > 500)
   for (const ledger of ledgers.all()) {
     const matchedMarket = balances(ledger)
@@ -190,7 +190,7 @@ test('keeps every balance equal to the sum of events and never negative', () => 
   }
 })
 
-test('keeps balances non-negative in any order of a second’s transactions', () => {
+test('keeps balances non-negative for any order of transactions within a second', () => {
   let moved = 0
   for (const sign of [1, -1]) {
     for (const ledger of ledgers.all()) {
@@ -211,7 +211,7 @@ test('keeps balances non-negative in any order of a second’s transactions', ()
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('holds as many tokens of each market as were minted and not burnt', () => {
+test('keeps held tokens of each market equal to minted minus burnt tokens', () => {
   const made = new Map<SimMarket, [number, number]>()
   for (const market of world.markets('a')) made.set(market, [0, 0])
   for (const ledger of ledgers.all()) {
@@ -261,7 +261,7 @@ test('builds the same ledgers from the same seed, start and clock, with distinct
   assert.equal(new Set(addresses).size, addresses.length)
 })
 
-test('keeps cash equal to the sum of payments, and all cash and holdings at zero in total', () => {
+test('keeps each wallet’s cash equal to its payments, and the total of all cash and holdings at zero', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -282,7 +282,7 @@ test('keeps cash equal to the sum of payments, and all cash and holdings at zero
   assert.ok(worth > 0)
 })
 
-test('charges takers their schedule’s fee on buys and sells, and makers none', () => {
+test('charges takers the scheduled fee on buys and sells, and makers nothing', () => {
   const fills = eventsOf('TRADE').map(([, event]) => event)
   for (const { fill, fee, market } of fills) {
     assert.ok(fill !== null && market !== null)
@@ -296,7 +296,7 @@ test('charges takers their schedule’s fee on buys and sells, and makers none',
   }
 })
 
-test('averages like the venue: sales leave it unchanged, splits count a half', () => {
+test('averages prices like the venue: sales keep the average, splits count at one half', () => {
   let compared = 0
   for (const ledger of ledgers.all()) {
     const isConverter = ledger.events.some(
@@ -334,7 +334,7 @@ test('averages like the venue: sales leave it unchanged, splits count a half', (
   assert.ok(compared > 300, `${compared}`)
 })
 
-test('splits just before a sale without holdings, and merges some holdings of both sides', () => {
+test('splits just before an uncovered sale, and sometimes merges holdings of both sides', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -355,7 +355,7 @@ test('splits just before a sale without holdings, and merges some holdings of bo
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('lets most winners redeem at the payout, some losers for nothing, some never', () => {
+test('redeems most winners at the payout and some losers for nothing, and leaves some unredeemed', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
@@ -380,7 +380,7 @@ test('lets most winners redeem at the payout, some losers for nothing, some neve
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('writes a row for each converted No with one hash and the dollars on the first', () => {
+test('writes one row per converted No under one hash, with the dollars on the first row', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -399,7 +399,7 @@ test('writes a row for each converted No with one hash and the dollars on the fi
   }
 })
 
-test('drops the oldest events beyond the bound and counts them by wallet', () => {
+test('drops the oldest events beyond the limit and counts the dropped events by wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const stored = sum(small.all().map(({ events }) => events.length))
@@ -417,7 +417,7 @@ test('drops the oldest events beyond the bound and counts them by wallet', () =>
   }
 })
 
-test('migrates a side of a market to protocol v2 at its cost, where it is redeemed', () => {
+test('migrates one side of a market to protocol v2 at cost and redeems the position there', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

@@ -10,7 +10,7 @@ import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
 const idsOf = (startedMs: number) => new RunIds({ seed: 1, startedMs: timeMs(startedMs) })
 
-test('creates ids in the venues’ forms, none twice', () => {
+test('creates unique ids in the venues’ formats', () => {
   const ids = idsOf(NOON)
   const seen = new Set<string>()
   for (let count = 0; count < 20_000; count += 1) {
@@ -24,7 +24,7 @@ test('creates ids in the venues’ forms, none twice', () => {
   assert.notEqual(ids.txHash(5), idsOf(NOON + 1).txHash(5))
 })
 
-test('concentrates trades in a few wallets, without a maker trading with itself', () => {
+test('concentrates trades in a few wallets, and never lets a maker trade with itself', () => {
   const pool = new WalletPool({ ids: idsOf(NOON), random: seededRandom('wallets') })
   const picks = new Map<string, number>()
   for (let pick = 0; pick < 20_000; pick += 1) {

@@ -133,7 +133,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('serves the same past after a restart of either kind', async (t) => {
+test('serves the same past after a clean stop or a kill', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -170,7 +170,7 @@ test('serves the same past after a restart of either kind', async (t) => {
   }
 })
 
-test('stores a change before it is published, and loses nothing before a partial end', async (t) => {
+test('stores a change before publishing it, and recovers all changes before a truncated last line', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -192,7 +192,7 @@ test('stores a change before it is published, and loses nothing before a partial
   assert.deepEqual(ledgersOf(third.wallets), ledgersOf(second.wallets))
 })
 
-test('shares only wallets between runs, without repeated ids, even when the clock is set back', async (t) => {
+test('shares only wallets between runs and never repeats ids, even when the clock is set back', async (t) => {
   const folder = tempFolder(t)
   const ids = new Set<string>()
   let count = 0
@@ -214,7 +214,7 @@ test('shares only wallets between runs, without repeated ids, even when the cloc
   assert.equal(ids.size, count)
 })
 
-test('bounds the record by removing full parts, oldest first, from memory and disk', (t) => {
+test('limits the record by removing the oldest full parts from memory and disk', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const open = () => {
@@ -263,7 +263,7 @@ test('bounds the record by removing full parts, oldest first, from memory and di
   assert.ok(most < 4_000_000, `${most} bytes`)
 })
 
-test('drops an unreadable record and starts a new world', async (t) => {
+test('discards an unreadable record and starts a new world', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -279,7 +279,7 @@ test('drops an unreadable record and starts a new world', async (t) => {
   assert.ok(second.world.trades('a').length > 0)
 })
 
-test('restores wallet activity in unlisted markets too, after days without a run', (t) => {
+test('restores wallet activity, including in unlisted markets, after days without a run', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })

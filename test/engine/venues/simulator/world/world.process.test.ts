@@ -97,7 +97,7 @@ function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
   return references
 }
 
-test('equals a naive reference built from the changes over ten thousand actions', () => {
+test('keeps books equal to a reference implementation over 10,000 actions', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   const references = watchTwins(world)
   let changes = 0
@@ -125,7 +125,7 @@ test('keeps quotes on the market’s tick and near the fair price', () => {
   }
 })
 
-test('makes trades an eighth of the actions, with makers, takers and whales', () => {
+test('makes about an eighth of all actions trades, with makers, takers and large trades', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   let actions = 0
   const orders = new Set<string>()
@@ -159,7 +159,7 @@ test('makes trades an eighth of the actions, with makers, takers and whales', ()
   }
 })
 
-test('never repeats trade ids; fills of one order share market and transaction', () => {
+test('never repeats trade ids, and gives the fills of one order the same market and transaction', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   run(5_000)
   const trades = [...world.trades('a'), ...world.trades('b')]
@@ -174,7 +174,7 @@ test('never repeats trade ids; fills of one order share market and transaction',
   }
 })
 
-test('keeps the message rate within ten percent, from 1 to 20,000 a second', () => {
+test('keeps the message rate within 10%, from 1 to 20,000 a second', () => {
   for (const [rate, ms] of [
     [1, 600_000],
     [50, 60_000],
@@ -191,7 +191,7 @@ test('keeps the message rate within ten percent, from 1 to 20,000 a second', () 
   }
 })
 
-test('does at most a quarter second of work in a step after a long pause', () => {
+test('limits a step after a long pause to a quarter second’s worth of messages', () => {
   const { world, clock } = makeWorld({ rate: 1_000 })
   let messages = 0
   world.onChange((change) => {
@@ -202,7 +202,7 @@ test('does at most a quarter second of work in a step after a long pause', () =>
   assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
 })
 
-test('shares no trades, transactions or wallets between two runs', () => {
+test('shares no trades, transactions or wallets between runs with different starts', () => {
   const idsOfRun = (startMs: number) => {
     const clock = new ManualClock(startMs)
     const world = new SimulatedWorld({
@@ -248,7 +248,7 @@ test('publishes the same changes for the same seed, start and clock', () => {
   assert.notDeepEqual(published(2), first)
 })
 
-test('builds a book independent of its first read', () => {
+test('builds the same book whenever it is first read', () => {
   const early = makeWorld({ rate: 1 })
   const book = early.world.markets('a')[3]?.book
   const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })
@@ -295,7 +295,7 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('reports every step when the clock jumps over several', () => {
+test('reports every status change when the clock jumps over several changes', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const published: string[] = []
   world.onChange(({ kind }) => published.push(kind))
@@ -304,7 +304,7 @@ test('reports every step when the clock jumps over several', () => {
   assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
-test('reports nothing while paused and continues without catching up', () => {
+test('reports nothing while paused and does not catch up after resuming', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
@@ -318,7 +318,7 @@ test('reports nothing while paused and continues without catching up', () => {
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
 })
 
-test('starts figures at the market’s age and grows them by trades', () => {
+test('starts volumes according to the market’s age and increases them by trades', () => {
   const { world, run } = makeWorld({ rate: 2_000 })
   const before = world.markets('b').map((market) => market.volumeTotalContracts)
   assert.ok(before.every((volume) => volume > 0))
@@ -333,7 +333,7 @@ test('starts figures at the market’s age and grows them by trades', () => {
   })
 })
 
-test('never offers more than their joint value in books of one question or exclusive event', () => {
+test('never allows arbitrage between books of one question or exclusive event', () => {
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
