@@ -40,8 +40,8 @@ export class Opportunities implements OpportunityTable {
   }
 
   putOpen(open: OpenOpportunity): void {
-    const { opened, best, last, peak: reached, isEnded } = open
-    const fields = [isEnded, statesFields([opened, best]), reachFields(reached)]
+    const { opened, best, last, peak, isEnded } = open
+    const fields = [isEnded, statesFields([opened, best]), reachFields(peak)]
     const key = textKey(last.id)
     this.#open.put(key, this.#open.encode(key, SCHEMA, [...fields, ...opportunityFields(last)]))
   }
@@ -125,9 +125,9 @@ function readPast(fields: FieldReader, closedAtMs: number): PastOpportunity {
 function readOpen(fields: FieldReader, marketOf: MarketLookup): OpenOpportunity {
   const isEnded = fields.boolean()
   const states = fields.numbers()
-  const reached = readReach(fields.numbers())
+  const peak = readReach(fields.numbers())
   const last = readOpportunity(fields, marketOf)
-  return { opened: stateAt(states, 0), best: stateAt(states, 3), last, peak: reached, isEnded }
+  return { opened: stateAt(states, 0), best: stateAt(states, 3), last, peak, isEnded }
 }
 
 const statesFields = (states: readonly OpportunityState[]): readonly number[] =>

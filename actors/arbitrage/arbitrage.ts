@@ -85,7 +85,7 @@ interface OpenEntry {
   /** State of its markets at the last check. */
   checkedMarkets: readonly CheckedMarket[]
   /** Best values so far; null: not published yet. */
-  reached: OpportunityPeak | null
+  peak: OpportunityPeak | null
   publishedMs: number
   /** Monotonic time of the last write to storage. */
   savedMs: number
@@ -152,11 +152,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { table, catalog } = this.#parts
     const nowMs = this.#parts.clock.nowMs()
     for (const open of table.takeOpen((number) => catalog.byNumber(number)?.ref ?? null)) {
-      const { last, peak: reached, isEnded } = open
+      const { last, peak, isEnded } = open
       const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
       this.#publish({
         ...{ kind: 'arbitrage', market: marketOf(last), opportunity: last, ...times },
-        ...{ event: 'closed', reason: 'restarted', peak: reached, previousPeak: reached },
+        ...{ event: 'closed', reason: 'restarted', peak, previousPeak: peak },
       })
       if (!isEnded) this.#storePast(last, open, { closedAtMs: nowMs, reason: 'restarted' })
     }
@@ -411,7 +411,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const states = { now, opened: now, best: now }
     const open: OpenEntry = {
       ...{ number, candidate, ...states, basket, isAffected: false },
-      ...{ checkedMarkets: [], reached: null, publishedMs: 0, savedMs: 0 },
+      ...{ checkedMarkets: [], peak: null, publishedMs: 0, savedMs: 0 },
     }
     this.#open.set(candidate.key, open)
     this.#slots[number % SLOTS]?.add(open)
@@ -477,11 +477,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   /** Stored for the next run, in case this one is killed. */
   #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
-    const { opened, best, now: last, reached } = open
-    if (reached === null) return
+    const { opened, best, now: last, peak } = open
+    if (peak === null) return
     open.savedMs = this.#parts.clock.monotonicMs()
     const states = { opened: stateOf(opened), best: stateOf(best), last }
-    this.#parts.table.putOpen({ ...states, peak: reached, isEnded })
+    this.#parts.table.putOpen({ ...states, peak, isEnded })
   }
 
   #publishEvent(
@@ -490,13 +490,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     reason: CloseReason | null,
   ): void {
     const { clock } = this.#parts
-    const { now, reached: before } = open
+    const { now, peak: before } = open
     open.publishedMs = clock.monotonicMs()
     this.#unpublished.delete(open)
-    const reached =
-      before !== null && event === 'closed' ? before : peakOf(now, before, clock.nowMs())
-    const update = this.#updateOf(open, { event, reason, peak: reached })
-    open.reached = reached
+    const peak = before !== null && event === 'closed' ? before : peakOf(now, before, clock.nowMs())
+    const update = this.#updateOf(open, { event, reason, peak })
+    open.peak = peak
     const isDue = event === 'opened' || open.publishedMs - open.savedMs >= SAVE_EVERY_MS
     if (isDue && event !== 'closed') this.#save(open, { isEnded: false })
     this.#publish(update)
@@ -511,12 +510,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   /** Publishes the higher age to subscribers with a minimum age. */
   #publishAge(open: OpenEntry): void {
-    const { reached: before } = open
+    const { peak: before } = open
     if (before === null || before.ageMs >= opportunityAgeMsMax) return
     const ageMs = Math.max(before.ageMs, this.#parts.clock.nowMs() - open.now.openedAtMs)
-    const reached = { ...before, ageMs }
-    const update = this.#updateOf(open, { event: 'changed', reason: null, peak: reached })
-    open.reached = reached
+    const peak = { ...before, ageMs }
+    const update = this.#updateOf(open, { event: 'changed', reason: null, peak })
+    open.peak = peak
     this.#parts.publisher.publishArbitrageRefresh(update)
   }
 
@@ -524,7 +523,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     open: OpenEntry,
     change: Pick<ArbitrageUpdate, 'event' | 'reason' | 'peak'>,
   ): ArbitrageRefresh {
-    const { now: opportunity, reached: reachedBefore } = open
+    const { now: opportunity, peak: previousPeak } = open
     const nowMs = this.#parts.clock.nowMs()
     return {
       kind: 'arbitrage',
@@ -535,7 +534,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       event: change.event,
       reason: change.reason,
       peak: change.peak,
-      previousPeak: reachedBefore,
+      previousPeak,
     }
   }
 
@@ -549,7 +548,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   /** All published opportunities, in no particular order. */
   *open(): Iterable<Opportunity> {
-    for (const { now, reached } of this.#open.values()) if (reached !== null) yield now
+    for (const { now, peak } of this.#open.values()) if (peak !== null) yield now
   }
 
   ofMarket(market: MarketNumber): readonly Opportunity[] {

@@ -207,12 +207,12 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
  */
 export function isInReach(
   parts: readonly Part[],
-  { worstPrices: reach }: Basket,
+  { worstPrices }: Basket,
   { market: { number }, changes }: BookUpdate,
 ): boolean {
   for (const [index, { market, isFirst }] of parts.entries()) {
     if (market.ref.number !== number) continue
-    const dearest = reach[index] ?? PRICE_ONE
+    const dearest = worstPrices[index] ?? PRICE_ONE
     for (const { side, price } of changes) {
       const isOffer = isFirst ? side === 'ask' : side === 'bid'
       if (isOffer && (isFirst ? price : PRICE_ONE - price) <= dearest) return true

@@ -202,14 +202,14 @@ export class Checkpoints {
     if (first === undefined) throw new Error('an opportunity has legs')
     const { market } = first
     const atMs = opportunity.updatedAtMs
-    const reached = peakOf(opportunity, null, clock.nowMs())
+    const peak = peakOf(opportunity, null, clock.nowMs())
     const stamp = publisher.latest('arbitrage', market.number)
     const times = { venueTimeMs: atMs, receivedAtMs: atMs }
     const fields = {
       event: 'opened',
       opportunity,
       reason: null,
-      peak: reached,
+      peak,
       previousPeak: null,
     } as const
     return {

@@ -31,8 +31,8 @@ export class Teams {
 function* itemsOf(listings: Iterable<TeamListing>): Iterable<LogItem> {
   let [part, characters]: [TeamListing[], number] = [[], 0]
   for (const listing of listings) {
-    const { league, code, name, location: place, nickname } = listing
-    const length = league.length + code.length + name.length + place.length + nickname.length
+    const { league, code, name, location, nickname } = listing
+    const length = league.length + code.length + name.length + location.length + nickname.length
     if (part.length > 0 && characters + length > ITEM_CHARACTERS) {
       yield { kind: 'teams', listings: part }
       part = []

@@ -171,8 +171,8 @@ export class PastPrices implements PastPricesView {
   }
 
   /** Returns whether the cached day is complete up to this time. Shortly after its read it counts as complete. */
-  #isFresh({ completeToMs: knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
-    if (atMs <= knownToMs) return true
+  #isFresh({ completeToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
+    if (atMs <= completeToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
     // In both directions: the clock may be set back a little.

@@ -84,14 +84,14 @@ export class SortedRows {
 
   /** Merges the changed rows by their keys, and drops removed ones. */
   #merge(): void {
-    const { length, isRemoved: isGone } = this.#rows
+    const { length, isRemoved } = this.#rows
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
     // Slots ascend, so that the stable sort leaves equal keys in order of slot.
     const changed = this.#changed.subarray(0, this.#changedCount).sort()
     let liveCount = 0
     for (const slot of changed) {
-      if (isGone[slot] === 1) continue
+      if (isRemoved[slot] === 1) continue
       this.#live[liveCount] = slot
       this.#liveKeys[liveCount] = values[slot] ?? Number.NaN
       liveCount += 1

@@ -93,18 +93,18 @@ class HistorySync {
       const query = { address, fromMs, lastMs }
       const coverage = await venue.history(query, (events) => this.#take(events), signal)
       await this.#settleBefore(coverage.settledToMs, nowMs - WAITED_MS)
-      const { isComplete, isTailComplete: isTailWhole, isLastListed } = coverage
+      const { isComplete, isTailComplete, isLastListed } = coverage
       const settledToMs = this.#settledToMs
       const isRecent = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs - YOUNG_MS
       return {
         ...{
           settledToMs,
           isComplete,
-          isTailComplete: isTailWhole,
+          isTailComplete,
           isLastListed,
           unsettled: this.#listed,
         },
-        isStuck: !isTailWhole && settledToMs === fromMs,
+        isStuck: !isTailComplete && settledToMs === fromMs,
         recent: [...this.#recent.filter(isRecent), ...this.#listed],
         retained: this.#unlisted,
       }

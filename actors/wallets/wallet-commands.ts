@@ -27,7 +27,7 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, record, comparison, rereads: resyncs, difference, unlisted }: Found) {
+function shown({ view, record, comparison, resyncs, difference, unlisted }: Found) {
   const { profile, totals, unrealized, isComplete, issues, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...others } = totals
   const { comboRealized, ...counts } = others

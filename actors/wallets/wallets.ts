@@ -244,7 +244,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const { comparison } = warm
     const { difference, unlisted } = warm.wallet
     const resyncs = this.#resyncs.times(record.proxy)
-    return { view, record, comparison, rereads: resyncs, difference, unlisted }
+    return { view, record, comparison, resyncs, difference, unlisted }
   }
 
   async #opened(

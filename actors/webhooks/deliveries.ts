@@ -104,7 +104,7 @@ export class Deliveries {
     this.#parts = parts
     const expiring = parts.bodies.types.filter(({ expires }) => expires === 'unposted')
     this.#expiring = new Set(expiring.map(({ name }) => name))
-    const onDemand = parts.bodies.types.filter(({ isManual: isAskedFor }) => isAskedFor)
+    const onDemand = parts.bodies.types.filter(({ isManual }) => isManual)
     this.#onDemand = new Set(onDemand.map(({ name }) => name))
     const { metrics, clock, shareOf } = parts
     const onCapacity = (account: AccountId) => {

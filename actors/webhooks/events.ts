@@ -230,15 +230,7 @@ export class WebhookEvents implements Watcher {
   }
 
   #factsOf({ market, labels, ...facts }: Happening): EventFacts {
-    const {
-      wallets,
-      taker,
-      usd,
-      side,
-      takerSide,
-      peak: reached,
-      previousPeak: reachedBefore,
-    } = facts
+    const { wallets, taker, usd, side, takerSide, peak, previousPeak } = facts
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
     const fields = {
       wallets,
@@ -247,8 +239,8 @@ export class WebhookEvents implements Watcher {
       side,
       takerSide,
       change: null,
-      peak: reached,
-      previousPeak: reachedBefore,
+      peak,
+      previousPeak,
     }
     return { marketId: market.id, venue: market.venue, ...fields, eventSlug, category }
   }

@@ -297,7 +297,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   #sendTest(webhook: Webhook): StoredDelivery {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
-    const type = bodies.types.find(({ isManual: isAskedFor }) => isAskedFor)
+    const type = bodies.types.find(({ isManual }) => isManual)
     assert(type !== undefined, 'one event type is asked for by hand')
     const event = {
       eventId: eventId(type.name, webhook.id, randomBytes(16).toString('hex')),

@@ -89,12 +89,13 @@ export class NatsPublisher {
   /** Resolves with the sequence. Rejects with LogError, or the client's error. */
   publish(subject: string, append: Append): Promise<number> {
     return new Promise((resolve, reject) => {
-      const { bytes, id, after, isAckedSeparately: isAlone } = append
+      const { bytes, id, after, isAckedSeparately } = append
       const state = this.#stateOf(subject)
       // The sequence of this one will not confirm that of the one before.
       if (state.waiting.get(state.newest)?.after !== after - 1) this.#requestAck(state)
       const nowMs = this.#clock.monotonicMs()
-      const isAckRequested = isAlone === true || nowMs - state.ackRequestedAtMs >= ackEveryMs
+      const isAckRequested =
+        isAckedSeparately === true || nowMs - state.ackRequestedAtMs >= ackEveryMs
       const number = state.newest + 1
       this.#send(state, number, { bytes, id, after, isAckRequested })
       state.newest = number

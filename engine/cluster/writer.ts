@@ -323,13 +323,13 @@ class ShardWriter<Item> {
 
   #sent(
     { id, bytes }: Waiting,
-    isAlone = false,
+    isAckedSeparately = false,
   ): { readonly after: number; readonly done: Promise<number> } {
     const { log } = this.#parts
     const after = this.#after ?? 0
     this.#after = after + 1
     this.#underWay += 1
-    return { after, done: log.publish(this.name, { bytes, id, after, isAckedSeparately: isAlone }) }
+    return { after, done: log.publish(this.name, { bytes, id, after, isAckedSeparately }) }
   }
 
   #onAcknowledged(batch: number, sequence: number): void {

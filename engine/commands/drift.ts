@@ -47,7 +47,7 @@ async function main(): Promise<number> {
       stopping.signal,
     )
     if (reports.some(({ hasLoss }) => hasLoss)) return 1
-    return reports.every(({ isComplete: isWhole }) => isWhole) ? 0 : 2
+    return reports.every(({ isComplete }) => isComplete) ? 0 : 2
   } finally {
     await source.stop()
   }

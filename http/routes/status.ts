@@ -222,8 +222,8 @@ function clusterRecord(view: ClusterView | undefined) {
   }
 }
 
-function memberRecord({ role, name, lagBatches, lagMs, lastSeenAgoMs: silentMs }: MemberStatus) {
-  return { role, name, lag_batches: lagBatches, lag_ms: lagMs, silent_ms: silentMs }
+function memberRecord({ role, name, lagBatches, lagMs, lastSeenAgoMs }: MemberStatus) {
+  return { role, name, lag_batches: lagBatches, lag_ms: lagMs, silent_ms: lastSeenAgoMs }
 }
 
 /** The current trade sources of venues that have two. */

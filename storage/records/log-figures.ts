@@ -45,8 +45,8 @@ const TEAM_FIELDS = 6
 
 /** All texts in sequence. */
 export function teamFields(listings: readonly TeamListing[]): readonly string[] {
-  return listings.flatMap(({ venue, league, code, name, location: place, nickname }) => [
-    ...[venue, league, code, name, place, nickname],
+  return listings.flatMap(({ venue, league, code, name, location, nickname }) => [
+    ...[venue, league, code, name, location, nickname],
   ])
 }
 
@@ -55,13 +55,13 @@ export function readTeams(fields: FieldReader): readonly TeamListing[] | null {
   if (texts.length % TEAM_FIELDS !== 0) return null
   const listings: TeamListing[] = []
   for (let index = 0; index < texts.length; index += TEAM_FIELDS) {
-    const [letter, league = '', code = '', name = '', place = '', nickname = ''] = texts.slice(
+    const [letter, league = '', code = '', name = '', location = '', nickname = ''] = texts.slice(
       index,
       index + TEAM_FIELDS,
     )
     const venue = VENUE_KEYS.find((key) => key === letter)
     if (venue === undefined) return null
-    listings.push({ venue, league, code, name, location: place, nickname })
+    listings.push({ venue, league, code, name, location, nickname })
   }
   return listings
 }

@@ -289,8 +289,8 @@ function updateFields(
         ...factFields(update.facts),
       ]
     case 'arbitrage': {
-      const { event, reason, peak: reached, previousPeak: reachedBefore, opportunity } = update
-      const reaches = [reachFields(reached), reachedBefore && reachFields(reachedBefore)]
+      const { event, reason, peak, previousPeak, opportunity } = update
+      const reaches = [reachFields(peak), previousPeak && reachFields(previousPeak)]
       return [...head, event, reason, ...reaches, ...opportunityFields(opportunity)]
     }
   }
@@ -441,11 +441,11 @@ function readUpdate(code: number, fields: FieldReader, marketOf: MarketLookup): 
     case CODES.arbitrage: {
       const event = fields.choice(OPPORTUNITY_EVENTS)
       const reason = fields.choiceOrNull(CLOSE_REASONS)
-      const reached = readReach(fields.numbers())
+      const peak = readReach(fields.numbers())
       const before = fields.numbersOrNull()
-      const reachedBefore = before === null ? null : readReach(before)
+      const previousPeak = before === null ? null : readReach(before)
       const opportunity = readOpportunity(fields, marketOf)
-      const what = { event, opportunity, reason, peak: reached, previousPeak: reachedBefore }
+      const what = { event, opportunity, reason, peak, previousPeak }
       return updated({ kind: 'arbitrage', ...head, ...what })
     }
     default:

@@ -32,8 +32,8 @@ const YEARLESS = 7_300
 /** Compares the dates of two propositions. The most reliable source of each side that states a day decides. */
 export function compareDates(a: Proposition, b: Proposition): DateComparison {
   const [one, other] = [statedDates(a), statedDates(b)]
-  const [closeA, closeB] = [a, b].map(({ decisionDates: whens }) =>
-    whens.find(({ source }) => source === 'close'),
+  const [closeA, closeB] = [a, b].map(({ decisionDates }) =>
+    decisionDates.find(({ source }) => source === 'close'),
   )
   const closeGap = closeA && closeB ? Math.abs(closeA.last - closeB.last) : null
   if (one.length > 0 && other.length > 0)
@@ -48,11 +48,11 @@ export function compareDates(a: Proposition, b: Proposition): DateComparison {
  * no closing time.
  */
 function missedBy(
-  { decisionDates: whens }: Proposition,
+  { decisionDates }: Proposition,
   datesA: readonly DecisionDate[],
   datesB: readonly DecisionDate[],
 ): number {
-  const closes = whens.filter(({ source }) => source === 'close')
+  const closes = decisionDates.filter(({ source }) => source === 'close')
   if (datesA.length > 0 || datesB.length === 0 || closes.length === 0) return 0
   const gaps = closes.flatMap((close) => datesB.map((dated) => gapOf(close, dated)))
   // Trading that continues long after the deadline in venue b's title belongs to another deadline. Trading may end
@@ -95,16 +95,16 @@ function isInside(at: DecisionDate, period: DecisionDate): boolean {
 }
 
 function withClose(
-  { decisionDates: whens }: Proposition,
+  { decisionDates }: Proposition,
   dated: readonly DecisionDate[],
 ): readonly DecisionDate[] {
-  return [...dated, ...whens.filter((when) => !dated.includes(when))]
+  return [...dated, ...decisionDates.filter((when) => !dated.includes(when))]
 }
 
 /** Stated dates without closing times: days before months before years. */
-function statedDates({ decisionDates: whens }: Proposition): readonly DecisionDate[] {
+function statedDates({ decisionDates }: Proposition): readonly DecisionDate[] {
   // The bare year in a ticker is that of the season or of the settlement, so it is only a hint.
-  const dated = whens.filter(
+  const dated = decisionDates.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
   )
   // Dates in texts outrank the ticker, whose day may be that of a publication or of the settlement.

@@ -95,7 +95,7 @@ export function unstatedOfTexts({
 }: Compared): readonly UnstatedPart[] {
   const [isLoneA, isLoneB] = found.isRangeUnmatched
   const isLevelOpen = isLevelQuestion(a) && isLevelQuestion(b)
-  const [ofFirst, ofSecond] = [a, b].map(({ decisionDates: whens }) => whens.every(isClose))
+  const [ofFirst, ofSecond] = [a, b].map(({ decisionDates }) => decisionDates.every(isClose))
   // One ends long after the other, and no text states the end.
   const isFar = dates.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
   const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP

@@ -47,12 +47,12 @@ export function contrastsIn(text: string): Marks {
 }
 
 /** `said`: stated in title and answer. `all`: also in the surrounding texts. */
-export type Contrasts = Readonly<Record<'said' | 'all', Marks>>
+export type Contrasts = Readonly<Record<'stated' | 'all', Marks>>
 
 /** Values that only one side states and that narrow its question. */
 export function unmatchedContrasts(a: Contrasts, b: Contrasts): readonly UnmatchedMark[] {
   return bothWays(a, b).flatMap(([own, other, lacks]) => {
-    return [...own.said].flatMap(([name, statedValues]) => {
+    return [...own.stated].flatMap(([name, statedValues]) => {
       const [values, narrow] = [[...statedValues], restricts[name]?.split('|') ?? []]
       const isLone = values.every((value) => narrow.includes(value)) && !other.all.has(name)
       return isLone ? [{ name, share: 'part' as const, values, lacks }] : []

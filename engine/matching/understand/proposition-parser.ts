@@ -155,7 +155,7 @@ function once<Made extends object>(make: () => Made): () => Made {
 function contrastsOf({ title, answer, context }: Texts, rules: string) {
   const stated = contrastsIn(`${title.folded} | ${answer.folded}`)
   const around = contrastsIn(`${context.folded} | ${restating(rules)}`)
-  return { said: stated, all: new Map([...around, ...stated]) }
+  return { stated, all: new Map([...around, ...stated]) }
 }
 
 /** Removes words that are already marks: the 24 of "season 24". */

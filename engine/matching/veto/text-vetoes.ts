@@ -178,7 +178,7 @@ export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
   return [...a.all].flatMap(([set, one]) => {
     const other = b.all.get(set)
     const isOther = other !== undefined && ![...one].some((value) => other.has(value))
-    if (!isOther || !(a.said.has(set) || b.said.has(set))) return []
+    if (!isOther || !(a.stated.has(set) || b.stated.has(set))) return []
     return [veto('other_mark', `${set} ${[...one].join('/')} against ${[...other].join('/')}`)]
   })
 }

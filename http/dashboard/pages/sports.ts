@@ -33,7 +33,7 @@ export function SportsPage({ route }: PageProps) {
   const date = route.query.get('date') ?? easternDay(nowMs())
   const found = useFirstSport(sportParam === null && isDay(date) ? date : null)
   const [sport, name] = SPORTS.find(([path]) => path === (sportParam ?? found)) ?? SPORTS[0]
-  const { asked: result, games, live } = useGames(sport, date)
+  const { result, games, live } = useGames(sport, date)
   const counts = useCounts(sport, isDay(date) && result.kind === 'answered' ? date : null)
   const counted = SPORTS.map(([path, label]) => {
     const count = counts.get(`${path} ${date}`) ?? 0
@@ -95,7 +95,7 @@ function useGames(sport: string, date: string) {
   ])
   const live = useQuotes(ids)
   useEffect(() => followEnds(ids, result.again), [ids.join(' ')])
-  return { asked: result, games, live }
+  return { result, games, live }
 }
 
 /**

@@ -125,12 +125,12 @@ class DepthChannel implements OpenChannel {
 
   /** Handles a change of a book. `reason`: the book was replaced, so the state sent before is out of sync. */
   #note(update: BookChange['update'], reason: ResyncReason | null): void {
-    const { clock, fanOut, scheduler: slices } = this.#parts
+    const { clock, fanOut, scheduler } = this.#parts
     const nowMs = clock.monotonicMs()
     for (const [variant, windows] of this.#windows) {
       if (!fanOut.isActive(variant)) continue
       windows.note(update.market, { update, reason }, nowMs)
-      slices.plan(windows)
+      scheduler.plan(windows)
     }
   }
 

@@ -176,13 +176,13 @@ class Prices implements OpenChannel {
   }
 
   #note(update: PriceUpdate): void {
-    const { clock, fanOut, scheduler: slices } = this.#parts
+    const { clock, fanOut, scheduler } = this.#parts
     this.#send(EVERY, update)
     const nowMs = clock.monotonicMs()
     for (const [variant, windows] of this.#windows) {
       if (!fanOut.isActive(variant)) continue
       windows.note(update.market, update, nowMs)
-      slices.plan(windows)
+      scheduler.plan(windows)
     }
   }
 

@@ -120,13 +120,13 @@ export class FanOut {
     const variants = Array.from(parts.variants, (variant) => {
       const labels = { channel: channelOfVariant(variant) }
       return {
-        lane: variant,
+        variant,
         encoded: parts.metrics.count('stream_messages_encoded_total', help, labels),
       }
     })
     const topicsOf = (form: Form) =>
       new Map(
-        variants.map(({ lane: variant, encoded }) => [
+        variants.map(({ variant, encoded }) => [
           variant,
           new VariantTopics(form, variant, encoded),
         ]),

@@ -258,16 +258,8 @@ function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<Ma
     for (const market of world.markets(venue)) if (market instanceof LiveMarket) markets.add(market)
   }
   for (const account of ledgers.all()) {
-    const {
-      wallet,
-      firstMs,
-      droppedEventCount: forgottenEventCount,
-      events,
-      cash,
-      fees,
-      income,
-    } = account
-    const eventCount = forgottenEventCount + events.length
+    const { wallet, firstMs, droppedEventCount, events, cash, fees, income } = account
+    const eventCount = droppedEventCount + events.length
     yield (writer) => {
       const money = [cash, fees, income]
       return [ROW.accountState, writer.wallet(wallet), firstMs, eventCount, ...money]
