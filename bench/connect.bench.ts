@@ -110,7 +110,7 @@ async function compete(
   { say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; messageCount: number }> {
   const opening = { kind: 'open', dataDir, marketCount } as const
-  const { kind: _, ...location } = await server.ask({ ...opening, known: null }, 'listening')
+  const { kind: _, ...location } = await server.ask({ ...opening, existing: null }, 'listening')
   await server.ask({ kind: 'publish', perSecond }, 'publishing')
   const all = <Answer>(ask: (load: Load, index: number) => Promise<Answer>) =>
     Promise.all(loads.map(ask))
@@ -151,7 +151,7 @@ async function compete(
   await server.end()
   const waiting = connect()
   await pause(awayMs)
-  await next.ask({ ...opening, known: location }, 'listening')
+  await next.ask({ ...opening, existing: location }, 'listening')
   await next.ask({ kind: 'publish', perSecond }, 'publishing')
   const started = await phase(next, 'that had waited were served', () => waiting)
   const snapshots = sum(came.answers.map(({ snapshotCount }) => snapshotCount))

@@ -47,8 +47,8 @@ const BATCHED_SHARE_MIN = 0.75
 const BATCHED_PER_ROUND = 64
 const BATCHED_SUBSCRIBERS = 1_000
 /** Sent to one subscriber before the others connect, so that all code is compiled before the measurement. */
-const WARM_UP = { turnCount: 3_000, perTurn: 10, intervalMs: 1 }
-const SMALL_WARM_UP = { turnCount: 5, perTurn: 10, intervalMs: 1 }
+const WARM_UP = { tickCount: 3_000, perRound: 10, intervalMs: 1 }
+const SMALL_WARM_UP = { tickCount: 5, perRound: 10, intervalMs: 1 }
 
 type Shape = Omit<Plan, 'startMs'>
 
@@ -146,8 +146,8 @@ async function compete(
     for (let position = 0; position < contestants.length; position += 1) {
       const contestant = contestants[(position + round) % contestants.length] ?? 'ours'
       const done = await field.run(contestant, {
-        turnCount: tickCount,
-        perTurn: perRound,
+        tickCount,
+        perRound,
         intervalMs,
       })
       check(

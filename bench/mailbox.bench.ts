@@ -97,7 +97,7 @@ function open(times: Histogram | null) {
   })
   const actors = Array.from({ length: ACTORS }, () => new NotingActor(times))
   const actorRefs = actors.map((actor) => system.spawn(actor))
-  return { system, actors, cells: actorRefs }
+  return { system, actors, actorRefs }
 }
 
 function finish(
@@ -122,7 +122,7 @@ function tell(actorRefs: readonly ActorRef<Note>[], index: number, plannedAtMs: 
 
 function timeIdle({ isSmall }: BenchSetting): Case {
   const times = newTimes()
-  const { actors, cells: actorRefs } = open(null)
+  const { actors, actorRefs } = open(null)
   const operationCount = isSmall ? 5_000 : 1_000_000
   const batch = (from: number, count: number) => {
     for (let index = from; index < from + count; index += 1) tell(actorRefs, index, 0)
@@ -134,7 +134,7 @@ function timeIdle({ isSmall }: BenchSetting): Case {
 /** Messages sent within one event-loop tick, like those of one large frame: all wait for its end. */
 async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   const times = newTimes()
-  const { system, actors, cells: actorRefs } = open(times)
+  const { system, actors, actorRefs } = open(times)
   const [burstCount, size] = isSmall ? [2, 2_000] : [50, 20_000]
   check(size / ACTORS < mailboxMessagesMax, 'a burst fits into the mailboxes')
   const teller = system.spawn<Note>({
@@ -155,7 +155,7 @@ async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
 /** Each message has a planned moment; overdue ones are sent at once. */
 async function timeSteady(perSecond: number, durationMs: number): Promise<Case> {
   const times = newTimes()
-  const { actors, cells: actorRefs } = open(times)
+  const { actors, actorRefs } = open(times)
   const total = Math.floor((perSecond * durationMs) / 1_000)
   const startedMs = systemClock.monotonicMs()
   for (let published = 0; published < total; ) {

@@ -43,15 +43,16 @@ export const bench: Bench = {
     const loaded = await watch(setting, {
       ...{ marketsPerVenue, rate: RATE, seconds: isSmall ? 0 : (seconds ?? SECONDS) },
     })
-    const most = (bytes: (poll: MemorySample) => number) => mb(Math.max(...loaded.looks.map(bytes)))
-    const last = rest.looks.at(-1)?.resident ?? Number.NaN
+    const most = (bytes: (poll: MemorySample) => number) =>
+      mb(Math.max(...loaded.checks.map(bytes)))
+    const last = rest.checks.at(-1)?.resident ?? Number.NaN
     const rows: Row[] = [
       aimedRow('resident at rest', Math.round(last / 2 ** 20), { atMost: REST_MIB_MAX }, 'MiB'),
-      figureRow(`resident (${ANONYMOUS}) over time at 3,000 a second`, overTime(loaded.looks)),
+      figureRow(`resident (${ANONYMOUS}) over time at 3,000 a second`, overTime(loaded.checks)),
       aimedRow('at most', most(resident), { atMost: LOADED_MB_MAX }, 'MB'),
       figureRow(`at most ${ANONYMOUS}`, `${most(anonymous)} MB`),
-      figureRow('full collections in that time', fullText(loaded.looks)),
-      aimedRow('the longest of them', longestFull(loaded.looks), { atMost: PAUSE_MS_MAX }, 'ms'),
+      figureRow('full collections in that time', fullText(loaded.checks)),
+      aimedRow('the longest of them', longestFull(loaded.checks), { atMost: PAUSE_MS_MAX }, 'ms'),
     ]
     const lines = [...rest.lines, ...loaded.lines]
     const checked = `${lines.length} sampled books over REST equal the simulator's own`
@@ -102,7 +103,7 @@ function watch({ say: logLine }: BenchSetting, load: Load) {
       const truth = new Map<string, TruthBook>([...(await service.truthBooks())].slice(0, SAMPLE))
       const lines = await equalLines(truth, (id) => service.book(id))
       await service.stop()
-      return { looks: checks, lines }
+      return { checks, lines }
     } finally {
       await service.kill()
     }

@@ -53,10 +53,10 @@ export async function startQuietEngine(
   set: {
     readonly metrics?: Metrics
     readonly cluster?: ClusterLog | null
-    readonly known?: EngineAddress | null
+    readonly existing?: EngineAddress | null
   } = {},
 ): Promise<QuietEngine> {
-  const { metrics = new Metrics(), cluster = null, known: existing = null } = set
+  const { metrics = new Metrics(), cluster = null, existing = null } = set
   const leader = cluster === null ? null : await lead(storage, { clock, metrics, cluster })
   let emit: (event: VenueEvent) => void = () => undefined
   const trustedProxies = leader === null ? [] : ['127.0.0.1']

@@ -161,10 +161,7 @@ async function measureOn(
     rows.push(figureRow(`${title}: ${question}`, each))
   }
   const routed = async (walletsMax: number | null) => {
-    const { times } = await server.ask(
-      { kind: 'route', count: routeCount, ownersMax: walletsMax },
-      'routed',
-    )
+    const { times } = await server.ask({ kind: 'route', count: routeCount, walletsMax }, 'routed')
     return decodeFromCompressedBase64(times)
   }
   const route = await routed(BUSY_WALLETS)

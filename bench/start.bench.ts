@@ -63,7 +63,7 @@ export const bench: Bench = {
 }
 
 interface QuickStart {
-  readonly listensMs: number
+  readonly listeningMs: number
   readonly priceMs: number
   /** Until the first price, all processes. */
   readonly seconds: number
@@ -119,7 +119,7 @@ async function startQuickly(
   try {
     const listeningMs = service.servingAtMs - service.startedAtMs
     const priceMs = (await service.firstPrice()) - service.startedAtMs
-    const start = { listensMs: listeningMs, priceMs, ...service.whole() }
+    const start = { listeningMs, priceMs, ...service.whole() }
     await service.stop()
     return start
   } finally {
@@ -135,18 +135,12 @@ function median(starts: readonly QuickStart[], name: keyof QuickStart): number {
 function medians(starts: readonly QuickStart[]): QuickStart {
   const of = (name: keyof QuickStart) => median(starts, name)
   return {
-    ...{ listensMs: of('listensMs'), priceMs: of('priceMs'), seconds: of('seconds') },
+    ...{ listeningMs: of('listeningMs'), priceMs: of('priceMs'), seconds: of('seconds') },
     ...{ resident: of('resident'), processes: of('processes') },
   }
 }
 
-function quickText({
-  listensMs: listeningMs,
-  priceMs,
-  seconds,
-  resident,
-  processes,
-}: QuickStart): string {
+function quickText({ listeningMs, priceMs, seconds, resident, processes }: QuickStart): string {
   const times = `listens after ${(listeningMs / 1_000).toFixed(2)} s, first price ${(priceMs / 1_000).toFixed(2)} s`
   return `${times}, processor ${seconds.toFixed(2)} s; ${processes} processes, ${Math.round(resident / 2 ** 20)} MiB`
 }

@@ -15,7 +15,7 @@ export type ServerCommand =
       readonly dataDir: string
       readonly marketCount: number
       /** The previous server on this folder, to which its clients connect; null if there was none. */
-      readonly known: EngineAddress | null
+      readonly existing: EngineAddress | null
     }
   /** Publishes a book change or a trade at each planned moment until stopped. */
   | { readonly kind: 'publish'; readonly perSecond: number }

@@ -61,7 +61,7 @@ class ConnectServer {
     for (let market = 0; market < marketCount; market += 1) {
       storage.markets.put(listing(nameOf(market)))
     }
-    const quiet = await startQuietEngine(storage, systemClock, { known: existing })
+    const quiet = await startQuietEngine(storage, systemClock, { existing })
     const server = new ConnectServer(quiet, marketCount)
     const side = (sign: 1 | -1) =>
       Array.from({ length: LEVELS }, (_, rank) => level(0.5 + sign * 0.01 * (rank + 1), 100 + rank))
@@ -134,7 +134,7 @@ let server: ConnectServer | null = null
 
 takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
-    server = await ConnectServer.open(command.dataDir, command.marketCount, command.known)
+    server = await ConnectServer.open(command.dataDir, command.marketCount, command.existing)
     const { port, apiKey, marketIds } = server
     report({ kind: 'listening', port, apiKey, marketIds })
   } else if (server === null) throw new Error('the server was not opened')

@@ -43,12 +43,12 @@ class Run {
 
   constructor(expected: Expectation) {
     this.expected = expected
-    this.#total = expected.turnCount * expected.perTurn * subscribers.length
+    this.#total = expected.tickCount * expected.perRound * subscribers.length
   }
 
   /** Records a subscriber's `index`-th delivery of this run. */
   take(index: number, atMs: number): void {
-    const { startMs, perTurn: perRound, intervalMs } = this.expected
+    const { startMs, perRound, intervalMs } = this.expected
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
     this.deliveryCount += 1
     if (this.deliveryCount < this.#total) return
@@ -157,7 +157,7 @@ class Subscriber {
     const index = this.#count
     this.#count += 1
     const { expected } = run
-    const total = expected.turnCount * expected.perTurn
+    const total = expected.tickCount * expected.perRound
     if (index >= total) return fail(`subscriber ${this.#number} got ${index + 1} of ${total}`)
     if ((index + this.#number) % COMPARED_EVERY === 0 || index === total - 1) {
       this.#compare(bytes.subarray(from, to), expected.publishedCount + index + 1)

@@ -10,8 +10,8 @@ export type Encoding = 'json' | 'msgpack'
 export interface Plan {
   /** By {@link sharedMs}. */
   readonly startMs: number
-  readonly turnCount: number
-  readonly perTurn: number
+  readonly tickCount: number
+  readonly perRound: number
   readonly intervalMs: number
 }
 

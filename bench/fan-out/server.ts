@@ -151,7 +151,7 @@ let publishedCount = 0
 
 /** Publishes each planned tick in its own event-loop tick, even if late. */
 function publish(
-  { startMs, turnCount: tickCount, perTurn: perRound, intervalMs }: Plan,
+  { startMs, tickCount, perRound, intervalMs }: Plan,
   publishSome: (count: number) => void,
 ): void {
   let tick = 0

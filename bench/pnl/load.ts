@@ -30,7 +30,7 @@ export function walletLoad(fillCount: number): WalletLoad {
     if (index % FILLS_A_MARKET === 0) {
       if (open.length >= MARKETS_AT_A_TIME) {
         const removed = open.shift()
-        if (removed !== undefined) events.push(...leave(random, { gone: removed, atMs, markets }))
+        if (removed !== undefined) events.push(...leave(random, { removed, atMs, markets }))
       }
       open.push(newMarket(random))
     }
@@ -47,10 +47,10 @@ export function walletLoad(fillCount: number): WalletLoad {
 function leave(
   random: Random,
   {
-    gone: removed,
+    removed,
     atMs,
     markets,
-  }: { gone: WalletMarket; atMs: number; markets: Map<string, WalletMarket> },
+  }: { removed: WalletMarket; atMs: number; markets: Map<string, WalletMarket> },
 ): WalletEvent[] {
   const payout = priceMicros(random.below(2) * MICROS)
   const resolvedAtMs = timeMs(atMs + 120_000)

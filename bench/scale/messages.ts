@@ -6,7 +6,7 @@ export type ScaleCommand =
   /** Reports again after a garbage collection of the main thread. */
   | { readonly kind: 'settle' }
   /** Sends this many events to actors across the catalogue, to at most this many different ones (null: to any). */
-  | { readonly kind: 'route'; readonly count: number; readonly ownersMax: number | null }
+  | { readonly kind: 'route'; readonly count: number; readonly walletsMax: number | null }
 
 export type ScaleReport =
   | {

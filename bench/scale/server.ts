@@ -49,7 +49,7 @@ async function open(dataDir: string): Promise<QuietEngine> {
  */
 function route(
   { engine, emit }: QuietEngine,
-  { count, ownersMax: walletsMax }: ScaleCommand & { kind: 'route' },
+  { count, walletsMax }: ScaleCommand & { kind: 'route' },
 ): void {
   const random = seededRandom('scale route')
   const all = [...engine.catalog.entries()].flatMap(({ actor }) => {

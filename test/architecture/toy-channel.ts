@@ -78,10 +78,10 @@ class FlowChannel implements OpenChannel {
     const flowNow = { micros, stamp: update }
     this.#flows.set(market.number, flowNow)
     this.#send(EVERY, market, flowNow)
-    const { clock, fanOut, scheduler: slices } = this.#parts
+    const { clock, fanOut, scheduler } = this.#parts
     if (!fanOut.isActive(PACED)) return
     this.#windows.note(market, flowNow, clock.monotonicMs())
-    slices.plan(this.#windows)
+    scheduler.plan(this.#windows)
   }
 
   latest(_lane: ChannelVariant, market: MarketNumber): Stamp {

@@ -87,10 +87,10 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const [writing, watching] = [await one.bucket('accounts'), await other.bucket('accounts')]
     await writing.put('account.1', bytes('before'))
     const seen: BucketEntry[] = []
-    let onWhole: () => void = () => undefined
+    let onSnapshotEnd: () => void = () => undefined
     let onSeen: () => void = () => undefined
     const isComplete = new Promise<void>((resolve) => {
-      onWhole = resolve
+      onSnapshotEnd = resolve
     })
     // A bucket keeps the newest value alone, which may take the place of one that was not delivered yet.
     const hasSeen = async (count: number) => {
@@ -105,7 +105,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
         seen.push(entry)
         onSeen()
       },
-      onSnapshotEnd: onWhole,
+      onSnapshotEnd,
     })
     await isComplete
     assert.deepEqual(

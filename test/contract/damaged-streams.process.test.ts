@@ -59,7 +59,7 @@ class PolymarketRun {
   readonly #random: Random
   readonly #path: PolymarketPath
   readonly #venue = new NaiveBook()
-  readonly #tally: Counts
+  readonly #counters: Counts
   #atMs: TimeMs = timeMs(0)
 
   constructor(capture: Capture, shape: Shape, parts: RunParts) {
@@ -67,7 +67,7 @@ class PolymarketRun {
     this.#shape = shape
     this.#wire = parts.wire
     this.#random = parts.random
-    this.#tally = parts.tally
+    this.#counters = parts.counters
     this.#path = new PolymarketPath(capture.name, capture.tokens)
   }
 
@@ -100,10 +100,10 @@ class PolymarketRun {
     const { actor } = this.#path.market
     const arrived = this.#wire.send(text)
     for (const one of arrived) this.#path.take(one, this.#atMs)
-    this.#tally.sent += 1
+    this.#counters.sent += 1
     if (!actor.isBookLive) return
-    this.#tally.live += 1
-    if (!this.#path.market.equalsBook(this.#venue)) this.#tally.liveUnequal += 1
+    this.#counters.live += 1
+    if (!this.#path.market.equalsBook(this.#venue)) this.#counters.liveUnequal += 1
     const isClean = arrived.length === 1 && arrived[0] === text
     if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
   }
@@ -111,7 +111,7 @@ class PolymarketRun {
   /** Today's changes name the best prices: a live book never contradicts the one just taken. */
   #compareTop(text: string): void {
     const view = this.#path.market.actor.book()
-    this.#tally.topsCompared += 1
+    this.#counters.topsCompared += 1
     assert.equal(view.bids[0]?.price, this.#venue.levels('bid')[0]?.price, text)
     assert.equal(view.asks[0]?.price, this.#venue.levels('ask')[0]?.price, text)
   }
@@ -130,7 +130,7 @@ class PolymarketRun {
 
   #countResyncs(): void {
     for (const reason of this.#path.market.resyncs) {
-      this.#tally.resyncs.set(reason, (this.#tally.resyncs.get(reason) ?? 0) + 1)
+      this.#counters.resyncs.set(reason, (this.#counters.resyncs.get(reason) ?? 0) + 1)
     }
   }
 
@@ -145,7 +145,7 @@ class PolymarketRun {
 
   #end(): void {
     for (const [fate, count] of this.#path.fates) {
-      this.#tally.fates.set(fate, (this.#tally.fates.get(fate) ?? 0) + count)
+      this.#counters.fates.set(fate, (this.#counters.fates.get(fate) ?? 0) + count)
     }
   }
 
@@ -170,7 +170,7 @@ class PolymarketRun {
 interface RunParts {
   readonly wire: UnreliableWire
   readonly random: Random
-  readonly tally: Counts
+  readonly counters: Counts
 }
 
 function report(t: TestContext, wire: UnreliableWire, counters: Counts): void {
@@ -199,7 +199,7 @@ testOnBoth(
         new PolymarketRun(capture, pass % 2 === 0 ? '2025' : 'today', {
           wire,
           random,
-          tally: counters,
+          counters,
         }).play()
       }
     }
@@ -217,7 +217,7 @@ testOnBoth(
     const counters = newTally()
     while (counters.topsCompared < TOPS_MIN) {
       for (const capture of polymarketCaptures(path)) {
-        new PolymarketRun(capture, 'today', { wire, random, tally: counters }).play()
+        new PolymarketRun(capture, 'today', { wire, random, counters }).play()
       }
     }
     report(t, wire, counters)
@@ -236,7 +236,7 @@ class KalshiRun {
   readonly #tickers: readonly string[]
   readonly #wire: UnreliableWire
   readonly #random: Random
-  readonly #tally: Counts
+  readonly #counters: Counts
   readonly #isHonest: boolean
   #seq = 0
   #atMs: TimeMs = timeMs(0)
@@ -245,7 +245,7 @@ class KalshiRun {
     this.#tickers = tickers
     this.#wire = parts.wire
     this.#random = parts.random
-    this.#tally = parts.tally
+    this.#counters = parts.counters
     this.#isHonest = parts.isHonest
     this.path = new KalshiPath(tickers)
   }
@@ -271,13 +271,13 @@ class KalshiRun {
     const arrived = this.#wire.send(text)
     for (const one of arrived) this.path.take(one, this.#atMs)
     const isTelling = isOfBooks && arrived.length === 1 && arrived[0] === text
-    this.#tally.sent += 1
+    this.#counters.sent += 1
     if (!isTelling) return
     for (const market of this.path.markets.values()) {
       if (!market.actor.isBookLive || !this.venue.has(market.name)) continue
-      this.#tally.live += 1
+      this.#counters.live += 1
       if (market.equals(this.venue.quotedForYes(market.name))) continue
-      this.#tally.liveUnequal += 1
+      this.#counters.liveUnequal += 1
       // A loss shows at the next frame that arrives whole, so that until then it cannot be known.
       assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
     }
@@ -289,7 +289,7 @@ class KalshiRun {
     for (const [ticker, market] of this.path.markets) {
       if (market.actor.isBookLive || !this.venue.has(ticker)) continue
       for (const reason of market.resyncs.splice(0)) {
-        this.#tally.resyncs.set(reason, (this.#tally.resyncs.get(reason) ?? 0) + 1)
+        this.#counters.resyncs.set(reason, (this.#counters.resyncs.get(reason) ?? 0) + 1)
       }
       this.#send(this.venue.snapshotFrame(ticker, { sid: 1, seq: this.#next() }), true)
     }
@@ -308,10 +308,10 @@ class KalshiRun {
       const text = this.venue.snapshotFrame(ticker, { sid: 1, seq: this.#next() })
       this.path.take(text, this.#atMs)
     }
-    for (const [fate, number] of this.path.fates) this.#tally.fates.set(fate, number)
+    for (const [fate, number] of this.path.fates) this.#counters.fates.set(fate, number)
     for (const family of ['venue_rejected_total', 'venue_ignored_total']) {
       for (const [reason, number] of this.path.counted(family)) {
-        this.#tally.fates.set(`${family.split('_')[1]} ${reason}`, number)
+        this.#counters.fates.set(`${family.split('_')[1]} ${reason}`, number)
       }
     }
     return count
@@ -356,7 +356,7 @@ testOnBoth(
     const random = seededRandom('damaged kalshi')
     const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 30 })
     const counters = newTally()
-    const run = new KalshiRun(tickers, { wire, random, tally: counters, isHonest: false })
+    const run = new KalshiRun(tickers, { wire, random, counters, isHonest: false })
     while (wire.damagedCount < DAMAGED_MIN) run.round(frames)
     const healedAfter = run.heal()
     report(t, wire, counters)
@@ -375,7 +375,7 @@ testOnBoth(
     const random = seededRandom('lossy kalshi')
     const wire = new UnreliableWire(random, { damages: HONEST, percent: 10 })
     const counters = newTally()
-    const run = new KalshiRun(tickers, { wire, random, tally: counters, isHonest: true })
+    const run = new KalshiRun(tickers, { wire, random, counters, isHonest: true })
     while (counters.sent < LOSSY_MIN) run.round(frames)
     const healedAfter = run.heal()
     report(t, wire, counters)

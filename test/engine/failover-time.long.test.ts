@@ -55,7 +55,7 @@ test('moves clients of every gateway to the next leader after the leader is kill
   const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD, logLevel: 'info' })
   const witnesses: Witness[] = []
   try {
-    const { key } = rig.places
+    const { key } = rig.locations
     for (let left = CLIENTS; left > 0; left -= 1) {
       for (const url of rig.urls) witnesses.push(new Witness(url, key))
     }

@@ -20,7 +20,7 @@ test('stays up without nats-server, shows no data as live, and announces every l
 }, async (t) => {
   const logLine = (line: string) => t.diagnostic(line)
   const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD })
-  const { places: locations } = rig
+  const { locations } = rig
   let crowd: SimulatedUsers | null = null
   try {
     const [port = 0] = rig.ports

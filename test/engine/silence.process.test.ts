@@ -151,14 +151,14 @@ async function open(key: VenueKey) {
     clock,
     engine,
     client,
-    news: changes,
-    heard: received,
+    changes,
+    received,
     get,
     put,
     move,
     lose,
     buy,
-    asked: requested,
+    requested,
     feed,
     idOf,
     platform,
@@ -172,7 +172,7 @@ type World = Awaited<ReturnType<typeof open>>
 
 async function begin(key: VenueKey): Promise<World> {
   const world = await open(key)
-  const { client, put, idOf, clock, news: changes } = world
+  const { client, put, idOf, clock, changes } = world
   put('x', 0.38, 0.4)
   put('y', 0.38, 0.4)
   clock.advance(1)
@@ -197,7 +197,7 @@ async function rest({ get, idOf, platform }: World, name: Name) {
 for (const key of ['a', 'b'] as const) {
   test(`reports a silent market of venue ${key} as stale in every interface five seconds after a trade outside its book`, async () => {
     const world = await begin(key)
-    const { clock, news: changes, buy, put, move, asked: requested, stop } = world
+    const { clock, changes, buy, put, move, requested, stop } = world
     try {
       assert.equal((await rest(world, 'x')).total, 1)
       // From here on nothing comes of x, though y moves all the time: the real price of x is 0.60.
@@ -246,7 +246,7 @@ for (const key of ['a', 'b'] as const) {
 
   test(`ends an opportunity of a silent market of venue ${key} after two REST samples, without any trade`, async () => {
     const world = await begin(key)
-    const { clock, news: changes, move, asked: requested, put, stop } = world
+    const { clock, changes, move, requested, put, stop } = world
     try {
       assert.equal((await rest(world, 'x')).total, 1)
       move('x', 0.58, 0.6)
@@ -280,14 +280,14 @@ for (const key of ['a', 'b'] as const) {
 
   test(`keeps a good book of venue ${key} when a single REST sample is wrong`, async () => {
     const world = await begin(key)
-    const { clock, news: changes, move, stop, truth } = world
+    const { clock, changes, move, stop, truth } = world
     try {
       const good = truth.get('x')
       assert.ok(good !== undefined)
       move('x', 0.01, 0.99)
       for (let second = 1; second <= 40; second += 1) {
         clock.advance(1_000)
-        if (world.asked.read.includes('x-yes')) truth.set('x', good)
+        if (world.requested.read.includes('x-yes')) truth.set('x', good)
       }
       assert.deepEqual(
         (await changes()).filter((line) => line.includes(' x ')),
@@ -302,7 +302,7 @@ for (const key of ['a', 'b'] as const) {
 
   test(`reports all stale books of a frozen venue ${key} in one status, and their recovery by fresh or new state`, async () => {
     const world = await begin(key)
-    const { clock, news: changes, lose, feed, put, idOf, client, stop } = world
+    const { clock, changes, lose, feed, put, idOf, client, stop } = world
     try {
       lose('feedGap', 'silent while REST moves')
       lose('feedDown', 'silent while REST moves')

@@ -118,7 +118,7 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
     return locations.flatMap(([position, properties]) =>
       Object.entries(properties)
         .filter(([, schema]) => isOfKind(schema))
-        .map(([name]) => ({ client, place: position, name })),
+        .map(([name]) => ({ client, position, name })),
     )
   })
 }
@@ -137,7 +137,7 @@ describe('oracle', () => {
         if (isOfKind === undefined) await askBody(clients, one)
         else if (found.length === 0) askParser(kind, one)
         else
-          for (const { client, place: position, name } of found) {
+          for (const { client, position, name } of found) {
             // An empty segment is no path of this route.
             if (position === 'query' || one.input !== '')
               await askParameter(client, position, name, one)

@@ -35,7 +35,7 @@ test('announces every loss and keeps acknowledged changes when engine, gateways 
   const random = seededRandom(seed, 'kills')
   const world = { messagesPerSecond: rate, marketsPerVenue: 40, faults: 'off' }
   const rig = await ClusterRig.open({ engines, gateways: GATEWAYS, world })
-  const { places: locations } = rig
+  const { locations } = rig
   let crowd: SimulatedUsers | null = null
   const clerk = new AccountClient(rig.urls, seededRandom(seed, 'clerk'))
   try {

@@ -33,14 +33,14 @@ test('loses no acknowledged change or served trade, and leaves no unreadable rec
   const problems: string[] = []
   try {
     await rig.startVenues({ messagesPerSecond: 400, marketsPerVenue: 40, faults: 'off' })
-    let { engine, places: locations } = await rig.startEngine(TRIAL_ENV)
+    let { engine, locations } = await rig.startEngine(TRIAL_ENV)
     for (let round = 0; round < rounds; round += 1) {
       const loaded = load.run(locations)
       if (round === 0) await load.hasAcknowledged(FIRST_CHANGES)
       else await pause(200 + 2_800 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
       await loaded
-      ;({ engine, places: locations } = await rig.startEngine(TRIAL_ENV))
+      ;({ engine, locations } = await rig.startEngine(TRIAL_ENV))
       problems.push(...(await checkPeople(locations, load, receiver)))
       for (const market of (await someMarkets(locations)).slice(0, 3)) {
         problems.push(...(await checkCandles(locations, market)))

@@ -46,7 +46,7 @@ async function killAgainAndAgain(
     })
     const port = await freePorts(1)
     const start = () => rig.startEngine({ PORT: String(port) })
-    let { engine, places: locations } = await start()
+    let { engine, locations } = await start()
     const marketIds = await allMarketIds(locations)
     crowd = SimulatedUsers.start({
       ...{ seed, host: '127.0.0.1', port, apiKey: locations.key, clients, marketIds },
@@ -60,7 +60,7 @@ async function killAgainAndAgain(
       await pause(secondsBetween * 1_000 * (0.3 + random.next()))
       assert.equal(await engine.end('SIGKILL'), null)
       const killedMs = performance.now()
-      ;({ engine, places: locations } = await start())
+      ;({ engine, locations } = await start())
       downMs.push(Math.round(performance.now() - killedMs))
     }
     await pause(secondsBetween * 1_000)

@@ -129,7 +129,7 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     await rig.startVenues({ messagesPerSecond: 60, marketsPerVenue: 20, faults: 'off' })
     const port = await freePorts(1)
     const start = () => rig.startEngine({ PORT: String(port) })
-    let { engine, places: locations } = await start()
+    let { engine, locations } = await start()
     const ledger = new ClientLedger('user')
     const seqs = new Map<string, number>()
     let newestMs = 0
@@ -159,11 +159,11 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
         if (ledger.counts.trades - before >= 12_000) resolve()
       }
     })
-    ;({ engine, places: locations } = await start())
+    ;({ engine, locations } = await start())
     await killed
     assert.equal(await engine.end('SIGKILL'), null)
     t.diagnostic(`killed after ${ledger.counts.trades - before} of ${MISSED}`)
-    ;({ engine, places: locations } = await start())
+    ;({ engine, locations } = await start())
     const found = { missing: ['all'], announced: 0, due: 0, handed: 0, extra: [] as string[] }
     await rig.flow('pause')
     const startedMs = performance.now()

@@ -34,14 +34,14 @@ test('loses no webhook event, resends identical bytes and keeps counts consisten
       marketsPerVenue: 40,
       faults: 'off',
     })
-    let { engine, places: locations } = await rig.startEngine(TRIAL_ENV)
+    let { engine, locations } = await rig.startEngine(TRIAL_ENV)
     witness = await OutboxChecker.open(locations, MANNERS)
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
       // Also while the trades of the meantime are fetched, and before all receivers were asked again.
       await pause(100 + 1_900 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
-      ;({ engine, places: locations } = await rig.startEngine(TRIAL_ENV))
+      ;({ engine, locations } = await rig.startEngine(TRIAL_ENV))
       await witness.counts(locations)
       // Trades that were missed more than a quarter of an hour ago are not delivered. On a slow machine an engine that
       // lives for a second at a time would fall behind by as much over many kills.

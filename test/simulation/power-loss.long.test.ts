@@ -45,24 +45,24 @@ test('loses no acknowledged change, and at most a second of market data, on powe
     const load = new MixedLoad(rig.random, receiver.url)
     const problems: string[] = []
     for (let round = 0; round < rounds; round += 1) {
-      const loaded = load.run(rig.places)
+      const loaded = load.run(rig.locations)
       if (round === 0) await load.hasAcknowledged(10)
       else await pause(200 + 2_800 * rig.random.next())
       const { problems: torn } = await rig.lose()
       await loaded
       await rig.restart()
       problems.push(...torn)
-      problems.push(...(await checkPeople(rig.places, load, receiver)))
-      const markets = await allMarketIds(rig.places)
-      problems.push(...(await checkCandles(rig.places, rig.random.pick(markets))))
-      assert.equal(await damagedRecords(rig.places), 0)
+      problems.push(...(await checkPeople(rig.locations, load, receiver)))
+      const markets = await allMarketIds(rig.locations)
+      problems.push(...(await checkCandles(rig.locations, rig.random.pick(markets))))
+      assert.equal(await damagedRecords(rig.locations), 0)
       assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
     }
-    let missing = await checkTrades(rig.places, load)
+    let missing = await checkTrades(rig.locations, load)
     // The venues are asked for what they sent meanwhile, at the latest once a minute.
     for (let tries = 0; missing.length > 0 && tries < 60; tries += 1) {
       await pause(2_000)
-      missing = await checkTrades(rig.places, load)
+      missing = await checkTrades(rig.locations, load)
     }
     t.diagnostic(rig.said)
     t.diagnostic(
@@ -85,19 +85,19 @@ test('loses no webhook event on power loss, sends no unstored event, and keeps c
   const unkept: string[] = []
   let witness: OutboxChecker | null = null
   try {
-    witness = await OutboxChecker.open(rig.places, MANNERS)
+    witness = await OutboxChecker.open(rig.locations, MANNERS)
     for (let round = 0; round < rounds; round += 1) {
       const before = witness.sent()
       await pause(200 + 2_800 * rig.random.next())
       const { deliveries, problems } = await rig.lose()
       unkept.push(...[...witness.sent()].filter((one) => !before.has(one) && !deliveries.has(one)))
       await rig.restart()
-      await witness.counts(rig.places)
+      await witness.counts(rig.locations)
       assert.deepEqual(problems.slice(0, 5), [], `round ${round}`)
     }
     await rig.pauseWorld()
-    await witness.drained(rig.places, 180, true)
-    const result = await witness.judge(rig.places)
+    await witness.drained(rig.locations, 180, true)
+    const result = await witness.judge(rig.locations)
     const { due, unstored, lost, uncounted, faults, delivered, duplicates } = result
     t.diagnostic(rig.said)
     t.diagnostic(
@@ -123,7 +123,7 @@ interface TradeMessage {
 
 interface Running {
   readonly engine: TestProcess
-  readonly places: ServiceLocations
+  readonly locations: ServiceLocations
 }
 
 /** A service whose power goes. */
@@ -161,8 +161,8 @@ class PowerLossRig {
     }
   }
 
-  get places(): ServiceLocations {
-    return this.#running.places
+  get locations(): ServiceLocations {
+    return this.#running.locations
   }
 
   get said(): string {
@@ -173,7 +173,7 @@ class PowerLossRig {
 
   /** Follows the trades that the running service tells, until it is gone. */
   listen(): void {
-    const { api, key } = this.places
+    const { api, key } = this.locations
     const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
     const wish = { action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }
     socket.on('open', () => socket.send(JSON.stringify(wish)))

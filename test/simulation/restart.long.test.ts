@@ -18,7 +18,7 @@ test('loses and repeats no trade, restores books and keeps the local key when st
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 300, marketsPerVenue: 40, faults: 'off' })
-    let { engine, places: locations } = await rig.startEngine()
+    let { engine, locations } = await rig.startEngine()
     const sinceMs = Date.now()
     const epochs = new Set<string>()
     for (let round = 0; round < rounds; round += 1) {
@@ -28,7 +28,7 @@ test('loses and repeats no trade, restores books and keeps the local key when st
       assert.equal(exitCode, signal === 'SIGTERM' ? 0 : null)
       await pause(2_000)
       const before = locations.key
-      ;({ engine, places: locations } = await rig.startEngine())
+      ;({ engine, locations } = await rig.startEngine())
       assert.equal(locations.key, before, 'the local key stays')
       const markets = await read<{ markets: { id: string }[] }>(
         `${locations.api}/v1/markets?limit=1`,
@@ -78,7 +78,7 @@ test('recovers every book and trade after the venues stop responding for a while
       marketsPerVenue: 40,
       faults: 'off',
     })
-    const { engine, places: locations } = await rig.startEngine()
+    const { engine, locations } = await rig.startEngine()
     const sinceMs = Date.now()
     await pause(1_000)
     // A stopped process answers nothing while its sockets stay open: the hardest way to be gone.
@@ -113,7 +113,7 @@ test('continues the same simulated world when npm start is stopped and started a
     const engine = startProcess('engine/start.mjs', settings)
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
-    return { engine, api, places: { gamma: '', api, key } }
+    return { engine, api, locations: { gamma: '', api, key } }
   }
   const tradesOf = async (
     locations: { gamma: string; api: string; key: string },
@@ -133,22 +133,22 @@ test('continues the same simulated world when npm start is stopped and started a
     for (let tries = 0; trades.length === 0; tries += 1) {
       assert.ok(tries < 60, 'the world trades')
       await pause(1_000)
-      ids = await allMarketIds(first.places)
-      trades = await tradesOf(first.places, ids)
+      ids = await allMarketIds(first.locations)
+      trades = await tradesOf(first.locations, ids)
     }
     assert.equal(await first.engine.end('SIGTERM'), 0)
     const second = await run()
-    const again = await allMarketIds(second.places)
+    const again = await allMarketIds(second.locations)
     assert.deepEqual(
       ids.filter((id) => !again.includes(id)),
       [],
       'the same markets',
     )
-    let stored = await tradesOf(second.places, again)
+    let stored = await tradesOf(second.locations, again)
     for (let tries = 0; stored.length <= trades.length; tries += 1) {
       assert.ok(tries < 60, 'the world goes on')
       await pause(1_000)
-      stored = await tradesOf(second.places, again)
+      stored = await tradesOf(second.locations, again)
     }
     assert.deepEqual(
       trades.filter((name) => !stored.includes(name)),

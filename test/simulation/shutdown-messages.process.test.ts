@@ -15,7 +15,7 @@ let locations: ServiceLocations
 let port = 0
 before(async () => {
   await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 20, faults: 'off' })
-  ;({ engine, places: locations } = await rig.startEngine({ LOG_LEVEL: 'trace' }))
+  ;({ engine, locations } = await rig.startEngine({ LOG_LEVEL: 'trace' }))
   port = Number(new URL(locations.api).port)
 })
 after(() => rig.close())
@@ -103,7 +103,7 @@ test('closes every stream with code 1001 and exits with 0 on SIGTERM under load'
   )
   assert.equal((await watching.closed).code, 1001)
   // What was told is on disk.
-  ;({ engine, places: locations } = await rig.startEngine())
+  ;({ engine, locations } = await rig.startEngine())
   const id = encodeURIComponent(String(last.market_id))
   const url = `${locations.api}/v1/markets/${id}/trades?limit=500`
   const { trades } = await read<{ trades: { id: string }[] }>(url, locations.key)

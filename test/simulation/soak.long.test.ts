@@ -21,7 +21,7 @@ test('keeps books equal to the simulator’s and delivers each trade exactly onc
       marketsPerVenue: number('SOAK_MARKETS', isLong ? 400 : 60),
       faults: process.env.SOAK_FAULTS ?? 'on',
     })
-    const { engine, places: locations } = await rig.startEngine()
+    const { engine, locations } = await rig.startEngine()
     const follower = new StreamFollower(
       `${locations.api.replace('http', 'ws')}/v1/ws?api_key=${locations.key}`,
     )
@@ -67,7 +67,7 @@ test('gets correct books and every trade from Kalshi’s public REST API without
   try {
     await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 60, faults: 'off' })
     const keyless = { KALSHI_KEY_ID: '', KALSHI_PRIVATE_KEY_FILE: '' }
-    const { engine, places: locations } = await rig.startEngine(keyless)
+    const { engine, locations } = await rig.startEngine(keyless)
     const sinceMs = Date.now()
     await pause(6_000)
     await rig.flow('pause')

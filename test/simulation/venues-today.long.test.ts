@@ -40,7 +40,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
     activityEndsS: ENDS_AFTER_S,
   })
   try {
-    const { engine, places: served } = await rig.startEngineBeside(world.simulator)
+    const { engine, locations: served } = await rig.startEngineBeside(world.simulator)
     const locations: ServiceLocations = { ...served, gamma: world.simulator.urls.gamma }
     const follower = new StreamFollower(
       `${locations.api.replace('http', 'ws')}/v1/ws?api_key=${locations.key}`,
@@ -48,7 +48,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
     await follower.follow('orderbook')
     await follower.follow('trades')
     const sinceMs = Date.now()
-    const wallets = new WalletChecks({ world, places: locations, say: logLine })
+    const wallets = new WalletChecks({ world, locations, say: logLine })
     const ledgers = chosen(world.simulator.wallets.all(), WALLETS)
     await wallets.open(ledgers)
     await world.pause(SECONDS * 1_000)

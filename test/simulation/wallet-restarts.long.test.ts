@@ -68,9 +68,9 @@ class Restarted {
     await this.start()
   }
 
-  get places(): ServiceLocations {
+  get locations(): ServiceLocations {
     assert.ok(this.engine !== null, 'the engine was started')
-    return this.engine.places
+    return this.engine.locations
   }
 
   async start(): Promise<void> {
@@ -83,7 +83,7 @@ class Restarted {
       this.world.simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
     let served: Sheet | string = ''
     for (let tries = 0; tries < TRIES; tries += 1) {
-      served = await servedSheet(this.places, address, outcomeOf, { isCompleteOnly })
+      served = await servedSheet(this.locations, address, outcomeOf, { isCompleteOnly })
       if (typeof served !== 'string') return served
       await pause(500)
     }
@@ -144,7 +144,7 @@ test('restores wallets after every kind of restart, and reports whether the venu
             assert.deepEqual(differences(await restarted.sheet(address, true), due), [], context)
             continue
           }
-          const reported = await ask<{ readonly address: string }>(restarted.places, address)
+          const reported = await ask<{ readonly address: string }>(restarted.locations, address)
           assert.equal(reported?.isComplete, false, context)
           assert.match(
             reported?.why ?? '',

@@ -34,9 +34,9 @@ class Watched implements CheckedService {
     this.#t.diagnostic(line)
   }
 
-  get places(): ServiceLocations {
+  get locations(): ServiceLocations {
     assert.ok(this.engine !== null, 'the engine was started')
-    return this.engine.places
+    return this.engine.locations
   }
 
   async start(): Promise<void> {

@@ -37,7 +37,7 @@ for (const seed of SEEDS) {
     const service = {
       world,
       say: (line: string) => t.diagnostic(line),
-      get places() {
+      get locations() {
         const { engine, apiKey } = running ?? assert.fail('the engine runs')
         return { gamma: urls.gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
       },

@@ -24,7 +24,7 @@ async function openAnn() {
     onTokensEnded: (id) => void received.push(`all of ${id}`),
   })
   const rows = () => [...opened.storage.accounts.endedTokens()]
-  return { ...opened, caller, token: accessToken, heard: received, rows }
+  return { ...opened, caller, token: accessToken, received, rows }
 }
 
 function goodCaller(caller: Caller | null): Caller {
@@ -33,7 +33,7 @@ function goodCaller(caller: Caller | null): Caller {
 }
 
 test('refuses a logged-out token until it expires, also after a restart, and keeps other tokens valid', async () => {
-  const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
+  const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
   assert.deepEqual(received, [`ended ${caller.token?.id}`], 'told once')
@@ -52,7 +52,7 @@ test('refuses a logged-out token until it expires, also after a restart, and kee
 })
 
 test('revokes all tokens of an account when its log-outs exceed the stored maximum', async () => {
-  const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
+  const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
     assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
@@ -65,7 +65,7 @@ test('revokes all tokens of an account when its log-outs exceed the stored maxim
 })
 
 test('revokes earlier tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
-  const { accounts, reopen, caller, token, heard: received } = await openAnn()
+  const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'kept')
   const wrong = accounts.changePassword(caller, { ...PASSWORDS, current: 'wrong' })

@@ -477,13 +477,13 @@ describe('opportunities', () => {
     const { b } = pair(0.45)
     clock.advance(1_000)
     assert.equal(published.length, 1)
-    const ages = lasting.map(({ peak: reached }) => reached.ageMs)
+    const ages = lasting.map(({ peak }) => peak.ageMs)
     assert.deepEqual(
       ages.map((age) => age - (ages[0] ?? 0)),
       [0, 250, 500, 750],
     )
     assert.deepEqual(
-      lasting.map(({ previousPeak: reachedBefore }) => reachedBefore?.ageMs),
+      lasting.map(({ previousPeak }) => previousPeak?.ageMs),
       [0, ...ages.slice(0, -1)],
     )
     put(b, [level(0.5, 50)], [])
@@ -497,7 +497,7 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'changed', 'changed', 'closed prices'])
     assert.deepEqual(
-      published.map(({ peak: reached }) => [reached.profit, reached.edge]),
+      published.map(({ peak }) => [peak.profit, peak.edge]),
       [
         [2_500_000, 0.05],
         [5_000_000, 0.1],
@@ -506,7 +506,7 @@ describe('opportunities', () => {
       ],
     )
     assert.deepEqual(
-      published.map(({ previousPeak: reachedBefore }) => reachedBefore?.profit ?? null),
+      published.map(({ previousPeak }) => previousPeak?.profit ?? null),
       [null, 2_500_000, 5_000_000, 5_000_000],
     )
     const before = lasting.length
@@ -514,7 +514,7 @@ describe('opportunities', () => {
     assert.equal(lasting.length, before, 'it has ended')
     put(b, [level(0.45, 50)], [])
     clock.advance(opportunityAgeMsMax + 1_000)
-    const [oneBefore, oldest] = lasting.slice(-2).map(({ peak: reached }) => reached.ageMs)
+    const [oneBefore, oldest] = lasting.slice(-2).map(({ peak }) => peak.ageMs)
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 

@@ -429,13 +429,13 @@ test('visits every market in small time slices, including markets added meanwhil
 })
 
 /** Keeps each call as text. */
-function listener(): { watcher: CatalogWatcher; heard: string[] } {
+function listener(): { watcher: CatalogWatcher; received: string[] } {
   const received: string[] = []
   const watcher: CatalogWatcher = {
     onListed: ({ ref, summary }) => received.push(`${ref.nativeId} ${summary.status}`),
     onRemoved: ({ ref }) => received.push(`${ref.nativeId} gone`),
   }
-  return { watcher, heard: received }
+  return { watcher, received }
 }
 
 test('stores new details when the summary is unchanged, and does not store equal details again', () => {
@@ -584,13 +584,13 @@ test('notifies watchers, with the event’s markets, only when an event’s summ
 test('notifies watchers of every market that is loaded, added, changed or removed', () => {
   const { storage } = openCatalog([listing('kept')])
   const { catalog } = openCatalog([], storage)
-  const { watcher, heard: received } = listener()
+  const { watcher, received } = listener()
   catalog.watch(watcher)
   catalog.load()
   assert.deepEqual(received.splice(0), ['kept open'])
   const late = listener()
   catalog.watch(late.watcher)
-  assert.deepEqual(late.heard, ['kept open'])
+  assert.deepEqual(late.received, ['kept open'])
   const take = (market: MarketListing) => catalog.take({ markets: [market], events: [] })
   take(over('new', { status: 'open' }))
   take(over('new', { status: 'open', volume24h: usdMicros(5), native: { conditionId: 'new' } }))

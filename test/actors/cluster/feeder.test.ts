@@ -52,7 +52,7 @@ function rig(venues: readonly VenueView[] = []) {
       published.push({ shard, item, offset: position?.offset ?? null }),
   })
   publisher.watch(feeder)
-  return { publisher, market, feeder, told: published, event }
+  return { publisher, market, feeder, published, event }
 }
 
 function fakeMarket(text = 'Rules.'): MarketView {
@@ -89,7 +89,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
 test('writes each update to the shard of its market and kind, and each market row once to both shards', () => {
-  const { publisher, market, feeder, told: published } = rig()
+  const { publisher, market, feeder, published } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
   feeder.onListed(market)
@@ -142,7 +142,7 @@ test('writes each update to the shard of its market and kind, and each market ro
 })
 
 test('writes a market’s text before its row and again when it changes, in parts that split no character', () => {
-  const { feeder, told: published, market } = rig()
+  const { feeder, published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
   feeder.isOpen = true
@@ -169,7 +169,7 @@ test('writes a market’s text before its row and again when it changes, in part
 })
 
 test('writes new teams once in batch-sized items, and all teams into each checkpoint', () => {
-  const { feeder, told: published } = rig([VENUE])
+  const { feeder, published } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
     ...{ location: `Place ${index}`, nickname: '' },
@@ -196,7 +196,7 @@ test('writes new teams once in batch-sized items, and all teams into each checkp
 })
 
 test('writes the markets with newly read past trades at most once a second, ignoring block trades', () => {
-  const { feeder, publisher, told: published, market } = rig()
+  const { feeder, publisher, published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
     side: 'buy',
@@ -218,7 +218,7 @@ test('writes the markets with newly read past trades at most once a second, igno
 })
 
 test('writes a pair when the pair is stored and when it ends, and nothing before the feeder opens', () => {
-  const { market, feeder, told: published } = rig()
+  const { market, feeder, published } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)
   const match = {

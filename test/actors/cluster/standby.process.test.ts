@@ -83,7 +83,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     await settle(next.checkpoint())
     server.faults = faults
     await play(20, next)
-    const ghost = engine.told.findLast((update) => update.kind === 'trade')
+    const ghost = engine.published.findLast((update) => update.kind === 'trade')
     assert.ok(ghost !== undefined)
     const unreceived = { ...ghost.trade, nativeId: 'of the deposed' }
     const item = bytesOf({ kind: 'update', update: { ...ghost, trade: unreceived }, book: null })
@@ -145,7 +145,7 @@ test('reports a loss to resuming clients when the leader publishes a trade that 
   const event = trade(nativeId, 'known', { venue, venueTimeMs: clock.nowMs() })
   const own = storage.runs.all().at(-1)
   assert.ok(own !== undefined)
-  const published = () => engine.told.findLast((update) => update.kind === 'trade')
+  const published = () => engine.published.findLast((update) => update.kind === 'trade')
   const count = tradesOf(engine.storage).size
   engine.emit(event)
   assert.ok(await until(() => tradesOf(engine.storage).size > count))
@@ -178,7 +178,7 @@ test('reports a loss to the next leader’s clients for trades of its own former
   const [first] = [...engine.storage.markets.all()]
   assert.ok(first !== undefined)
   const number = storage.markets.put({ ...first.summary, description: null, native: {} })
-  const update = engine.told.findLast((one) => one.kind === 'trade')
+  const update = engine.published.findLast((one) => one.kind === 'trade')
   assert.ok(update !== undefined)
   const { venue } = first.summary
   const unreceived = { ...update.trade, nativeId: 'unheard', receivedAtMs: clock.nowMs() }

@@ -693,7 +693,7 @@ test('sends a changed summary or volume to the catalogue in the same tick, befor
 })
 
 test('increments the version before the catalogue receives a changed tick size, whether or not the book is kept', () => {
-  for (const keepsBook of [true, false]) {
+  for (const retainsBook of [true, false]) {
     const versions: number[] = []
     const changed = (market: MarketView) => versions.push(market.version)
     const storage = openMemoryStorage()
@@ -707,11 +707,11 @@ test('increments the version before the catalogue receives a changed tick size, 
       kind: 'tickSize',
       venue: 'a',
       outcome,
-      retainsBook: keepsBook,
+      retainsBook,
       tickMicros,
       ...times,
     })
-    assert.ok((versions.at(-1) ?? 0) > before, `keepsBook ${keepsBook}`)
+    assert.ok((versions.at(-1) ?? 0) > before, `keepsBook ${retainsBook}`)
   }
 })
 
@@ -796,12 +796,12 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
         ? [[update.event, update.facts.resolutionStatus, update.facts.settlementPrice]]
         : [],
     )
-  return { ...opened, state, read, said: reported }
+  return { ...opened, state, read, reported }
 }
 
 test('resolves with the determined result when the settlement message carries none', () => {
   for (const isClosed of [false, true]) {
-    const { actor, state, said: reported } = lifeOf()
+    const { actor, state, reported } = lifeOf()
     // The timer of the close comes before the determination, or never.
     if (isClosed) state({ status: 'closed' })
     state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
@@ -824,7 +824,7 @@ test('publishes the right result for recorded determination and settlement messa
   const determined = { ...of, event_type: 'determined', result: 'yes', settlement_value: '1.0000' }
   const settled = { ...of, event_type: 'settled', settled_ts: 1_795_708_860 }
   const notified = (...messages: readonly object[]) => {
-    const { actor, said: reported } = lifeOf()
+    const { actor, reported } = lifeOf()
     for (const message of messages) {
       mapMessage(frame(message), NOON, (event) => {
         if (event.kind === 'marketStatus') actor.receive(event)
@@ -848,7 +848,7 @@ test('resolves with the determined result when a restart falls between determina
   lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
   const [stored] = [...storage.markets.all()]
   assert.ok(stored !== undefined)
-  const { state, said: reported } = lifeOf(stored.summary, storage)
+  const { state, reported } = lifeOf(stored.summary, storage)
   state({ status: 'resolved', resolutionStatus: 'resolved' })
   assert.deepEqual(reported(), [['resolved', 'resolved', 0]])
 })
@@ -866,9 +866,9 @@ test('publishes a resolved market’s payout once when it becomes known after th
     settle(market, 0.37)
     settle(market, 0.37)
     const resolved = ['resolved', 'resolved', null]
-    assert.deepEqual(market.said(), [resolved, ['settled', 'resolved', 370_000]])
+    assert.deepEqual(market.reported(), [resolved, ['settled', 'resolved', 370_000]])
     settle(market, 1)
-    assert.deepEqual(market.said().slice(2), [['settled', 'resolved', 1_000_000]], 'corrected')
+    assert.deepEqual(market.reported().slice(2), [['settled', 'resolved', 1_000_000]], 'corrected')
   }
 })
 
@@ -877,7 +877,7 @@ test('publishes the payout after a restart when the last run stopped before the 
   lifeOf({}, storage).state({ status: 'resolved', resolutionStatus: 'resolved' })
   const [stored] = [...storage.markets.all()]
   assert.ok(stored !== undefined)
-  const { read, said: reported } = lifeOf(stored.summary, storage)
+  const { read, reported } = lifeOf(stored.summary, storage)
   read({ settlementPrice: priceMicros(0) })
   read({})
   assert.deepEqual(reported(), [['settled', 'resolved', 0]])
@@ -892,22 +892,22 @@ test('drops a determined result when it is disputed or trading resumes', () => {
   const disputed = determined()
   disputed.read({ resolutionStatus: 'disputed', settlementPrice: null })
   disputed.state({ status: 'resolved', resolutionStatus: 'resolved' })
-  assert.deepEqual(disputed.said().slice(1), [
+  assert.deepEqual(disputed.reported().slice(1), [
     ['changed', 'disputed', null],
     ['resolved', 'resolved', null],
   ])
   const reopened = determined()
   reopened.state({ status: 'open', resolutionStatus: 'none' })
-  assert.deepEqual(reopened.said().slice(1), [['opened', 'none', null]])
+  assert.deepEqual(reopened.reported().slice(1), [['opened', 'none', null]])
   // An answer made before the determination knows nothing of it.
   const late = determined()
   late.read({ resolutionStatus: 'none', settlementPrice: null })
   late.state({ status: 'resolved', resolutionStatus: 'resolved' })
-  assert.deepEqual(late.said().slice(1), [['resolved', 'resolved', 1_000_000]])
+  assert.deepEqual(late.reported().slice(1), [['resolved', 'resolved', 1_000_000]])
 })
 
 test('publishes a change of the resolution status, but not from unknown to none', () => {
-  const { read, said: reported } = lifeOf({ resolutionStatus: null })
+  const { read, reported } = lifeOf({ resolutionStatus: null })
   read({ resolutionStatus: 'none' })
   assert.deepEqual(reported(), [])
   read({ resolutionStatus: 'proposed' })

@@ -50,7 +50,7 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
   const isReady = await settle(follower.start())
   const requestCount = () =>
     parts.metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').value
-  return { mirror, follower, faults, told: published, offsets, isReady, askedCount: requestCount }
+  return { mirror, follower, faults, published, offsets, isReady, requestCount }
 }
 
 type Following = Awaited<ReturnType<typeof follow>>
@@ -120,18 +120,18 @@ test('publishes updates of all shards once, in the engine’s order', async (t) 
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
-  const before = world.engine.told.length
+  const before = world.engine.published.length
   const following = await follow(t, world)
   world.server.faults = { ...NO_FAULTS, repeats: 0.2, swaps: 0.1, delayMsMax: 30 }
   await world.play(150)
   await caughtUp(world, following)
-  const expected = world.engine.told.slice(before)
+  const expected = world.engine.published.slice(before)
   const name = (update: Update) =>
     'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
   // Updates of different channels and venues may change places; those of a channel may not.
   for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
     const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
-    assert.deepEqual(of(following.told), of(expected), kind)
+    assert.deepEqual(of(following.published), of(expected), kind)
     assert.ok(kind === 'bookReplaced' || of(expected).length > 3, kind)
   }
   for (const venue of NAMES.keys) {
@@ -139,7 +139,11 @@ test('publishes updates of all shards once, in the engine’s order', async (t) 
       updates.filter(
         (one) => /^(book|price)/.test(one.kind) && 'market' in one && one.market?.venue === venue,
       )
-    assert.deepEqual(books(following.told).map(name), books(expected).map(name), 'of one shard')
+    assert.deepEqual(
+      books(following.published).map(name),
+      books(expected).map(name),
+      'of one shard',
+    )
   }
 })
 
@@ -175,7 +179,7 @@ test('requests a batch missing from the log from the engine and keeps the order 
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
-  const before = world.engine.told.length
+  const before = world.engine.published.length
   const following = await follow(t, world)
   world.server.faults = { ...NO_FAULTS, holes: 0.2, repeats: 0.1, swaps: 0.1, delayMsMax: 20 }
   await world.play(150)
@@ -184,12 +188,12 @@ test('requests a batch missing from the log from the engine and keeps the order 
   await caughtUp(world, following)
   assert.deepEqual(following.faults, [])
   assertSame(world, following)
-  assert.ok(following.askedCount() > 10, `${following.askedCount()} were asked for`)
+  assert.ok(following.requestCount() > 10, `${following.requestCount()} were asked for`)
   const numbers = (kind: Update['kind'], updates: readonly Update[]) =>
     updates.flatMap((update) => (update.kind === kind && 'offset' in update ? [update.offset] : []))
   for (const kind of ['book', 'trade', 'price'] as const) {
-    const expected = numbers(kind, world.engine.told.slice(before))
-    assert.deepEqual(numbers(kind, following.told), expected, kind)
+    const expected = numbers(kind, world.engine.published.slice(before))
+    assert.deepEqual(numbers(kind, following.published), expected, kind)
   }
 })
 
@@ -212,9 +216,9 @@ test('fails on a batch that never arrives and does not serve later batches', asy
   }
   assert.ok(following.faults.length >= 1)
   assert.ok(['batch_missing', 'stalled'].includes(following.faults[0] ?? ''), following.faults[0])
-  const count = following.told.length
+  const count = following.published.length
   await world.play(5)
-  assert.equal(following.told.length, count, 'nothing is told behind a hole')
+  assert.equal(following.published.length, count, 'nothing is told behind a hole')
 })
 
 test('ignores batches of a deposed engine and stops on batches of a later epoch', async (t) => {

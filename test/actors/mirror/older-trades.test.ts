@@ -58,11 +58,11 @@ function open() {
     },
     catalog: { byNumber: () => ({ ref: MARKET }) },
   })
-  const ask = (body: Uint8Array) => {
+  const request = (body: Uint8Array) => {
     state.asked += 1
     return state.answers ? engine(body) : Promise.reject(new Error('nobody leads'))
   }
-  const older = new OlderTrades({ clock, request: ask, refOf: () => MARKET })
+  const older = new OlderTrades({ clock, request, refOf: () => MARKET })
   const log = new MirrorTradeLog(RUNS, present, older)
   const hold = (run: number, offset: number) => {
     const stored = ALL.get(run)?.find((row) => row.offset === offset)

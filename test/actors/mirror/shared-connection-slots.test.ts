@@ -46,13 +46,10 @@ class Rig {
         })
       }
     }
-    const onBeyond = (account: AccountId, most: number) => {
+    const onExcess = (account: AccountId, most: number) => {
       for (const position of this.opened(name, account).splice(most)) position.release()
     }
-    this.gateways.set(
-      name,
-      new SharedConnectionSlots({ clock, name, announce: notify, onExcess: onBeyond }),
-    )
+    this.gateways.set(name, new SharedConnectionSlots({ clock, name, announce: notify, onExcess }))
   }
 
   opened(name: string, account: AccountId): ConnectionSlot[] {

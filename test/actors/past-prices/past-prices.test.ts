@@ -64,7 +64,7 @@ function remembering(points: readonly PricePoint[]) {
       return points.filter(({ timeMs: atMs }) => fromMs <= atMs && atMs <= toMs)
     },
   }
-  return { history, asked: requested, held }
+  return { history, requested, held }
 }
 
 /** Past prices of one market, created ten days ago, over a venue's history. */
@@ -101,7 +101,7 @@ const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
 test('returns our newest tick without a venue request while the market is followed', () => {
-  const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
   first.past.push(point(NOON - 20 * 3_600_000, 0.3))
@@ -116,7 +116,7 @@ test('returns our newest tick without a venue request while the market is follow
 })
 
 test('returns the settlement of a resolved market without a venue request', () => {
-  const { history, asked: requested } = remembering([])
+  const { history, requested } = remembering([])
   const settlementPrice = micros(1)
   const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
   first.past.push(point(NOON - 5 * DAY_MS, 0.97), point(NOON - 4 * DAY_MS, 1))
@@ -179,7 +179,7 @@ test('requests nothing for fetched data in a new process on the same data folder
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
   const published = [point(TODAY_MS - 3 * DAY_MS, 0.25), point(TODAY_MS + 7_000, 0.75)]
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const times = [TODAY_MS + 1_000, TODAY_MS + 8_000, TODAY_MS + 3_600_000]
   const answers: (PricePoint | null)[] = []
   for (const run of [1, 2]) {
@@ -197,7 +197,7 @@ test('requests nothing for fetched data in a new process on the same data folder
 })
 
 test('extends the current day only for times not yet fetched', async () => {
-  const { history, asked: requested } = remembering([
+  const { history, requested } = remembering([
     point(NOON - 600_000, 0.2),
     point(NOON + 30_000, 0.3),
   ])
@@ -213,7 +213,7 @@ test('extends the current day only for times not yet fetched', async () => {
 
 test('requests prices from the venue for a gap in our data and returns the newer price', async () => {
   const published = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const { at, first, tables } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - 9_000_000), timeMs(NOON - 8_000_000))
   tables.coverage.put('a', timeMs(NOON - 6_500_000), timeMs(NOON - 1_000))
@@ -229,7 +229,7 @@ test('requests prices from the venue for a gap in our data and returns the newer
 
 test('fetches the previous days with one more call when a day has no price yet', async () => {
   const published = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const { at } = openPast(history)
   assert.deepEqual(await at(TODAY_MS + 1_000), point(TODAY_MS, 0.35))
   assert.deepEqual(requested, [
@@ -247,7 +247,7 @@ test('fetches the previous days with one more call when a day has no price yet',
 })
 
 test('caches that no earlier price exists', async () => {
-  const { history, asked: requested } = remembering([])
+  const { history, requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
   assert.equal(requested.length, 2)
@@ -261,7 +261,7 @@ test('caches that no earlier price exists', async () => {
 test('searches the last days of a market that ended long before', async () => {
   const closeAtMs = timeMs(NOON - 60 * DAY_MS)
   const published = point(closeAtMs - 3_600_000, 0.99)
-  const { history, asked: requested } = remembering([published])
+  const { history, requested } = remembering([published])
   const ended = { status: 'closed', closeAtMs, createdAtMs: timeMs(NOON - 90 * DAY_MS) } as const
   const { at } = openPast(history, ended)
   assert.deepEqual(await at(NOON - DAY_MS), point(TODAY_MS - DAY_MS, 0.99))
@@ -270,7 +270,7 @@ test('searches the last days of a market that ended long before', async () => {
 })
 
 test('requests nothing for a time before the market began and returns no price later than the requested time', async () => {
-  const { history, asked: requested } = remembering([point(NOON - 1_000, 0.5)])
+  const { history, requested } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
   assert.equal(requested.length, 0)
@@ -281,7 +281,7 @@ test('requests nothing for a time before the market began and returns no price l
 })
 
 test('shares a pending request with an equal second request', async () => {
-  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
     open = resolve
@@ -297,7 +297,7 @@ test('shares a pending request with an equal second request', async () => {
 })
 
 test('runs four requests, queues sixty-four and refuses more', async () => {
-  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
   const { past, market, count } = openPast(history)
@@ -318,7 +318,7 @@ test('runs four requests, queues sixty-four and refuses more', async () => {
 })
 
 test('reports a failing venue as unavailable, caches nothing and requests again', async () => {
-  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, count } = openPast(history)
   held.answer = () => Promise.reject(new Error('HTML'))
   await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
@@ -355,7 +355,7 @@ test('cancels a slow venue request on time, and pending requests on stop', async
 })
 
 test('applies one deadline to both calls to a slow venue', async () => {
-  const { history, asked: requested, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
+  const { history, requested, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock, count } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
   const late = assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
@@ -398,7 +398,7 @@ test('calls the venue once a minute when clients request the current price every
   const published = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const { at, clock } = openPast(history)
   for (let second = 0; second < 300; second += 1) {
     const answer = await at(clock.nowMs())
@@ -410,7 +410,7 @@ test('calls the venue once a minute when clients request the current price every
 
 test('fetches late data of a day’s last minute after the day ends', async () => {
   const published = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const { at, clock } = openPast(history)
   clock.advance(TODAY_MS + DAY_MS + 5_000 - NOON)
   const atMs = TODAY_MS + DAY_MS - 1
@@ -437,7 +437,7 @@ test('requests an ended market once a day and not once a minute', async () => {
     },
   ] as const
   for (const { asksMax, ...set } of ended) {
-    const { history, asked: requested } = remembering([point(closeAtMs - 3_600_000, 0.99)])
+    const { history, requested } = remembering([point(closeAtMs - 3_600_000, 0.99)])
     const { at, clock } = openPast(history, set)
     const first = await at(clock.nowMs())
     assert.equal(first?.price, micros(0.99))
@@ -452,7 +452,7 @@ test('requests an ended market once a day and not once a minute', async () => {
 
 test('retries an empty past answer with growing delays and does not cache it permanently', async () => {
   const points: PricePoint[] = []
-  const { history, asked: requested } = remembering(points)
+  const { history, requested } = remembering(points)
   const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
   for (const set of [{}, resolved]) {
     points.length = 0
@@ -497,7 +497,7 @@ test('merges days of prices and never shortens a day by an older or empty answer
 })
 
 test('returns no price and sends no request for times in 1970 or before', async () => {
-  const { history, asked: requested } = remembering([])
+  const { history, requested } = remembering([])
   const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
   for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)
   assert.equal(requested.length, 0)
@@ -532,7 +532,7 @@ async function checkRandomWorld(seed: number) {
     const price = trueAt(atMs)?.price
     if (price !== undefined) published.push({ timeMs: timeMs(atMs), price })
   }
-  const { history, asked: requested } = remembering(published)
+  const { history, requested } = remembering(published)
   const { at, first, tables } = openPast(history, { createdAtMs: timeMs(beginMs - 86_400) })
   for (let fromMs = beginMs + random.below(DAY_MS); fromMs < NOON; ) {
     const toMs = Math.min(NOON - 1, fromMs + random.below(6 * 3_600_000))
@@ -590,7 +590,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
 }
 
 test('returns the current price for past times since it was observed, while it is unchanged', () => {
-  const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { history, requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
   first.isStale = false
@@ -620,7 +620,7 @@ test('returns the settlement for any time after the end of a resolved market', a
 
 test('requests a range in windows, newest first, at most once a minute for any number of callers', async () => {
   const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
-  const { history, asked: requested } = remembering(points)
+  const { history, requested } = remembering(points)
   const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
   const stretch = { fromMs: timeMs(NOON - 60 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   const answers = await Promise.all([past.range(first, stretch), past.range(first, stretch)])
@@ -655,7 +655,7 @@ test('requests a range in windows, newest first, at most once a minute for any n
 
 test('keeps prices when the venue returns an empty answer, reports the answer, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
-  const { history, asked: requested } = remembering(points)
+  const { history, requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - 2 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   assert.deepEqual(await past.range(first, stretch), points)
@@ -672,7 +672,7 @@ test('keeps prices when the venue returns an empty answer, reports the answer, a
 })
 
 test('reports a range as unavailable when the venue does not answer, and requests it again later', async () => {
-  const { history, held, asked: requested } = remembering([])
+  const { history, held, requested } = remembering([])
   const { past, first } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   held.answer = () => Promise.reject(new Error('down'))
@@ -683,7 +683,7 @@ test('reports a range as unavailable when the venue does not answer, and request
 })
 
 test('requests another client’s price at once while one client has ten times its share of requests', async () => {
-  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
   const { past, market } = openPast(history)
@@ -707,7 +707,7 @@ for (const [name, requesterOf] of [
   ['many accounts of an address', (number: number) => [`account ${number}`, '10.0.0.1']],
 ] as const) {
   test(`requests at most 120 past prices a minute for ${name}`, async () => {
-    const { history, asked: requested } = remembering([point(TODAY_MS, 0.5)])
+    const { history, requested } = remembering([point(TODAY_MS, 0.5)])
     const { past, market, clock } = openPast(history)
     const ask = async (number: number, requester: Requester) =>
       past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000), requester)

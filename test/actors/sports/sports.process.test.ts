@@ -328,15 +328,13 @@ describe('games of single listings', () => {
     for (let game = 0; game < 150; game += 1) list(game)
     const grouped = async () => {
       const startedMs = bench.clock.monotonicMs()
-      const { result, turnCount: tickCount } = await turnsOf(() =>
-        bench.sports.games('cbb', '2025-09-04'),
-      )
+      const { result, tickCount } = await turnsOf(() => bench.sports.games('cbb', '2025-09-04'))
       const elapsedMs = bench.clock.monotonicMs() - startedMs
-      return { keys: [...result.keys()], turnCount: tickCount, elapsedMs }
+      return { keys: [...result.keys()], tickCount, elapsedMs }
     }
     const first = await grouped()
     assert.equal(first.keys.length, 150)
-    assert.ok(first.turnCount > 4, `grouped in ${first.turnCount} turns`)
+    assert.ok(first.tickCount > 4, `grouped in ${first.tickCount} turns`)
     const again = bench.sports.games('cbb', '2025-09-04')
     assert.ok(!(again instanceof Promise), 'a kept day is answered at once')
     const rows = Array.from({ length: 5_000 }, (_, index) => ({
@@ -344,7 +342,7 @@ describe('games of single listings', () => {
       ...{ location: '', nickname: '' },
     }))
     const learned = await turnsOf(() => bench.sports.learnTeams(rows))
-    assert.ok(learned.turnCount > 20, `learned in ${learned.turnCount} turns`)
+    assert.ok(learned.tickCount > 20, `learned in ${learned.tickCount} turns`)
     assert.deepEqual((await grouped()).keys, first.keys)
     // Twenty ask while a game more is listed: the day is grouped once for them, and whole.
     list(150)
@@ -405,7 +403,7 @@ async function turnsOf<Result>(work: () => Result | Promise<Result>) {
   const loop = countTicks()
   const result = await work()
   loop.stop()
-  return { result, turnCount: loop.count() }
+  return { result, tickCount: loop.count() }
 }
 
 /** Two letters for each number below 676. */

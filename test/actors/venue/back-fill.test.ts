@@ -254,24 +254,18 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
     clock,
     backFill,
     lost,
-    asked: requested,
-    said: stated,
+    requested,
+    stated,
     seconds,
-    doubted: suspected,
+    suspected,
     beganMs,
   }
 }
 
 test('repeats a request until the answer reaches back to known data', async () => {
-  const {
-    backFill,
-    asked: requested,
-    said: stated,
-    lost,
-    seconds,
-    doubted: suspected,
-    beganMs,
-  } = openDoubted((nowMs) => nowMs - 3_600_000)
+  const { backFill, requested, stated, lost, seconds, suspected, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
   backFill.fillFrom(timeMs(beganMs - 30_000))
   await tick()
   assert.ok(backFill.unreadSinceMs !== null)
@@ -297,15 +291,9 @@ test('announces a range as lost when no answer is accepted', async () => {
 })
 
 test('repeats a request when the answer ends minutes before a known trade', async () => {
-  const {
-    backFill,
-    asked: requested,
-    said: stated,
-    lost,
-    seconds,
-    doubted: suspected,
-    beganMs,
-  } = openDoubted((nowMs) => nowMs - 3_600_000)
+  const { backFill, requested, stated, lost, seconds, suspected, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
   stated.doubt = null
   stated.newestMs = timeMs(beganMs - 200_000)
   stated.newestKnownMs = timeMs(beganMs - 31_000)
@@ -327,7 +315,7 @@ test('repeats a request when the answer ends minutes before a known trade', asyn
 
 test('accepts an answer without known data when no older data is known', async () => {
   for (const existing of [() => null, (nowMs: number) => nowMs - 10_000]) {
-    const { backFill, asked: requested, seconds, beganMs } = openDoubted(existing)
+    const { backFill, requested, seconds, beganMs } = openDoubted(existing)
     backFill.fillFrom(timeMs(beganMs - 30_000))
     await tick()
     await seconds(10)

@@ -65,7 +65,7 @@ function openReader(count: number) {
     reader.start(() => {
       venue.loaded += 1
     })
-  return { start, reader, venue, doubted: suspected, seconds, all }
+  return { start, reader, venue, suspected, seconds, all }
 }
 
 for (const [reason, listed] of [
@@ -73,7 +73,7 @@ for (const [reason, listed] of [
   ['shorter', 60],
 ] as const) {
   test(`repeats a crawl that is ${reason} until a crawl is complete`, async () => {
-    const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
+    const { start, reader, venue, suspected, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
     await seconds(2)
@@ -98,7 +98,7 @@ for (const [reason, listed] of [
 }
 
 test('repeats a crawl with circular cursors and requests individual markets when few are missing', async () => {
-  const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
+  const { start, reader, venue, suspected, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
   await seconds(2)
@@ -114,7 +114,7 @@ test('repeats a crawl with circular cursors and requests individual markets when
 })
 
 test('requests a market missing from a listing again with back-off, then reports it as missing', async () => {
-  const { start, reader, venue, doubted: suspected, seconds } = openReader(1)
+  const { start, reader, venue, suspected, seconds } = openReader(1)
   start()
   await ticks()
   venue.answers = []

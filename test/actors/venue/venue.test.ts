@@ -160,12 +160,12 @@ function openVenue(
   const crawled = new Promise<void>((resolve) => actor.start(resolve))
   return {
     actor,
-    asked: requestsMade,
+    requestsMade,
     catalog,
     catalogRows,
     clock,
     crawled,
-    turns: ticks,
+    ticks,
     feed,
     fetched,
     held,
@@ -195,16 +195,13 @@ const ticks = async (count = 20) => {
 }
 
 test('follows all markets of the catalogue except resolved ones', async () => {
-  const { asked: requestsMade, crawled } = openVenue([
-    listing('x'),
-    listing('z', { status: 'resolved' }),
-  ])
+  const { requestsMade, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
   await crawled
   assert.deepEqual(requestsMade.watched, ['x'])
 })
 
 test('marks only the books affected by a gap as stale and requests them again', async () => {
-  const { asked: requestsMade, catalog, crawled, routes } = openVenue()
+  const { requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
   routes.route(feedEvent({}))
@@ -214,7 +211,7 @@ test('marks only the books affected by a gap as stale and requests them again', 
 })
 
 test('requests a stale book until it is fresh, and not afterwards', async () => {
-  const { asked: requestsMade, clock, crawled, routes } = openVenue([listing('x')])
+  const { requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(3 * staleRetryMs)
   assert.ok(requestsMade.resynced.length >= 2)
@@ -411,7 +408,7 @@ test('holds a trade of an unknown market until the market is read, then publishe
 })
 
 test('unsubscribes from a resolved market and subscribes to a reopened market', async () => {
-  const { asked: requestsMade, crawled, routes } = openVenue([listing('x')])
+  const { requestsMade, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
     routes.route({
@@ -710,7 +707,7 @@ test('records no coverage for a feed whose books may be over a minute late', () 
 async function openLateBooks(count: number) {
   const names = Array.from({ length: count }, (_, index) => `m${index}`)
   const world = openVenue(names.map((name) => listing(name)))
-  const { asked: requestsMade, clock, crawled, routes } = world
+  const { requestsMade, clock, crawled, routes } = world
   await crawled
   const books = () =>
     names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
@@ -725,7 +722,7 @@ async function openLateBooks(count: number) {
 
 test('marks books with delayed changes as stale, even without ticks, and requests them gradually once there is capacity', async () => {
   const world = await openLateBooks(50)
-  const { asked: requestsMade, clock, names, stale, tellAll, turns: held } = world
+  const { requestsMade, clock, names, stale, tellAll, ticks: held } = world
   held.isHeld = true
   tellAll((name) => change(name, [bid(0.4, 2)]))
   clock.advance(messageAgeMsMax)
@@ -759,7 +756,7 @@ test('marks books with delayed changes as stale, even without ticks, and request
 
 test('marks the feed as stale while books are late and shortly afterwards, and publishes each state change once with both delays', async () => {
   const world = await openLateBooks(3)
-  const { actor, clock, tellAll, turns: held, updates } = world
+  const { actor, clock, tellAll, ticks: held, updates } = world
   const published = () =>
     updates.filter((update) => update.kind === 'status').map(({ state }) => state)
   assert.deepEqual([actor.state, published().at(-1)], ['live', 'live'])
@@ -785,15 +782,9 @@ test('marks the feed as stale while books are late and shortly afterwards, and p
 })
 
 test('serves books as stale over REST, without requesting snapshots, while the venue’s data is unread', async () => {
-  const {
-    actor,
-    asked: requestsMade,
-    catalog,
-    clock,
-    crawled,
-    routes,
-    updates,
-  } = openVenue([listing('x')])
+  const { actor, requestsMade, catalog, clock, crawled, routes, updates } = openVenue([
+    listing('x'),
+  ])
   await crawled
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   routes.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
@@ -818,7 +809,7 @@ test('serves books as stale over REST, without requesting snapshots, while the v
 })
 
 test('reconnects the book streams when data is unread for too long, and forwards pause and resume to the feed', async () => {
-  const { actor, asked: requestsMade, clock, crawled, routes } = openVenue([listing('x')])
+  const { actor, requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   const arriveLate = (lateMs: number) => {
     const receivedAtMs = clock.nowMs()

@@ -90,9 +90,9 @@ for (const { name, answer, ends, attempts, disabled } of RECEIVERS) {
       }
       await world.pass(2 * DAY)
       // A receiver that is gone is told nothing after its first answer.
-      const made = disabled === undefined ? 3 : 1
-      const counts = { created: made, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
-      assert.deepEqual(world.counts(view.id), { ...counts, [ends]: made })
+      const created = disabled === undefined ? 3 : 1
+      const counts = { created, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
+      assert.deepEqual(world.counts(view.id), { ...counts, [ends]: created })
       for (const delivery of world.deliveries(view.id)) {
         assert.equal(delivery.attempts, attempts)
         assert.equal(delivery.dueAtMs, null)

@@ -350,11 +350,11 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
     const atMs = timeMs(one.openedAtMs + ageMs)
-    const reached: OpportunityPeak =
+    const peak: OpportunityPeak =
       event === 'closed' && before !== null ? before : peakOf(one, before, atMs)
-    const published = { receivedAtMs: atMs, venueTimeMs: atMs, peak: reached, previousPeak: before }
+    const published = { receivedAtMs: atMs, venueTimeMs: atMs, peak, previousPeak: before }
     const reason = event === 'closed' ? 'prices' : null
-    before = reached
+    before = peak
     if (event === 'lasting') {
       watcher.onArbitrageRefresh?.(publishedOpportunity(one, { ...published, event: 'changed' }))
       return

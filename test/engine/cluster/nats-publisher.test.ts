@@ -80,11 +80,11 @@ function rig() {
     server.answer()
     await nextTurn()
   }
-  return { server, publisher, told: published, publish, pass }
+  return { server, publisher, published, publish, pass }
 }
 
 test('requests an acknowledgement for only the first and newest batch of a burst, and derives all sequence numbers', async () => {
-  const { server, told: published, publish, pass } = rig()
+  const { server, published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
   assert.equal(server.asked, 1)
@@ -116,7 +116,7 @@ test('requests an acknowledgement for only the first and newest batch of a burst
 })
 
 test('applies a refusal to every publish that the acknowledgement covers, and to no other', async () => {
-  const { server, told: published, publish, pass } = rig()
+  const { server, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
@@ -135,7 +135,7 @@ test('applies a refusal to every publish that the acknowledgement covers, and to
 })
 
 test('requests a separate acknowledgement for a batch that does not directly follow the previous batch', async () => {
-  const { server, publisher, told: published, publish, pass } = rig()
+  const { server, publisher, published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   publish(2, 7)

@@ -92,14 +92,14 @@ function bought(row: Row, resolvedTo: number | null) {
   }
   const pnlState = PnlState.empty()
   pnlState.apply(event, () => market)
-  return { tally: pnlState, event, market }
+  return { pnlState, event, market }
 }
 
 test('realises the same amount as the venue for a closed position held to the end', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
     const price = number(row, 'curPrice')
-    const { tally: pnlState, event, market } = bought(row, price)
+    const { pnlState, event, market } = bought(row, price)
     const redeemed = timeMs(event.timeMs + 120_000)
     const paid = { token: null, usd: usdMicros(event.size * price), timeMs: redeemed }
     pnlState.apply({ ...event, kind: 'redeem', ...paid }, () => market)
@@ -120,7 +120,7 @@ test('costs open positions like the venue, but counts a loser as lost while the 
     const isResolved = row.redeemable === true
     // Two of the wallets sold a part of what they bought: this is about what is left.
     const held = { ...row, totalBought: row.size }
-    const { tally: pnlState } = bought(held, isResolved ? price : null)
+    const { pnlState } = bought(held, isResolved ? price : null)
     const position = pnlState.position(0)
     // Averages are cut to four decimals.
     const tolerance = 100 * (position.bought / MICROS) + 50

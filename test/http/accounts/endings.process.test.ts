@@ -218,14 +218,14 @@ describe('ended credentials', () => {
       await byKey.next((message) => message.type === 'pong')
       byKey.socket.terminate()
     }
-    return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, goesOn: continues }
+    return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, continues }
   }
 
   test('ends only the given token and its streams on log-out, even when log-outs repeat or run concurrently', async () => {
     const { email, token, reader } = await newcomer()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
-    const { ended, goesOn: continues } = await streams(token, reader)
+    const { ended, continues } = await streams(token, reader)
     const out = () => send('POST', '/v1/auth/logout', bearer(token))
     const both = (await Promise.all([out(), out()])).map(({ status }) => status)
     assert.deepEqual(both.sort(), [204, 401])
@@ -251,7 +251,7 @@ describe('ended credentials', () => {
       assert.equal(got.status, status, got.text)
       assert.ok(!/hunter|correct|éé/.test(got.text), got.text)
     }
-    const { ended, goesOn: continues } = await streams(token, reader)
+    const { ended, continues } = await streams(token, reader)
     const changed = await change(PASSWORD, 'battery staple')
     assert.equal(changed.status, 200, changed.text)
     assert.equal(await ended, 4010)

@@ -43,7 +43,7 @@ const keep = (name: Name, field: string) => (answer: ReceivedResponse) => {
 }
 
 interface Step {
-  readonly says: string
+  readonly states: string
   readonly ask: () => Promise<ReceivedResponse>
   readonly status: number
   readonly then?: (answer: ReceivedResponse) => void
@@ -55,7 +55,7 @@ function step(
   ask: () => Promise<ReceivedResponse>,
   then?: Step['then'],
 ): Step {
-  return { says: states, status, ask, ...(then === undefined ? {} : { then }) }
+  return { states, status, ask, ...(then === undefined ? {} : { then }) }
 }
 
 const post = (path: string, body: unknown, headers?: Headers) => () =>
@@ -298,7 +298,7 @@ const STEPS: readonly Step[] = [
 
 describe('accounts over HTTP', () => {
   test('handles sign-up, log-in, keys, other accounts’ keys, disabling and deletion in each listed case', async (t) => {
-    for (const [at, { says: states, ask, status, then }] of STEPS.entries()) {
+    for (const [at, { states, ask, status, then }] of STEPS.entries()) {
       // All come from one address, which has twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
       const answer = await ask()

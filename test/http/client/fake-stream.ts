@@ -285,7 +285,7 @@ export class FakeStream {
     this.send(peer, { type: 'subscribed', id, channel, accepted: existing, rejected })
     const topics = peer.topics.get(channel) ?? new Set<string>()
     peer.topics.set(channel, topics)
-    if (isPlace(since)) return this.#resume(peer, { id, channel, known: existing, since, topics })
+    if (isPlace(since)) return this.#resume(peer, { id, channel, existing, since, topics })
     for (const name of existing) topics.add(name)
     for (const marketId of this.#expanded(existing)) this.#sendState(peer, channel, marketId)
     this.#synced(peer, id, channel)
@@ -296,13 +296,13 @@ export class FakeStream {
     {
       id,
       channel,
-      known: existing,
+      existing,
       since,
       topics,
     }: {
       id: unknown
       channel: string
-      known: string[]
+      existing: string[]
       since: { epoch: string; offset: number }
       topics: Set<string>
     },

@@ -27,7 +27,7 @@ let dashboard: FakeDashboard
 let market: FakeMarket
 before(async () => {
   dashboard = await openFakeDashboard()
-  market = dashboard.face.engine.add('busy')
+  market = dashboard.server.engine.add('busy')
   const levels = Array.from({ length: LEVELS }, (_, step) => step + 1)
   market.replace(
     levels.map((step) => level((50 - step) / 100, 100 + step)),

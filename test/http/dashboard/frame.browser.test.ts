@@ -7,7 +7,7 @@ import { type FakeDashboard, openFakeDashboard } from '../../support/browser/das
 let dashboard: FakeDashboard
 before(async () => {
   dashboard = await openFakeDashboard()
-  dashboard.face.engine.add('framed')
+  dashboard.server.engine.add('framed')
 })
 after(() => dashboard.close())
 
@@ -33,7 +33,7 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
     ['ann-token', true, 'Strict', false],
   )
   const third = await context.newPage()
-  await third.goto(`${dashboard.face.origin}/dashboard#/status`)
+  await third.goto(`${dashboard.server.origin}/dashboard#/status`)
   await third.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
   for (const one of [page, other, third]) {
     const [session, local, cookies, href] = await held(one)
@@ -93,7 +93,7 @@ test('renders once per frame when a signal is set a thousand times', async () =>
 })
 
 test('shows a banner for stale feeds and refused connections, and none otherwise', async () => {
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const line = page.locator('.connection')
@@ -138,10 +138,10 @@ test('routes by URL, including back and forward, external links, and unknown pag
   await page.locator('nav [aria-current=page]:text("Status")').waitFor()
   await page.goForward()
   await page.locator('nav [aria-current=page]:text("Matches")').waitFor()
-  await page.goto(`${dashboard.face.origin}/dashboard#/nothing/here`)
+  await page.goto(`${dashboard.server.origin}/dashboard#/nothing/here`)
   await page.getByRole('heading', { name: 'No such page' }).waitFor()
   assert.equal(await page.locator('nav [aria-current]').count(), 0)
-  await page.goto(`${dashboard.face.origin}/dashboard#`)
+  await page.goto(`${dashboard.server.origin}/dashboard#`)
   await page.locator('nav [aria-current=page]:text("Opportunities")').waitFor()
   await tab.close()
 })
@@ -315,7 +315,7 @@ test('shows a logged-out visitor what Twinbook is and the state of both venues',
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)
-  const { body } = await dashboard.face.get('/health')
+  const { body } = await dashboard.server.get('/health')
   const { exchanges } = body
   assert.ok(typeof exchanges === 'object' && exchanges !== null)
   const names = { venue_a: 'Polymarket (venue_a)', venue_b: 'Kalshi (venue_b)' }

@@ -20,7 +20,7 @@ const markup = (field: string) =>
 
 before(async () => {
   dashboard = await openFakeDashboard()
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const texts = {
     description: markup('description'),
     category: markup('category'),

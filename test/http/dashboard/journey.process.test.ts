@@ -14,7 +14,7 @@ before(async () => {
 after(() => dashboard.close())
 
 test('opens a market page from a search and shows its live book', async () => {
-  const { face: server } = dashboard
+  const { server } = dashboard
   const market = server.engine.add('rain', { question: 'Will rain happen?' })
   server.engine.add('snow', { question: 'Will snow happen?' })
   market.replace([level(0.42, 100)], [level(0.44, 30)])

@@ -24,7 +24,7 @@ const pairs: (readonly [FakeMarket, FakeMarket])[] = []
 let alone: FakeMarket
 before(async () => {
   dashboard = await openFakeDashboard()
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   for (let index = 0; index < PAIRS; index += 1) {
     const question = index === 0 ? MARKUP : `Does A${index} happen?`
     const a = engine.add(`a${index}`, { question })
@@ -72,7 +72,7 @@ test('shows matches in the order of REST, with both questions, reasons and objec
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.locator('.match').first().waitFor()
-  const { body } = await dashboard.face.get('/v1/matching-markets?limit=20')
+  const { body } = await dashboard.server.get('/v1/matching-markets?limit=20')
   assert.ok(Array.isArray(body.matches))
   const expected = body.matches.flatMap((match) => [match.venue_a.question, match.venue_b.question])
   assert.deepEqual(await texts(page, '.match td.question a'), expected)
@@ -91,7 +91,7 @@ test('shows the live price gap of an outcome between the venues', async () => {
   const tab = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
-  const { body } = await dashboard.face.get('/v1/matching-markets?limit=2')
+  const { body } = await dashboard.server.get('/v1/matching-markets?limit=2')
   assert.ok(Array.isArray(body.matches))
   assert.deepEqual(
     body.matches.map(({ price_gap }) => price_gap),
@@ -219,7 +219,7 @@ test('shows games with both venues side by side, and markets that only one venue
 })
 
 test('shows a game’s markets side by side, each with its own decimals, and the winner after settlement', async () => {
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const day = '2026-11-18'
   const eventSlug = `mlb-cin-tex-${day}`
   const labels = (names: readonly string[]) =>
@@ -291,7 +291,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
 
 /** Tells that a market ended. */
 function tellLifecycle(market: FakeMarket): void {
-  const { publisher } = dashboard.face.engine
+  const { publisher } = dashboard.server.engine
   const { ref, summary } = market
   const { slug, question, status, eventSlug, outcomes, closeAtMs, fees, resolutionStatus } = summary
   const named = { slug, question, status, eventSlug, outcomes, closeAtMs }
@@ -319,7 +319,7 @@ test('loads the list of another sport or day, and explains empty and invalid day
     new Date().toLocaleDateString('sv', { timeZone: 'America/New_York' }),
   )
   await page.getByText(`Neither venue lists Tennis games on ${today}`).waitFor()
-  await page.goto(`${dashboard.face.origin}/dashboard#/sports?date=2026-02-30`)
+  await page.goto(`${dashboard.server.origin}/dashboard#/sports?date=2026-02-30`)
   await page.getByText('no calendar has this date').waitFor()
   await tab.close()
 })
@@ -330,7 +330,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): W
   const { question, slug, eventSlug } = market.summary
   const named = { question, slug, eventSlug, outcome: 'Yes', category: null }
   const row: Whale = { ...trade, ...named, wallet: null, fills: 1, ...set }
-  const { publisher, whaleRows } = dashboard.face.engine
+  const { publisher, whaleRows } = dashboard.server.engine
   const { number, venue, nativeId } = market.ref
   const times = { venueTimeMs: row.timeMs, receivedAtMs: row.timeMs }
   const stamp = isPublished ? publisher.stamp('whales', number) : null
@@ -357,7 +357,7 @@ test('shows whales from REST, then new whales on top, with links to market and w
       .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-whale')))
   const rowOf = (id: string) => page.locator(`tr[data-whale="${id}"]`)
   await rowOf('old-a').waitFor()
-  const { body } = await dashboard.face.get('/v1/whales')
+  const { body } = await dashboard.server.get('/v1/whales')
   assert.ok(Array.isArray(body.trades))
   assert.deepEqual(
     await ids(),
@@ -411,8 +411,8 @@ test('shows whales from REST when the stream is unavailable', async () => {
   // In a tab without a worker that is shared, what becomes of its sockets can be told.
   await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
   await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
-  await page.context().addCookies([sessionCookie(dashboard.face.origin, 'ann-token')])
-  await page.goto(`${dashboard.face.origin}/dashboard#/whales`)
+  await page.context().addCookies([sessionCookie(dashboard.server.origin, 'ann-token')])
+  await page.goto(`${dashboard.server.origin}/dashboard#/whales`)
   await page.reload()
   await page.getByText('No live stream').waitFor()
   await page.locator('tr[data-whale="old-a"]').waitFor()
@@ -424,7 +424,7 @@ test('shows the status from REST and feed failures from the stream', async () =>
   const { page } = tab
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
   await figure('Markets').waitFor()
-  const { body } = await dashboard.face.get('/v1/stats')
+  const { body } = await dashboard.server.get('/v1/stats')
   const { markets, matches } = body
   assert.ok(isRecord(markets) && isRecord(matches))
   assert.equal(await figure('Markets').innerText(), String(markets.total))
@@ -437,7 +437,7 @@ test('shows the status from REST and feed failures from the stream', async () =>
   const feed = page.locator('tr[data-venue="venue_b"]')
   await feed.getByText('live', { exact: true }).waitFor()
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
-  dashboard.face.engine.publisher.publish({
+  dashboard.server.engine.publisher.publish({
     ...{ kind: 'status', venue: 'b', platform: 'venue_b', state: 'stale', lagMs: 900, delayMs: 1 },
     completeToMs: null,
     tradesSource: null,
@@ -450,7 +450,7 @@ test('shows the status from REST and feed failures from the stream', async () =>
 })
 
 test('lists unrecognized venue data on the status page as plain text', async () => {
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.getByText('Everything both venues send is recognized').waitFor()
@@ -468,7 +468,7 @@ test('lists unrecognized venue data on the status page as plain text', async () 
 })
 
 test('shows the leader and the lag of each process on the status page of a cluster', async () => {
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const one = {
     role: 'engine',
     name: 'one',
@@ -495,7 +495,7 @@ test('shows the leader and the lag of each process on the status page of a clust
 test('shows the number of open streams if the server reports it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
-  const { sessions } = dashboard.face.server.hub
+  const { sessions } = dashboard.server.server.hub
   // The page's own stream may come after the figure, and those of tabs before it go.
   const figure = page.locator('[data-figure="Open streams"] dd')
   do await beforeAgain()

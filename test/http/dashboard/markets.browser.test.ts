@@ -21,8 +21,8 @@ before(async () => {
 after(() => dashboard.close())
 
 /** Markets stay for the tests that follow: every one has a name of its own. */
-function add(name: string, set: Parameters<FakeDashboard['face']['engine']['add']>[1] = {}) {
-  return dashboard.face.engine.add(name, { question: `Will ${name} happen?`, ...set })
+function add(name: string, set: Parameters<FakeDashboard['server']['engine']['add']>[1] = {}) {
+  return dashboard.server.engine.add(name, { question: `Will ${name} happen?`, ...set })
 }
 
 const BIDS = [level(0.42, 100), level(0.41, 50.5), level(0.35, 1_000)]
@@ -68,13 +68,13 @@ const inDollars = ({ price, size }: { readonly price: number; readonly size: num
 
 /** Ids of REST's newest page, newest first. */
 async function newestTrades({ ref }: FakeMarket): Promise<readonly string[]> {
-  const { text } = await dashboard.face.get(`/v1/markets/${ref.id}/trades?limit=200`)
+  const { text } = await dashboard.server.get(`/v1/markets/${ref.id}/trades?limit=200`)
   const { trades }: TradePage = JSON.parse(text)
   return trades.map(({ id }) => id)
 }
 
 async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
-  const { text } = await dashboard.face.get(`/v1/markets/${ref.id}/orderbook?depth=10`)
+  const { text } = await dashboard.server.get(`/v1/markets/${ref.id}/orderbook?depth=10`)
   const book: Orderbook = JSON.parse(text)
   return book
 }
@@ -188,7 +188,7 @@ test('updates the tape and the last candle when a trade happens', async () => {
 
 test('loads candles from REST for another interval and updates the last bar live', async () => {
   const market = add('candles')
-  const hourAgo = timeMs(dashboard.face.engine.clock.nowMs() - 3_600_000)
+  const hourAgo = timeMs(dashboard.server.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
   market.trade()
   const tab = await dashboard.open(pageOf(market))
@@ -202,7 +202,7 @@ test('loads candles from REST for another interval and updates the last bar live
     await page.getByRole('button', { name: range, exact: true }).click()
     await page.waitForSelector(`.candles[data-interval="${interval}"][data-phase=shown]`)
     const path = `/v1/markets/${market.ref.id}/candles?interval=${interval}`
-    const { body } = await dashboard.face.get(path)
+    const { body } = await dashboard.server.get(path)
     const candles = Array.isArray(body.candles) ? body.candles : []
     await page.waitForSelector(`.legend[data-at="${candles.at(-1)?.timestamp_ms}"]`)
   }
@@ -215,7 +215,7 @@ test('loads candles from REST for another interval and updates the last bar live
 
 test('shows the venue’s price history on a newly opened chart, or an explanation when loading fails', async () => {
   const market = add('remembered')
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const nowMs = engine.clock.nowMs()
   const own = engine.pastPrices
   const point = (hours: number) => ({
@@ -273,7 +273,7 @@ test('formats prices with the decimals of the market’s tick size, with no char
       return fillText.call(this, text, ...position)
     }
   })
-  await page.goto(`${dashboard.face.origin}/dashboard${pageOf(market)}`)
+  await page.goto(`${dashboard.server.origin}/dashboard${pageOf(market)}`)
   await page.reload()
   await page.locator('.candles[data-phase=shown] .legend').waitFor()
   await page.locator('.tape tbody tr').nth(1).waitFor()
@@ -379,7 +379,7 @@ test('shows the matched market’s prices for the same outcome and the live gap'
   const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
   const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
   const terms = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
-  dashboard.face.engine.matches.put(market, matchedMarket, { ...checked, ...terms })
+  dashboard.server.engine.matches.put(market, matchedMarket, { ...checked, ...terms })
   market.replace([level(0.4, 10)], [level(0.42, 10)])
   matchedMarket.replace([level(0.5, 10)], [level(0.55, 10)])
   const figure = (page: Page, name: string) =>
@@ -495,11 +495,11 @@ test('keeps filters in the URL and loads each market only once across pages', as
 
 test('lists trading markets by volume, with search, sorting, grouping by event and state in the URL', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
-  const nowMs = dashboard.face.engine.clock.nowMs()
+  const nowMs = dashboard.server.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)
   const of = { category: 'Regattas', eventSlug: 'event-race' }
   for (const name of ['race', 'other']) {
-    dashboard.face.engine.addEvent(name, { category: 'Regattas' })
+    dashboard.server.engine.addEvent(name, { category: 'Regattas' })
   }
   add('quiet', { ...of, volume24h: usd(1), closeAtMs: days(1) })
   add('busy', { ...of, volume24h: usd(9), closeAtMs: days(3) })

@@ -37,7 +37,7 @@ let snow: Opportunity
 let cup: Opportunity
 before(async () => {
   dashboard = await openFakeDashboard()
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const pair = (name: string, question: string) => {
     const set = { question, description: `${name}: by the station at the airport.` }
     const [a, b] = [engine.add(`a-${name}`, set), engine.add(`b-${name}`, { ...set, venue: 'b' })]
@@ -95,7 +95,7 @@ function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunit
 
 /** Puts it among those that are open, or takes it away, and tells it. */
 function tell(event: ArbitrageUpdate['event'], found: Opportunity): void {
-  const { arbitrage, publisher } = dashboard.face.engine
+  const { arbitrage, publisher } = dashboard.server.engine
   const others = arbitrage.open.filter(({ id }) => id !== found.id)
   arbitrage.open = event === 'closed' ? others : [...others, found]
   const update = publishedOpportunity(found, {
@@ -117,7 +117,7 @@ const rowOf = (page: Page, id: string): Locator => page.locator(`tr[data-row="${
 const [RAINS, SNOWS, CUPS] = ['k3f9c2-1', 'k3f9c2-2', 'k3f9c2-3']
 
 async function fromRest(id: string): Promise<Found> {
-  const { text } = await dashboard.face.get(`/v1/arbitrage/${id}`)
+  const { text } = await dashboard.server.get(`/v1/arbitrage/${id}`)
   return JSON.parse(text)
 }
 
@@ -349,7 +349,7 @@ test('opens an opportunity by its URL, even if unlisted, and reports when it has
   await page.reload()
   await rowsAre(page, [RAINS])
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor()
-  await page.goto(`${dashboard.face.origin}/dashboard#/opportunities?open=k3f9c2-99`)
+  await page.goto(`${dashboard.server.origin}/dashboard#/opportunities?open=k3f9c2-99`)
   await page.reload()
   await page.getByText('The opportunity of this address is over.').waitFor()
   await tab.close()

@@ -53,7 +53,7 @@ function openShared() {
       )
     const views = () => published.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
     const isReady = (id: number) => published.some((one) => one.kind === 'ready' && one.id === id)
-    return { told: published, ask, until, events, views, isReady }
+    return { published, ask, until, events, views, isReady }
   }
   const endPause = () => {
     for (const action of pauses.splice(0)) action()
@@ -124,10 +124,10 @@ describe('stream shared between tabs', () => {
     assert.equal(late.events('state').length, 1)
     assert.deepEqual(late.events('status'), one.events('status'))
     endPause()
-    const before = one.told.length
+    const before = one.published.length
     for (const seq of [1, 2, 3]) notify(update(hail.ref.id, seq))
     const counts = () =>
-      one.told
+      one.published
         .slice(before)
         .flatMap((published) => (published.kind === 'book' ? [published.count] : []))
     assert.deepEqual(counts(), [1])
@@ -150,11 +150,11 @@ describe('stream shared between tabs', () => {
     }
     assert.equal(awake.events('heartbeat').length, 9)
     assert.equal(asleep.events('heartbeat').length, 4)
-    assert.equal(asleep.told.at(-1)?.kind, 'dropped')
-    const count = asleep.told.length
+    assert.equal(asleep.published.at(-1)?.kind, 'dropped')
+    const count = asleep.published.length
     asleep.ask({ kind: 'follow', id: 2, request: { channel: 'whales', all: true } })
     notify({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
-    assert.deepEqual([asleep.told.length, stream.tabCount], [count, 1])
+    assert.deepEqual([asleep.published.length, stream.tabCount], [count, 1])
     awake.ask({ kind: 'leave' })
   })
 
@@ -174,10 +174,10 @@ describe('stream shared between tabs', () => {
     await tab.until(() =>
       tab.events('state').some((event) => event.type === 'state' && event.state === 'closed'),
     )
-    const published = tab.told.length
+    const published = tab.published.length
     tab.ask({ kind: 'again' })
     await tab.until(() =>
-      tab.told.slice(published).some((one) => one.kind === 'ready' && one.id === 1),
+      tab.published.slice(published).some((one) => one.kind === 'ready' && one.id === 1),
     )
     assert.equal(opened(), 2)
     tab.ask({ kind: 'leave' })

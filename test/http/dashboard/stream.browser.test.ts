@@ -10,7 +10,7 @@ import { bid, level } from '../../support/worlds/builders.ts'
 let dashboard: FakeDashboard
 before(async () => {
   dashboard = await openFakeDashboard({ opensLocalAccount: true })
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   engine.accounts.make('one', { requestsPerMinute: 100_000, socketsMax: 1 })
   engine.accounts.make('none', { requestsPerMinute: 100_000, socketsMax: 0 })
   engine.accounts.make('local', { tier: 'enterprise', requestsPerMinute: 100_000, socketsMax: 50 })
@@ -20,12 +20,12 @@ after(() => dashboard.close())
 let count = 0
 function openMarket() {
   count += 1
-  const market = dashboard.face.engine.add(`streamed${count}`)
+  const market = dashboard.server.engine.add(`streamed${count}`)
   market.replace([level(0.42, 100)], [level(0.44, 30)])
   return market
 }
 const socketsOf = (name: string): number =>
-  [...dashboard.face.engine.accounts.accounts.values()].find(({ caller }) =>
+  [...dashboard.server.engine.accounts.accounts.values()].find(({ caller }) =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
@@ -37,7 +37,7 @@ test('shares one stream between three tabs, and continues when one tab closes', 
   const pages = [tab.page]
   for (const market of others) {
     const page = await tab.page.context().newPage()
-    await page.goto(`${dashboard.face.origin}/dashboard#/market/${market.ref.id}`)
+    await page.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
     pages.push(page)
   }
   for (const page of pages) await page.locator('.book[data-state=live]').waitFor()
@@ -76,7 +76,7 @@ test('opens a separate stream without a working shared worker, and reconnects a 
     const tab = await dashboard.open('#/status', { token: 'one-token' })
     const { page } = tab
     await page.addInitScript({ content: script })
-    await page.goto(`${dashboard.face.origin}/dashboard#/market/${market.ref.id}`)
+    await page.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
     await page.reload()
     await page.locator('.book[data-state=live]').waitFor()
     assert.equal(socketsOf('one'), 1, terms)

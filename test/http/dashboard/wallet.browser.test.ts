@@ -30,7 +30,7 @@ type Row = Readonly<Record<string, string | number | null>>
 
 /** Rows of an answer under a name. */
 async function rowsOf(path: string, name: string): Promise<readonly Row[]> {
-  const { body } = await dashboard.face.get(path)
+  const { body } = await dashboard.server.get(path)
   const rows = body[name]
   assert.ok(Array.isArray(rows))
   return rows
@@ -50,7 +50,7 @@ const attributes = (page: Page, selector: string, name: string) =>
 test('shows the wallet ranking when no address is given, and a message while the ranking is empty', async () => {
   const tab = await openAt('#/wallet')
   await tab.page.getByText('No wallets yet').waitFor()
-  const { engine } = dashboard.face
+  const { engine } = dashboard.server
   const markets = ['Rain', 'Snow', 'Wind'].map((name) => engine.add(name))
   const profile = { eoa: fakeAddress('e0'), handle: 'ann<b>', pseudonym: 'Calm-Fox', image: null }
   ann = randomWallet({ proxy: ANN, eventCount: 200, nowMs: NOON }, markets, profile)
@@ -83,7 +83,7 @@ test('shows profits from REST and a curve at the chosen granularity', async () =
     ['month', 'Monthly'],
   ]) {
     await card.getByRole('button', { name: terms ?? '', exact: true }).click()
-    const { body } = await dashboard.face.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
+    const { body } = await dashboard.server.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
     assert.ok(seconds.size > 0)
@@ -144,7 +144,7 @@ test('shows open and closed positions from REST, sorted by the chosen column', a
 test('shows profile and trades from REST, and loads more trades with a button', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
-  const { body } = await dashboard.face.get(`/v1/wallets/${ANN}`)
+  const { body } = await dashboard.server.get(`/v1/wallets/${ANN}`)
   const profile = page.locator('.wallet-profile')
   await profile.getByText(ANN).waitFor()
   await profile.getByText('Calm-Fox').waitFor()
@@ -193,10 +193,11 @@ test('shows a specific message for an invalid address, an unknown wallet and a m
   await page.getByRole('button', { name: 'Show wallet' }).click()
   await page.getByText('No trades of this wallet.').waitFor()
   assert.match(page.url(), new RegExp(`#/wallet/${NEW}$`))
-  const at = (subject: string) => page.goto(`${dashboard.face.origin}/dashboard#/wallet/${subject}`)
+  const at = (subject: string) =>
+    page.goto(`${dashboard.server.origin}/dashboard#/wallet/${subject}`)
   await at('0xnothing')
   await page.getByText('Not an address.').waitFor()
-  dashboard.face.engine.add('TICKER', { venue: 'b' })
+  dashboard.server.engine.add('TICKER', { venue: 'b' })
   await at('venue_b_TICKER')
   await page.getByText('this is an id of venue_b').waitFor()
   assert.equal(await page.locator('.card').count(), 0)

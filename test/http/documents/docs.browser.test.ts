@@ -11,7 +11,7 @@ let dashboard: FakeDashboard
 let address: string
 before(async () => {
   dashboard = await openFakeDashboard()
-  address = `${dashboard.face.origin}/docs`
+  address = `${dashboard.server.origin}/docs`
 })
 after(() => dashboard.close())
 

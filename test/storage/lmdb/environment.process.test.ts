@@ -30,7 +30,7 @@ interface Bench {
   readonly environment: Environment
   fault: Fault
   commitCount: number
-  room: DiskSpace
+  capacity: DiskSpace
   /** Every read of a table throws it. */
   readFault: Error | null
 }
@@ -72,11 +72,11 @@ function openBench(name: EnvironmentName): Bench {
     metrics,
     commitPauseMs: name === 'market' ? 20 : 0,
     failedRows: name === 'market' ? 'keep' : 'drop',
-    diskSpace: () => bench.room,
+    diskSpace: () => bench.capacity,
   })
   const capacity = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
   const bench: Bench = {
-    ...{ path, clock, metrics, environment, fault: 'none', commitCount: 0, room: capacity },
+    ...{ path, clock, metrics, environment, fault: 'none', commitCount: 0, capacity },
     readFault: null,
   }
   cleanups.push(async () => {
@@ -158,7 +158,7 @@ describe('LMDB environment', () => {
     test(`starts no LMDB commit when ${freeMiB} of ${totalMiB} MiB are free`, async () => {
       const bench = openBench('accounts')
       const accounts = new Accounts(bench.environment)
-      bench.room = { freeBytes: freeMiB * 2 ** 20, totalBytes: totalMiB * 2 ** 20 }
+      bench.capacity = { freeBytes: freeMiB * 2 ** 20, totalBytes: totalMiB * 2 ** 20 }
       await assert.rejects(accounts.putAccount(account('refused')), {
         code: 'UNAVAILABLE',
         retryAfterSeconds: 30,
@@ -166,7 +166,10 @@ describe('LMDB environment', () => {
       })
       assert.equal(bench.environment.state, 'diskFull')
       assert.equal(bench.commitCount, 0)
-      bench.room = { freeBytes: bench.room.freeBytes + 2 ** 24, totalBytes: bench.room.totalBytes }
+      bench.capacity = {
+        freeBytes: bench.capacity.freeBytes + 2 ** 24,
+        totalBytes: bench.capacity.totalBytes,
+      }
       await accounts.putAccount(account('accepted'))
       assert.equal(bench.environment.state, 'ok')
       assert.deepEqual(

@@ -12,7 +12,7 @@ import { type Chromium, openChromium, type Tab, type TabOptions } from './chromi
 
 /** The dashboard over a fake engine. */
 export interface FakeDashboard {
-  readonly face: ApiServer
+  readonly server: ApiServer
   readonly chromium: Chromium
   /** Opens a tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
   open(page: string, options?: TabOptions): Promise<Tab>
@@ -45,7 +45,7 @@ export async function openFakeDashboard(
     throw error
   })
   return {
-    face: server,
+    server,
     chromium,
     open: (page, options = {}) =>
       chromium.open(`${server.origin}/dashboard${page}`, { token: 'ann-token', ...options }),

@@ -328,10 +328,10 @@ export class FaultyLog implements ClusterLog {
         await this.#way()
         await put(key, null)
       },
-      watch: async ({ onEntry, onSnapshotEnd: onWhole }) => {
+      watch: async ({ onEntry, onSnapshotEnd }) => {
         await this.#way()
         for (const entry of rows.rows.values()) onEntry(entry)
-        onWhole()
+        onSnapshotEnd()
         const receive = (entry: BucketEntry) => {
           if (this.link === 'up') onEntry(entry)
         }

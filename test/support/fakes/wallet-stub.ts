@@ -256,7 +256,7 @@ export class WalletStub {
   fault: StubFault = (_, rows) => rows
   /** Responses by path beyond those of the history. */
   others: (ask: StubRequest) => unknown = () => 404
-  readonly #places = new Map<string, number>()
+  readonly #locations = new Map<string, number>()
 
   constructor(past: StubPast) {
     this.past = past
@@ -336,8 +336,8 @@ export class WalletStub {
     const random = this.shuffle
     if (random === null) return rows
     const placeOf = (row: StubRow) => {
-      const position = this.#places.get(row.transaction_hash) ?? random.next()
-      this.#places.set(row.transaction_hash, position)
+      const position = this.#locations.get(row.transaction_hash) ?? random.next()
+      this.#locations.set(row.transaction_hash, position)
       return position
     }
     return [...rows].sort(

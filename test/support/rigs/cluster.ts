@@ -70,7 +70,7 @@ export class ClusterRig {
   }
 
   /** Address of the first gateway, with the key of the first engine's local account. */
-  get places(): ServiceLocations {
+  get locations(): ServiceLocations {
     const key = readFileSync(join(this.venues.dataDir, 'local-key'), 'utf8').trim()
     return { gamma: this.venues.gamma, api: this.urls[0] ?? '', key }
   }
@@ -161,7 +161,7 @@ export class ClusterRig {
 
   /** The books of {@link booksUrl} at each gateway; null for one that does not respond. */
   async booksNow(): Promise<readonly (readonly Book[] | null)[]> {
-    const { key } = this.places
+    const { key } = this.locations
     return Promise.all(
       this.urls.map((url) =>
         read<{ orderbooks: readonly Book[] }>(this.booksUrl(url), key)
@@ -183,7 +183,7 @@ export class ClusterRig {
 
   /** Some books at each gateway. */
   async #books(): Promise<readonly (readonly Book[])[]> {
-    const { api, key } = this.places
+    const { api, key } = this.locations
     if (this.#someMarkets === '') {
       const path = `${api}/v1/markets?status=open&limit=20`
       const { markets } = await read<{ markets: readonly { id: string }[] }>(path, key)

@@ -184,7 +184,7 @@ const answersByPath: Reader = async (rows) => {
 interface Asking {
   readonly data: DataApi
   readonly drift: Drift
-  readonly tally: VenueCounters
+  readonly counts: VenueCounters
   readonly client: Pick<HttpClient, 'getJson'>
   readonly answer: unknown
 }
@@ -198,7 +198,7 @@ async function readAnswer(path: string, answer: unknown): Promise<readonly ReadR
   const read = ANSWER_READERS[path] ?? ((requesting) => otherAnswer(path, requesting))
   let all: readonly ReadResult[]
   try {
-    all = await read({ data: new DataApi({ client, drift }), drift, tally: counts, client, answer })
+    all = await read({ data: new DataApi({ client, drift }), drift, counts, client, answer })
   } catch (error) {
     if (!(error instanceof SuspectAnswerError)) throw error
     all = became(`doubt ${error.reason}`, null)
@@ -244,11 +244,7 @@ async function pageOf(
 }
 
 /** Positions of one status, given by the first row; further pages are empty. */
-async function positionsOf({
-  answer,
-  drift,
-  tally: counts,
-}: Asking): Promise<readonly ReadResult[]> {
+async function positionsOf({ answer, drift, counts }: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
   const client: Pick<HttpClient, 'getJson'> = {

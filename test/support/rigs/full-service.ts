@@ -63,11 +63,11 @@ export class Rig {
   /** Starts an engine that treats these venues as the live ones; resolves when it listens. */
   async startEngine(
     env: Readonly<Record<string, string>> = {},
-  ): Promise<{ engine: TestProcess; places: ServiceLocations }> {
+  ): Promise<{ engine: TestProcess; locations: ServiceLocations }> {
     const engine = this.spawnEngine(env)
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
-    return { engine, places: { gamma: this.gamma, api, key } }
+    return { engine, locations: { gamma: this.gamma, api, key } }
   }
 
   /** As `startEngine`, without waiting. */

@@ -53,7 +53,7 @@ export class RecordedEngine {
   readonly epoch: string
   readonly term: number
   /** Every update, in the order of publishing. */
-  readonly told: Update[] = []
+  readonly published: Update[] = []
   /** Batches by id, which gateways may request if the log did not deliver them. */
   readonly kept = new Map<string, Uint8Array>()
   #log: ClusterLog | null = null
@@ -128,7 +128,7 @@ export class RecordedEngine {
     for (const [shard, written] of this.#shards) written.sequence = await log.head(shard)
     const { engine } = this
     const { publisher, view } = engine
-    publisher.watch({ name: 'scribe', onUpdate: (update) => this.told.push(update) })
+    publisher.watch({ name: 'scribe', onUpdate: (update) => this.published.push(update) })
     const feeder = this.#feeder
     if (feeder === null) throw new Error('the engine was made without its feeder')
     feeder.isOpen = true

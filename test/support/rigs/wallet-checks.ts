@@ -29,7 +29,7 @@ const ASKED_AT_ONCE = 6
 /** A world, its engine's current address, and a logger. */
 export interface CheckedService {
   readonly world: TruthWorld
-  readonly places: ServiceLocations
+  readonly locations: ServiceLocations
   readonly say: (line: string) => void
 }
 
@@ -95,7 +95,7 @@ export async function checkWallets(t: TestContext, run: CheckedRun): Promise<voi
     'keeps the id of a fill permanently and all figures on a repeated request',
     async () => {
       for (const [ledger, before] of ids) {
-        const fills = (await fillsOf(service.places, addressOf(ledger))) ?? []
+        const fills = (await fillsOf(service.locations, addressOf(ledger))) ?? []
         const after = new Set(fills.map(({ id }) => id))
         const lost = before.filter((id) => !after.has(id))
         assert.deepEqual(lost, [])
@@ -117,7 +117,7 @@ export class WalletChecks {
   /** Requests each wallet, with retries until there is a response. */
   async open(ledgers: readonly SimWalletLedger[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
-      while ((await ask(this.#service.places, addressOf(ledger))) === null)
+      while ((await ask(this.#service.locations, addressOf(ledger))) === null)
         await this.#service.world.pause(300)
     })
   }
@@ -130,7 +130,7 @@ export class WalletChecks {
       find,
     )
     for (let tries = 0; tries < LIVE_TRIES; tries += 1) {
-      const fills = (await fillsOf(this.#service.places, addressOf(ledger))) ?? []
+      const fills = (await fillsOf(this.#service.locations, addressOf(ledger))) ?? []
       const served: Sheet = new Map()
       for (const fill of fills) countRow(served, fillText(fill, 'untold'))
       const ids = fills.map(({ id }) => id)
@@ -163,7 +163,7 @@ export class WalletChecks {
         const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
         // The venue names a wallet's owner only in responses about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
-        const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf, how)
+        const served = await servedSheet(this.#service.locations, addressOf(ledger), outcomeOf, how)
         const differing = typeof served === 'string' ? [served] : differences(served, due)
         if (differing.length === 0) wrong.delete(address)
         else {

@@ -105,7 +105,7 @@ describe('corpora', () => {
         addDumpRow(venue === 'a' ? GAMMA_SUBJECTS : KALSHI_SUBJECTS, row, into),
       )
       return {
-        told: published,
+        published,
         markets: into.markets.map(({ key, eventKey }) => [key, eventKey]),
         events: into.events.map(({ key }) => key),
       }
@@ -123,7 +123,7 @@ describe('corpora', () => {
         reduced,
       ),
       {
-        told: [true, true, true],
+        published: [true, true, true],
         markets: [
           ['KXA-26-X', 'KXA-26'],
           ['KXA-26-X', 'KXA-26'],
@@ -138,7 +138,7 @@ describe('corpora', () => {
         { slug: 'e', title: 'E', markets: [{ conditionId: '0x1', question: 'X?' }] },
       ),
       {
-        told: [true, true],
+        published: [true, true],
         markets: [
           ['0x1', 'e'],
           ['0x1', 'e'],
@@ -146,7 +146,7 @@ describe('corpora', () => {
         events: ['e'],
       },
     )
-    assert.deepEqual(read('a', null, 7, 'x', [], {}, { markets: [] }).told, [
+    assert.deepEqual(read('a', null, 7, 'x', [], {}, { markets: [] }).published, [
       false,
       false,
       false,
@@ -159,7 +159,7 @@ describe('corpora', () => {
   test('finds at least 99 of 100 planted pairs in the simulated world', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
-    const { markets, scoredCount: judgedCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
+    const { markets, scoredCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
     const high = markets.filter(({ pairScore: checked }) => checked.score >= MATCH_SCORE)
     const found = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
     const same = [...planted].filter(([, { kind }]) => kind === 'same')
@@ -176,7 +176,7 @@ describe('corpora', () => {
       wrong.map((pair) => [pair.a.title, pair.b.title, pair.b.handle]),
       [],
     )
-    assert.ok(judgedCount <= a.markets.length * 100)
+    assert.ok(scoredCount <= a.markets.length * 100)
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
   })
 

@@ -22,7 +22,7 @@ function openApi(...answers: unknown[]) {
       return answers[Math.min(requested.length, answers.length) - 1]
     },
   }
-  return { api: new DataApi({ client, drift }), asked: requested, drift }
+  return { api: new DataApi({ client, drift }), requested, drift }
 }
 
 async function readAll(api: DataApi): Promise<unknown[]> {
@@ -32,7 +32,7 @@ async function readAll(api: DataApi): Promise<unknown[]> {
 }
 
 test('follows cursors to the last page and keeps the first page’s filters', async () => {
-  const { api, asked: requested } = openApi(
+  const { api, requested } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },
   )

@@ -100,21 +100,19 @@ const idOf = (data: unknown): unknown => Object(data).id ?? null
 /** An opportunity of a world of its own, whose course a test tells in dollars. */
 function course(legs: Parameters<typeof opportunity>[0]) {
   const { publisher } = server.engine
-  let reachedBefore: ArbitrageUpdate['previousPeak'] = null
+  let previousPeak: ArbitrageUpdate['previousPeak'] = null
   return (event: ArbitrageUpdate['event'], dollars: number): number => {
     const one = opportunity(legs, { profit: usdMicros(dollars * 1_000_000) })
-    const reached: OpportunityPeak =
-      event === 'closed' && reachedBefore !== null
-        ? reachedBefore
-        : peakOf(one, reachedBefore, NOON)
+    const peak: OpportunityPeak =
+      event === 'closed' && previousPeak !== null ? previousPeak : peakOf(one, previousPeak, NOON)
     const reason = event === 'closed' ? 'prices' : null
     const published = publishedOpportunity(one, {
       event,
       reason,
-      peak: reached,
-      previousPeak: reachedBefore,
+      peak,
+      previousPeak,
     })
-    reachedBefore = reached
+    previousPeak = peak
     const stamp = publisher.stamp('arbitrage', published.market.number)
     publisher.publish({ ...published, ...stamp })
     return stamp.offset

@@ -41,11 +41,11 @@ function newLane(windowMs: number, costMs = 0) {
     windows.note(market, value, clock.monotonicMs())
     slices.plan(windows)
   }
-  return { clock, slices, windows, told: published, deaf, note }
+  return { clock, slices, windows, published, deaf, note }
 }
 
 test('sends a quiet market’s first change at once, then the last state of each window', () => {
-  const { clock, note, told: published } = newLane(250)
+  const { clock, note, published } = newLane(250)
   note(refAt(0), 1)
   assert.deepEqual(
     published.map(({ value }) => value),
@@ -73,7 +73,7 @@ test('sends a quiet market’s first change at once, then the last state of each
 })
 
 test('sends a new change instead of an older change whose window has already ended', () => {
-  const { windows, told: published } = newLane(250)
+  const { windows, published } = newLane(250)
   windows.note(refAt(0), 1, 0)
   windows.note(refAt(0), 2, 10)
   // No slice ran since: the loop was busy.
@@ -87,7 +87,7 @@ test('sends a new change instead of an older change whose window has already end
 test('sends at most one message per market and window, and always the last state', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
-    const { clock, note, told: published } = newLane(100)
+    const { clock, note, published } = newLane(100)
     const noted = new Map<number, { value: number; atMs: number }>()
     for (let step = 0; step < 20_000; step += 1) {
       const market = refAt(random.below(random.next() < 0.5 ? 5 : 300))
@@ -114,7 +114,7 @@ test('sends at most one message per market and window, and always the last state
 })
 
 test('sends a limited part of a burst at once and the rest in time slices', async () => {
-  const { note, told: published, windows } = newLane(250, 0.05)
+  const { note, published, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(published.length, conflationTickCount)
   let slices = 0
@@ -130,7 +130,7 @@ test('sends a limited part of a burst at once and the rest in time slices', asyn
 })
 
 test('sends all pending states in time slices when thousands of windows end simultaneously', async () => {
-  const { clock, note, told: published, windows } = newLane(250)
+  const { clock, note, published, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
     if (index % conflationTickCount === 0) await tick()
@@ -144,7 +144,7 @@ test('sends all pending states in time slices when thousands of windows end simu
 })
 
 test('retains nothing for markets that are removed or without subscribers', async () => {
-  const { clock, note, told: published, windows, deaf, slices } = newLane(250)
+  const { clock, note, published, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)
   assert.equal(windows.count, 0)

@@ -219,7 +219,7 @@ function check(
     )
   }
   const wanted = gaps.filter(
-    ({ offset, peak: reached }) => offset > began.arbitrage && reached.profit >= PROFIT_MIN,
+    ({ offset, peak }) => offset > began.arbitrage && peak.profit >= PROFIT_MIN,
   )
   assert.ok(wanted.length > 0 && wanted.length < gaps.length)
   assert.deepEqual(

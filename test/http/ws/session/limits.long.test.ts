@@ -237,7 +237,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
   try {
     const [slow, quick] = isLong ? [20, 180] : [6, 6]
     await rig.startVenues({ messagesPerSecond: 1_000, marketsPerVenue: 60, faults: 'off' })
-    const { engine, places: locations } = await rig.startEngine()
+    const { engine, locations } = await rig.startEngine()
     const port = Number(new URL(locations.api).port)
     const marketIds = await allMarketIds(locations)
     crowd = SimulatedUsers.start({
@@ -313,7 +313,7 @@ async function memoryOf(
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: rate, marketsPerVenue: 60, faults: 'off' })
-    const { engine, places: locations } = await rig.startEngine()
+    const { engine, locations } = await rig.startEngine()
     const port = Number(new URL(locations.api).port)
     const published = command(await allMarketIds(locations))
     const open = () => RawReader.open(port, `api_key=${locations.key}`, [published])
@@ -330,7 +330,7 @@ async function memoryOf(
     const removed = readers.filter(({ isClosed }) => isClosed).length
     await closeAll(readers)
     assert.equal(await engine.end('SIGTERM'), 0)
-    return { perKb, gone: removed, beforeKb, count: readers.length }
+    return { perKb, removed, beforeKb, count: readers.length }
   } finally {
     await rig.close()
   }
@@ -348,7 +348,7 @@ test('limits the memory of each connection, idle or busy', async (t) => {
     const before = (beforeKb / 1_024).toFixed(0)
     t.diagnostic(`${count} ${name} connections: ${perKb.toFixed(1)} KiB each above ${before} MiB`)
   }
-  assert.equal(idle.gone + busy.gone, 0)
+  assert.equal(idle.removed + busy.removed, 0)
   assert.ok(idle.perKb < 64, 'an idle connection')
   assert.ok(busy.perKb < 1_024, 'a busy connection that reads')
 })

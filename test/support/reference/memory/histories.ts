@@ -19,22 +19,22 @@ import type {
 
 /** One row per market and number (a time or a day). */
 class Rows<Row> {
-  readonly #byMarket = new Map<MarketNumber, { place: number; row: Row }[]>()
+  readonly #byMarket = new Map<MarketNumber, { position: number; row: Row }[]>()
   count = 0
 
   put(market: MarketNumber, position: number, row: Row): void {
     const list = this.#byMarket.get(market) ?? []
     this.#byMarket.set(market, list)
     const index = lowerBound(list, position)
-    const isKnown = list[index]?.place === position
+    const isKnown = list[index]?.position === position
     if (!isKnown) this.count += 1
-    list.splice(index, isKnown ? 1 : 0, { place: position, row })
+    list.splice(index, isKnown ? 1 : 0, { position, row })
   }
 
   get(market: MarketNumber, position: number): Row | null {
     const list = this.#byMarket.get(market) ?? []
     const entry = list[lowerBound(list, position)]
-    return entry?.place === position ? entry.row : null
+    return entry?.position === position ? entry.row : null
   }
 
   /** Rows of [from, to]. */
@@ -54,9 +54,10 @@ class Rows<Row> {
   /** The lowest position of a market, or of all. */
   oldest(market?: MarketNumber): number {
     if (market !== undefined)
-      return this.#byMarket.get(market)?.[0]?.place ?? Number.POSITIVE_INFINITY
+      return this.#byMarket.get(market)?.[0]?.position ?? Number.POSITIVE_INFINITY
     let oldest = Number.POSITIVE_INFINITY
-    for (const list of this.#byMarket.values()) oldest = Math.min(oldest, list[0]?.place ?? oldest)
+    for (const list of this.#byMarket.values())
+      oldest = Math.min(oldest, list[0]?.position ?? oldest)
     return oldest
   }
 
@@ -224,13 +225,13 @@ export class MemoryCoverage implements CoverageTable {
 }
 
 /** Index of the first row at or after a position. */
-function lowerBound(list: readonly { readonly place: number }[], position: number): number {
+function lowerBound(list: readonly { readonly position: number }[], position: number): number {
   let low = 0
   let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const entry = list[middle]
-    if (entry !== undefined && entry.place < position) low = middle + 1
+    if (entry !== undefined && entry.position < position) low = middle + 1
     else high = middle
   }
   return low

@@ -15,7 +15,7 @@ interface Box {
   deliveries: StoredDelivery[]
   lastNumber: number
   /** Removed finished deliveries, by final status. */
-  readonly gone: { delivered: number; exhausted: number; dropped: number }
+  readonly missing: { delivered: number; exhausted: number; dropped: number }
   throttledCount: number
   failingSinceMs: TimeMs | null
   readonly prices: Map<MarketNumber, PriceMicros>
@@ -95,7 +95,7 @@ export class MemoryOutbox implements OutboxTable {
 
   state(webhook: WebhookNumber): OutboxState {
     const box = this.#boxes.get(webhook)
-    const missing = box?.gone ?? { delivered: 0, exhausted: 0, dropped: 0 }
+    const missing = box?.missing ?? { delivered: 0, exhausted: 0, dropped: 0 }
     const throttledCount = box?.throttledCount ?? 0
     const dropped = missing.dropped + throttledCount
     const created = (box?.lastNumber ?? 0) + throttledCount
@@ -138,7 +138,7 @@ export class MemoryOutbox implements OutboxTable {
     )
     const due = firstKept < 0 ? finished : finished.slice(0, firstKept)
     const removed = new Set(due.slice(0, rowsMax))
-    for (const { status } of removed) if (status !== 'pending') box.gone[status] += 1
+    for (const { status } of removed) if (status !== 'pending') box.missing[status] += 1
     box.deliveries = box.deliveries.filter((one) => !removed.has(one))
     return due.length > rowsMax
   }
@@ -168,7 +168,7 @@ export class MemoryOutbox implements OutboxTable {
     if (existing !== undefined) return existing
     const missing = { delivered: 0, exhausted: 0, dropped: 0 }
     const state = { throttledCount: 0, failingSinceMs: null }
-    const box = { deliveries: [], lastNumber: 0, gone: missing, ...state, prices: new Map() }
+    const box = { deliveries: [], lastNumber: 0, missing, ...state, prices: new Map() }
     this.#boxes.set(webhook, box)
     return box
   }

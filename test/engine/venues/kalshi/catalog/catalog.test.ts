@@ -70,7 +70,7 @@ async function open(answers: Answers) {
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
   const suspected = (kind: string, reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
-  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, doubted: suspected }
+  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, suspected }
 }
 
 const market = (ticker: string, status = 'active', more: object = {}) => ({
@@ -164,11 +164,7 @@ describe('Kalshi catalogue', () => {
 
   it('keeps the known tags when the series list is empty', async () => {
     let series: object = SERIES
-    const {
-      catalog,
-      clock,
-      doubted: suspected,
-    } = await open((path) => {
+    const { catalog, clock, suspected } = await open((path) => {
       if (path === '/series') return series
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: [market('S-1-A')], cursor: '' }
@@ -438,11 +434,7 @@ describe('Kalshi trades over REST', () => {
     )
     let damage = (rows: readonly unknown[]) => rows
     let isWalkDamaged = false
-    const {
-      trades,
-      clock,
-      doubted: suspected,
-    } = await open((_path, query) => {
+    const { trades, clock, suspected } = await open((_path, query) => {
       const isWalk = !query.has('min_ts')
       return { trades: isWalk && !isWalkDamaged ? all : damage(all.slice(0, 4)), cursor: '' }
     })

@@ -63,7 +63,7 @@ async function openStub(
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
   t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { asked: requested, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
+  return { requested, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
 }
 
 const range = (close: string) => ({ close_dollars: close })
@@ -166,11 +166,7 @@ test('skips and counts unreadable candles', async (t) => {
 test('searches the archive for an old market missing from the live lists', async (t) => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
-  const {
-    read,
-    asked: requested,
-    clock,
-  } = await openStub(t, (path) => {
+  const { read, requested, clock } = await openStub(t, (path) => {
     if (path === '/historical/cutoff') return { market_settled_ts: cutoff }
     return path.startsWith('/historical/markets/') ? archived : null
   })

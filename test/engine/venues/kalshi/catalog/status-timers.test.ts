@@ -20,19 +20,19 @@ function open() {
     },
   })
   const at = (ms: number): TimeMs => timeMs(startMs + ms)
-  return { clock, told: published, timers, at }
+  return { clock, published, timers, at }
 }
 
 describe('Kalshi status timers', () => {
   it('opens and closes a market on time and confirms each change afterwards', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     timers.set('T', { status: 'closed', openAtMs: at(1_000), closeAtMs: at(60_000) })
     clock.advance(120_000)
     assert.deepEqual(published, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
   it('ignores repeated times but fires for changed times', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
     clock.advance(10_000)
@@ -46,7 +46,7 @@ describe('Kalshi status timers', () => {
   })
 
   it('replaces the old close time with a changed close time', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
     timers.correct('T', { closeAtMs: at(20_000) })
     timers.correct('unknown', { closeAtMs: at(5_000) })
@@ -57,7 +57,7 @@ describe('Kalshi status timers', () => {
   })
 
   it('only confirms a close long past, and does not repeat a status that the venue sent', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
     timers.noteStatus('TOLD', 'closed')
@@ -66,7 +66,7 @@ describe('Kalshi status timers', () => {
   })
 
   it('reports nothing and leaves no timer for removed markets or after stop', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
     timers.remove('A')
     timers.set('B', { status: 'open', openAtMs: null, closeAtMs: at(2_000) })
@@ -77,7 +77,7 @@ describe('Kalshi status timers', () => {
   })
 
   it('fires 10,000 closes in order with one timer', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     const random = seededRandom('timers')
     const expected: string[] = []
     for (let number = 0; number < 10_000; number += 1) {
@@ -93,7 +93,7 @@ describe('Kalshi status timers', () => {
   })
 
   it('notices within 30 s that the wall clock has jumped forward', () => {
-    const { clock, told: published, timers, at } = open()
+    const { clock, published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
     clock.jumpCalendar(3_700_000)
     clock.advance(30_000)

@@ -21,7 +21,7 @@ function openTeams(restUrl: string) {
     const labels = { venue: 'b', kind: 'teams', reason }
     return metrics.count('venue_answers_doubted_total', 'x', labels).value
   }
-  return { doubted: suspected, teams: () => venue.teams(new AbortController().signal), count }
+  return { suspected, teams: () => venue.teams(new AbortController().signal), count }
 }
 
 async function openStub(t: TestContext, answers: (query: URLSearchParams) => unknown) {
@@ -67,7 +67,7 @@ test('reads all pages and stops at a repeated cursor', async (t) => {
     y: { rows: [], cursor: 'z' },
     z: { rows: [4], cursor: '' },
   }
-  const { teams, doubted: suspected } = await openStub(t, (query) => {
+  const { teams, suspected } = await openStub(t, (query) => {
     const page = pages[query.get('cursor') ?? '']
     return { structured_targets: page?.rows.map(row), cursor: page?.cursor }
   })

@@ -207,7 +207,7 @@ function openFees() {
     assert.ok(typeof market !== 'string')
     return fees.completed({ ...market, ...more }).fees.now.taker?.rateMicros ?? null
   }
-  return { fees, clock, world, asked: requested, seen, reasons, pass, rateOf, drift }
+  return { fees, clock, world, requested, seen, reasons, pass, rateOf, drift }
 }
 
 const ROW = {
@@ -216,7 +216,7 @@ const ROW = {
 }
 
 test('requests fees missing from Gamma from the CLOB once an hour while the market is open', async () => {
-  const { fees, asked: requested, seen, pass, rateOf } = openFees()
+  const { fees, requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
   assert.equal(rateOf({ status: 'closed' }), null)
@@ -253,7 +253,7 @@ test('takes the minimum order from the CLOB when Gamma does not state it', async
 })
 
 test('treats an unreadable Gamma schedule as unknown, and reports unreadable schedules of other sources', async () => {
-  const { fees, asked: requested, world, pass, rateOf, drift } = openFees()
+  const { fees, requested, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
   for (const rate of [4, '7%', null]) {
@@ -273,7 +273,7 @@ test('treats an unreadable Gamma schedule as unknown, and reports unreadable sch
 })
 
 test('keeps announced fees without requesting them from the CLOB', async () => {
-  const { fees, world, asked: requested, reasons, pass, rateOf } = openFees()
+  const { fees, world, requested, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
   fees.note(ID, FEES_UNKNOWN)
@@ -300,7 +300,7 @@ test('keeps announced fees without requesting them from the CLOB', async () => {
 })
 
 test('queues 1,000 markets and requests two per second', async () => {
-  const { fees, asked: requested, world, pass, rateOf } = openFees()
+  const { fees, requested, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
   }

@@ -76,7 +76,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const suspected = (reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
       .value
-  return { clock, drift, source, asked: requested, read, cuts, rejections, doubted: suspected }
+  return { clock, drift, source, requested, read, cuts, rejections, suspected }
 }
 
 interface Source {
@@ -129,7 +129,7 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
 test('reads every row of a range once, starting from the newest row, and returns the oldest first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
-  const { read, asked: requested, cuts } = await openWalk(rows)
+  const { read, requested, cuts } = await openWalk(rows)
   const {
     got,
     completeFromMs,
@@ -157,7 +157,7 @@ test('reads every row of a range once, starting from the newest row, and returns
 test('neither repeats nor loses rows when new rows arrive between pages', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
-  const { read, source, asked: requested } = await openWalk(rows)
+  const { read, source, requested } = await openWalk(rows)
   const later = makeRows(() => 400, 1, random).map((row) => ({ ...row, timestamp: START_S + 900 }))
   source.page = (page) => {
     source.newestFirst = [...later.map(dataRow), ...source.newestFirst]
@@ -213,13 +213,13 @@ test('counts invalid rows, skips combinations with a specific reason, and reject
   back.source.page = () => []
   back.source.next = () => '7'
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
-  back.source.next = () => `${back.asked.length}`
+  back.source.next = () => `${back.requested.length}`
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
 })
 
 test('starts a read of older rows at the cursor of an earlier read', async () => {
   const rows = makeRows(() => 20, 600, seededRandom('places'))
-  const { read, asked: requested } = await openWalk(rows)
+  const { read, requested } = await openWalk(rows)
   for (let from = START_S + 1; from < START_S + 600; from += 60) {
     const to = Math.min(from + 59, START_S + 599)
     const { got } = await read(from, to)
@@ -249,7 +249,7 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 for (const [reason, damage] of Object.entries(DAMAGES)) {
   test(`does not accept a ${reason} page of the venue-wide list as complete`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
-    const { read, source, doubted: suspected } = await openWalk(rows)
+    const { read, source, suspected } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
     const { got, suspectReason: staleReason } = await read(START_S + 60, START_S + 199)
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
@@ -270,7 +270,7 @@ test('accepts a range without trades when the page contains an earlier trade', a
     1_000,
     seededRandom(1),
   )
-  const { read, asked: requested, doubted: suspected } = await openWalk(rows)
+  const { read, requested, suspected } = await openWalk(rows)
   const { got, suspectReason: staleReason } = await read(START_S + 300, START_S + 999)
   assert.equal(got.length, 1)
   assert.equal(staleReason, null)

@@ -235,8 +235,8 @@ test('follows cursors within a second that exceeds one page, and reports where a
     stub.pageRows = (limit) => Math.min(limit, 200)
     stub.fault = fault
     stub.others = unknown
-    const { events, isTailComplete: isTailWhole, settledToMs } = await read(stub)
-    assert.deepEqual([isTailWhole, settledToMs], [false, toMs])
+    const { events, isTailComplete, settledToMs } = await read(stub)
+    assert.deepEqual([isTailComplete, settledToMs], [false, toMs])
     assertTrue(events, wanted)
   }
 })
@@ -400,9 +400,9 @@ test('does not accept an answer without the last known event, or an empty answer
   ] as const) {
     const page = { data: positions, pagination: { has_more: false } }
     stub.others = ({ path }) => (path === '/v2/user-stats' ? { data } : page)
-    const { settledToMs, isTailComplete: isTailWhole } = await read(stub)
+    const { settledToMs, isTailComplete } = await read(stub)
     const isNobody = data === null && positions.length === 0
-    assert.deepEqual([settledToMs, isTailWhole], [isNobody ? NOW_MS - 60_000 : 0, isNobody])
+    assert.deepEqual([settledToMs, isTailComplete], [isNobody ? NOW_MS - 60_000 : 0, isNobody])
   }
 })
 

@@ -39,11 +39,11 @@ function makeFaulty(fault: SimFault, index = 0) {
     for (let second = 0; second < 61 && published.length === 0; second += 1) run(1)
     assert.ok(published.length > 0, 'each open market is asked once a minute')
   }
-  return { market, before, told: published, run, strike }
+  return { market, before, published, run, strike }
 }
 
 test('empties a book level by level and restores it after ten seconds', () => {
-  const { market, before, told: published, run, strike } = makeFaulty('empty_book')
+  const { market, before, published, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
   const [away] = published
@@ -73,7 +73,7 @@ test('empties only one side of a book and restores it', () => {
 })
 
 test('reports a tick change before the quotes that move to the new tick', () => {
-  const { market, told: published, strike } = makeFaulty('tick_size')
+  const { market, published, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
   assert.notEqual(market.tickMicros, oldTick)
@@ -86,7 +86,7 @@ test('reports a tick change before the quotes that move to the new tick', () => 
 test('merges quotes outwards when the tick becomes coarser, and reports exactly these changes', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
-    const { market, before, told: published, strike } = makeFaulty('tick_size', index)
+    const { market, before, published, strike } = makeFaulty('tick_size', index)
     if (market.tickMicros !== 1_000) continue
     strike()
     if (market.tickMicros === 1_000) continue
