@@ -293,14 +293,14 @@ class LogGateway implements Gateway {
       mirror.setDisconnected(true)
       void this.#replace()
     }
-    const shared = { clock, metrics }
     const index = new MarketSearch({ port: openSearch(), clock, log })
     let mirror: Mirror
     try {
       const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
         cluster.request(subject, body)
-      const set = { log, names: this.#names, index, onFault, request }
-      mirror = new Mirror(checkpoint, { ...shared, ...set })
+      // Written out: the compiler does not check the names of optional properties in a spread object.
+      const names = this.#names
+      mirror = new Mirror(checkpoint, { clock, metrics, log, names, index, onFault, request })
       index.rebuildFrom(() => mirror.catalog.texts())
       index.hold()
       await mirror.load(checkpoint)
@@ -309,7 +309,7 @@ class LogGateway implements Gateway {
       throw error
     }
     const follower = new Follower({
-      ...{ ...shared, log: cluster, from: checkpoint },
+      ...{ clock, metrics, log: cluster, from: checkpoint },
       sink: {
         take: (shard, items) => mirror.take(shard, items),
         recall: (epoch, items) => mirror.recall(epoch, items),

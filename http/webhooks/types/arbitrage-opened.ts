@@ -1,6 +1,7 @@
 // The event type `arbitrage.opened`: a basket of outcomes met a webhook's profit filters for the required time.
 
 import type { ArbitrageRefresh, ArbitrageUpdate } from '../../../engine/events.ts'
+import type { Happening } from '../../../engine/webhooks/event-type.ts'
 import {
   EXAMPLE_OPPORTUNITY,
   OpportunitySchema,
@@ -25,14 +26,16 @@ export const OPPORTUNITY_TYPE = {
 export function opportunityHappenings(
   { opportunity, receivedAtMs, peak }: ArbitrageRefresh,
   previousPeak: ArbitrageUpdate['previousPeak'],
-) {
-  const shared = {
+): readonly Happening[] {
+  const idParts = () => [opportunity.id]
+  return opportunity.legs.map(({ market }) => ({
+    ...PLAIN_HAPPENING,
+    market,
     originMs: receivedAtMs,
     peak,
     previousPeak,
-    idParts: () => [opportunity.id],
-  }
-  return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))
+    idParts,
+  }))
 }
 
 export const arbitrageOpened: EventDescriptor = {
