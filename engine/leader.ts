@@ -209,7 +209,7 @@ class Leading implements Leader {
         ...{ lagBatches: this.#writer?.waiting ?? 0, isConnected: !this.#isDeposed },
         ...{ leader: members.leader, members: members.all() },
       }),
-      gate: (take) => gated({ confirm: () => lease.confirm() }, take),
+      gate: (take) => gated(() => lease.confirm(), take),
       feeder: (components) => {
         const { cluster, clock, log, metrics } = parts
         const writer = new LogWriter<LogItem>({

@@ -5,14 +5,12 @@
 /** Maximum number of waiting events. Beyond it, they are passed on unchecked. */
 export const waitingEventsMax = 262_144
 
-interface GateParts {
-  /** Null while the lease is certain. Otherwise resolves with whether it is still held. */
-  readonly confirm: () => Promise<boolean> | null
-}
-
-/** Passes events to `take` in order, or discards them once the lease is known to be lost. */
+/**
+ * Passes events to `take` in order, or discards them once the lease is known to be lost. `confirm` returns null while
+ * the lease is certain. Otherwise it resolves with whether the lease is still held.
+ */
 export function gated<Event>(
-  { confirm }: GateParts,
+  confirm: () => Promise<boolean> | null,
   take: (event: Event) => void,
 ): (event: Event) => void {
   let waiting: Event[] | null = null

@@ -9,9 +9,12 @@ class Rig {
   readonly taken: number[] = []
   confirming: Promise<boolean> | null = null
   #end: (isHeld: boolean) => void = () => undefined
-  readonly emit = gated({ confirm: () => this.confirming }, (event: number) => {
-    this.taken.push(event)
-  })
+  readonly emit = gated(
+    () => this.confirming,
+    (event: number) => {
+      this.taken.push(event)
+    },
+  )
 
   pause(): void {
     this.confirming = new Promise((resolve) => {
