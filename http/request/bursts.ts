@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { addressRequestsPerTickMax, refusedRequestsPerSecondMax } from '../../engine/limits.ts'
+import { WindowCounts } from './window-counts.ts'
 
 /** Requests before a tick is watched: fewer than the limit per address and tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
@@ -31,32 +32,19 @@ export class Bursts {
   }
 }
 
-/** Maximum accounts and addresses whose refusals of this second are counted. */
-const REFUSED_MAX = 10_000
-
 /**
  * Counts requests beyond the quotas of accounts and addresses. A limited number per second is answered; further ones
  * end their connections.
  */
 export class Refusals {
-  readonly #clock: Clock
-  #secondStartMs = Number.NEGATIVE_INFINITY
-  readonly #counts = new Map<string, number>()
+  readonly #counts: WindowCounts
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.#counts = new WindowCounts(clock, 1_000)
   }
 
   /** Whether one more request of this account or address may be answered with a refusal. */
   admits(name: string): boolean {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#secondStartMs >= 1_000) {
-      this.#secondStartMs = nowMs
-      this.#counts.clear()
-    }
-    const count = (this.#counts.get(name) ?? 0) + 1
-    if (count === 1 && this.#counts.size >= REFUSED_MAX) return true
-    this.#counts.set(name, count)
-    return count <= refusedRequestsPerSecondMax
+    return this.#counts.add(name) <= refusedRequestsPerSecondMax
   }
 }

@@ -6,15 +6,13 @@
 import type { Clock } from '../../engine/clock.ts'
 import { connectionsOfAddressMax, connectionsWindowMs } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
+import { WindowCounts } from './window-counts.ts'
 
 /** File descriptors reserved for everything else: this share, and at least a fixed number. */
 const RESERVE_SHARE = 1 / 8
 const RESERVE_MIN = 64
 /** Share of open connections from which connections count as crowded. */
 const CROWDED_SHARE = 3 / 4
-/** Maximum addresses counted per window; all others share one count. */
-const ADDRESSES_MAX = 10_000
-const OTHERS = 'others'
 
 /** Maximum connections of a process that may have `descriptorsMax` file descriptors. */
 export function connectionsMaxOf(descriptorsMax: number): number {
@@ -24,17 +22,15 @@ export function connectionsMaxOf(descriptorsMax: number): number {
 }
 
 export class Connections {
-  readonly #clock: Clock
   readonly #max: number
   readonly #refused: Count
   #openCount = 0
-  /** Connections opened per address in the current window. */
-  readonly #opened = new Map<string, number>()
-  #windowStartMs = Number.NEGATIVE_INFINITY
+  /** Connections opened per address. */
+  readonly #opened: WindowCounts
 
   /** `max`: maximum open connections, including streams. */
   constructor(parts: { clock: Clock; metrics: Metrics; max: number }) {
-    this.#clock = parts.clock
+    this.#opened = new WindowCounts(parts.clock, connectionsWindowMs)
     this.#max = parts.max
     const help = 'Connections that were ended as they began, since too many were open.'
     this.#refused = parts.metrics.count('http_connections_refused_total', help)
@@ -49,7 +45,7 @@ export class Connections {
   /** Registers a new connection; false: close it. `address` is null for a proxy, which connects for many clients. */
   opened(address: string | null): boolean {
     this.#openCount += 1
-    const isOver = address !== null && this.#count(address) > connectionsOfAddressMax
+    const isOver = address !== null && this.#opened.add(address) > connectionsOfAddressMax
     const isAdmitted = this.#openCount <= this.#max && !(isOver && this.isCrowded)
     if (!isAdmitted) this.#refused.inc()
     return isAdmitted
@@ -58,18 +54,5 @@ export class Connections {
   /** Registers a closed connection, including one that was not admitted. */
   closed(): void {
     this.#openCount -= 1
-  }
-
-  #count(address: string): number {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#windowStartMs >= connectionsWindowMs) {
-      this.#windowStartMs = nowMs
-      this.#opened.clear()
-    }
-    const isCounted = this.#opened.size < ADDRESSES_MAX || this.#opened.has(address)
-    const name = isCounted ? address : OTHERS
-    const count = (this.#opened.get(name) ?? 0) + 1
-    this.#opened.set(name, count)
-    return count
   }
 }
