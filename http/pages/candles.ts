@@ -18,7 +18,7 @@ import {
   quotedBars,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/handler-times.ts'
 
 /** Bars per read: some tenths of a millisecond. */
 const READ_BARS = 64
@@ -136,7 +136,7 @@ async function readCandles(source: BarSource, range: CandleRange, clock: Clock):
     if (last === undefined || bars.length < READ_BARS) return candles
     toMs = last.startMs - BAR_MS[size]
     if (clock.monotonicMs() < sliceEndsAtMs) continue
-    await yieldToEventLoop(clock)
+    await nextMeasuredTick(clock)
     sliceEndsAtMs = clock.monotonicMs() + TIME_SLICE_MS
   }
   return candles

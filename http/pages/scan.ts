@@ -10,7 +10,7 @@ import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/handler-times.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** One quarter of the time that a handler may run without yielding. */
@@ -52,7 +52,7 @@ class ScanTurns {
   async #plan(clock: Clock): Promise<void> {
     if (this.#isPlanned) return
     this.#isPlanned = true
-    await yieldToEventLoop(clock)
+    await nextMeasuredTick(clock)
     this.#isPlanned = false
     this.#waiting.next()?.()
     if (this.#waiting.size > 0) this.#plan(clock)
@@ -171,7 +171,7 @@ class Scan<Row> {
     if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInSlot(mergedPages)
     // The rows of one table, at most one page of them.
-    else await this.#run(async () => yieldToEventLoop(this.#spec.clock))
+    else await this.#run(async () => nextMeasuredTick(this.#spec.clock))
     return this.page()
   }
 

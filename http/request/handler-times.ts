@@ -1,6 +1,6 @@
 // Measures how long request handling blocks the event loop. A piece lasts from a request's arrival, or from the end of
 // reading a body or token, to the answer or first await. Each later tick in which a handler continues
-// (`yieldToEventLoop`) is another piece. Continuations after another thread's answer are not measured.
+// (`nextMeasuredTick`) is another piece. Continuations after another thread's answer are not measured.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
@@ -9,7 +9,7 @@ import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
 /** Waits for the next event-loop tick, and measures how long that tick is blocked. */
-export function yieldToEventLoop(clock: Clock): Promise<void> {
+export function nextMeasuredTick(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
       timesOf.get(clock)?.beginTick()

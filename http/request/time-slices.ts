@@ -2,7 +2,7 @@
 // slice is enough, the work runs synchronously.
 
 import type { Clock } from '../../engine/clock.ts'
-import { sliceEndMs, yieldToEventLoop } from './handler-times.ts'
+import { nextMeasuredTick, sliceEndMs } from './handler-times.ts'
 
 /** One quarter of a handler's limit without yielding; the last row may exceed it. */
 const TIME_SLICE_MS = 2.5
@@ -29,7 +29,7 @@ export async function writeInSlices<Row, Text>(
   rows: readonly Row[],
   parts: { readonly fewRows: number; readonly write: (row: Row) => Text },
 ): Promise<readonly Text[]> {
-  if (rows.length > parts.fewRows) await yieldToEventLoop(clock)
+  if (rows.length > parts.fewRows) await nextMeasuredTick(clock)
   return mapInSlices(clock, rows, parts.write)
 }
 
@@ -69,7 +69,7 @@ async function rest<Row>(
 ): Promise<void> {
   let doneCount = start
   while (doneCount < rows.length) {
-    await yieldToEventLoop(clock)
+    await nextMeasuredTick(clock)
     doneCount = runSlice(clock, rows, doneCount, work)
   }
 }

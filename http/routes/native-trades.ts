@@ -29,7 +29,7 @@ import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/handler-times.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
 import { forEachInSlices, writeInSlices } from '../request/time-slices.ts'
@@ -258,7 +258,7 @@ function isOf(wallet: string, party: string | null): boolean {
 async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
   let oldestMs = Number.POSITIVE_INFINITY
   // The preceding work has used up its tick.
-  await yieldToEventLoop(clock)
+  await nextMeasuredTick(clock)
   await forEachInSlices(clock, markets, (view) => {
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)
   })

@@ -11,7 +11,7 @@ import { MICROS, toSeconds } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { PagePosition } from '../pages/lists.ts'
 import type { ListPosition } from '../request/cursor.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/handler-times.ts'
 import { forEachInSlices } from '../request/time-slices.ts'
 import { nullable, WalletPositionSchema } from '../schemas.ts'
 import { namesOf, outcomeLabel } from './events.ts'
@@ -176,7 +176,7 @@ async function inOrder(
 ): Promise<readonly PositionView[]> {
   // For a long list, the reads before and the writes after run in separate event-loop ticks.
   const isLong = positions.length > SHORT_LIST
-  if (isLong) await yieldToEventLoop(clock)
+  if (isLong) await nextMeasuredTick(clock)
   const keys =
     sortBy === 'question'
       ? await textRanks(
@@ -184,13 +184,13 @@ async function inOrder(
           positions.map((position) => namesOf(position).question),
         )
       : numbersOf(positions, KEYS[sortBy])
-  if (isLong) await yieldToEventLoop(clock)
+  if (isLong) await nextMeasuredTick(clock)
   const listed: PositionView[] = []
   for (const index of sortedPositions(keys, keys.length, order)) {
     const position = positions[index]
     if (position !== undefined) listed.push(position)
   }
-  if (isLong) await yieldToEventLoop(clock)
+  if (isLong) await nextMeasuredTick(clock)
   return listed
 }
 

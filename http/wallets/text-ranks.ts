@@ -1,7 +1,7 @@
 // Ranks texts alphabetically as numbers for sorting, without blocking the event loop.
 
 import type { Clock } from '../../engine/clock.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/handler-times.ts'
 import { forEachInSlices } from '../request/time-slices.ts'
 
 /** Texts sorted per event-loop tick: a fraction of a millisecond. */
@@ -34,7 +34,7 @@ export async function textRanks(
 async function sortedTexts(clock: Clock, texts: readonly string[]): Promise<readonly string[]> {
   let runs: (readonly string[])[] = []
   for (let start = 0; start < texts.length; start += RUN_TEXTS) {
-    if (start > 0) await yieldToEventLoop(clock)
+    if (start > 0) await nextMeasuredTick(clock)
     runs.push(texts.slice(start, start + RUN_TEXTS).sort())
   }
   while (runs.length > 1) {
@@ -53,7 +53,7 @@ async function mergedRuns(
   other: readonly string[],
 ): Promise<readonly string[]> {
   if (other.length === 0) return one
-  await yieldToEventLoop(clock)
+  await nextMeasuredTick(clock)
   const merged: string[] = []
   let otherCount = 0
   await forEachInSlices(clock, one, (text) => {

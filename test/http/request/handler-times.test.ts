@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { HandlerTimes, yieldToEventLoop } from '../../../http/request/handler-times.ts'
+import { HandlerTimes, nextMeasuredTick } from '../../../http/request/handler-times.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 test('counts each synchronous run of a handler and reports the longest of the last minute', async () => {
@@ -41,7 +41,7 @@ test('counts the event-loop tick in which a handler resumes until its continuati
     clock.advance(3)
   }
   const work = async () => {
-    await yieldToEventLoop(clock)
+    await nextMeasuredTick(clock)
     assert.equal(times.isInTick, true)
     clock.advance(4)
     await later()
@@ -50,8 +50,8 @@ test('counts the event-loop tick in which a handler resumes until its continuati
   const done = work()
   clock.advance(100)
   await done
-  await yieldToEventLoop(clock)
+  await nextMeasuredTick(clock)
   assert.equal(times.largestMs(), 8)
-  await yieldToEventLoop(new ManualClock())
+  await nextMeasuredTick(new ManualClock())
   assert.equal(times.isInTick, false)
 })
