@@ -20,7 +20,7 @@ import { bookTemplate, fillBook, PLAIN_BOOK } from '../http/records/books.ts'
 import { MarketAnswerCache } from '../http/records/market-answer-cache.ts'
 import { MarketRecords } from '../http/records/markets.ts'
 import { fillPrice, priceTemplate } from '../http/records/prices.ts'
-import { mapInSlices } from '../http/request/time-slices.ts'
+import { mapInSlices } from '../http/request/sliced-rows.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {

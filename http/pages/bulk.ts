@@ -5,7 +5,7 @@ import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
-import { mapInSlices } from '../request/time-slices.ts'
+import { mapInSlices } from '../request/sliced-rows.ts'
 
 const IDS_MAX = 100
 

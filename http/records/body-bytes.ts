@@ -4,7 +4,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'
 import { type Answer, jsonBytes } from '../request/reply.ts'
-import { forEachInSlices } from '../request/time-slices.ts'
+import { forEachInSlices } from '../request/sliced-rows.ts'
 
 const BYTES_FIRST = 64 * 1024
 /** Larger or additional buffers are not reused. */

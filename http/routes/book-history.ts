@@ -15,7 +15,7 @@ import { marketTexts, snapshotText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { writeInSlices } from '../request/time-slices.ts'
+import { writeInSlices } from '../request/sliced-rows.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
 /** A row holds up to 40 levels: reading this many takes about 1 ms. */

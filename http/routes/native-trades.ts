@@ -32,7 +32,7 @@ import { listOf } from '../request/find-market.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { forEachInSlices, writeInSlices } from '../request/time-slices.ts'
+import { forEachInSlices, writeInSlices } from '../request/sliced-rows.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 const ROWS_PER_TICK = 256

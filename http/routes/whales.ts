@@ -21,7 +21,7 @@ import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText, withHeader } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { writeInSlices } from '../request/time-slices.ts'
+import { writeInSlices } from '../request/sliced-rows.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
-import { forEachInSlices } from '../request/time-slices.ts'
+import { forEachInSlices } from '../request/sliced-rows.ts'
 
 /** Texts sorted per event-loop tick: a fraction of a millisecond. */
 const RUN_TEXTS = 512

@@ -16,7 +16,7 @@ import { cursorText, type TimeRangeQuery, timeRangeOf } from '../pages/time-rang
 import type { ListCursors } from '../request/cursor.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
-import { writeInSlices } from '../request/time-slices.ts'
+import { writeInSlices } from '../request/sliced-rows.ts'
 import {
   ACTIVITY_KINDS,
   ACTIVITY_TYPES,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { HandlerTimes } from '../../../http/request/handler-times.ts'
-import { mapInSlices } from '../../../http/request/time-slices.ts'
+import { mapInSlices } from '../../../http/request/sliced-rows.ts'
 import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
