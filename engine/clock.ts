@@ -37,6 +37,11 @@ export const systemClock: Clock = {
   soon: (action) => void setImmediate(action),
 }
 
+/** Resolves after the events that have already arrived are handled: see {@link Clock.soon}. */
+export function nextTick(clock: Pick<Clock, 'soon'>): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve))
+}
+
 /** A promise that resolves after `delayMs`, or at once when `signal` is or becomes aborted. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 // and webhook deliveries. A standby numbers markets itself and maps them by the venues' ids. Replay is idempotent: the
 // read position of each shard is stored beside the rows.
 
-import { type Clock, pause } from '../../engine/clock.ts'
+import { type Clock, nextTick, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
 import {
   type Checkpoint,
@@ -372,7 +372,7 @@ export class Standby {
       }
       offset = rows.at(-1)?.offset ?? offset
       if (rows.length < PAGE_ROWS) break
-      await new Promise<void>((next) => clock.soon(next))
+      await nextTick(clock)
     }
     const run = this.#runOf(batch)
     for (const [venue, lost] of times) {

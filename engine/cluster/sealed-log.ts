@@ -3,7 +3,7 @@
 // with the key, repeated or late requests and announcements, and records that are older than the known
 // ones.
 
-import type { Clock } from '../clock.ts'
+import { type Clock, nextTick } from '../clock.ts'
 import type { Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import {
@@ -145,8 +145,7 @@ export class SealedLog implements ClusterLog {
     return this.#inner.close()
   }
 
-  readonly #yieldToEventLoop = (): Promise<void> =>
-    new Promise((next) => this.#parts.clock.soon(next))
+  readonly #yieldToEventLoop = (): Promise<void> => nextTick(this.#parts.clock)
 
   #openReplayFilter(): ReplayFilter {
     return new ReplayFilter(this.#parts.clock)
