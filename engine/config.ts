@@ -163,7 +163,7 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   },
   SIM_RTDS_END_S: {
     default: '0',
-    means: 'seconds after which the simulated RTDS tells no more trades, 0 to 86400; 0: never',
+    means: 'seconds after which the simulated RTDS sends no more trades, 0 to 86400; 0: never',
   },
   SIM_PORT: { default: '4010', means: 'first port of `npm run venues`' },
   POLYMARKET_GAMMA_URL: { default: '', means: 'Gamma REST' },
@@ -208,7 +208,7 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   },
   TRUSTED_PROXIES: {
     default: '',
-    means: 'addresses and subnets whose X-Forwarded-For is believed, comma-separated',
+    means: 'addresses and subnets whose X-Forwarded-For is trusted, comma-separated',
   },
   CORS_ORIGINS: { default: '*', means: 'allowed origins, comma-separated' },
   RETENTION_DAYS: {

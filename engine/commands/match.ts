@@ -12,7 +12,7 @@ const ACTIONS = ['confirm', 'reject', 'forget']
 const COMMAND = {
   name: 'npm run match',
   about:
-    'Keeps an operator\u2019s verdict on a pair of markets or families, which stands above every score.',
+    'Stores an operator\u2019s override for a pair of markets or families. It takes precedence over every score.',
   usage: ['confirm|reject|forget MARKET MARKET', 'confirm|reject|forget FAMILY FAMILY', 'list'],
   positionals: {
     confirm:
@@ -20,7 +20,7 @@ const COMMAND = {
     reject:
       'the two are not one question; two families: no member is one with a member of the other',
     forget: 'the score decides again',
-    list: 'all verdicts, each with ONE and OTHER as the other actions take them',
+    list: 'all overrides, each with ONE and OTHER as the other actions take them',
     MARKET: 'the unified id of a market, one of each venue',
     FAMILY:
       'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',

@@ -34,7 +34,7 @@ export class SuspectAnswerError extends Error {
   readonly reason: SuspectReason
 
   constructor(kind: AnswerKind, reason: SuspectReason, detail: string) {
-    super(`${kind}: the venue's answer is not believed (${reason}): ${detail}`)
+    super(`${kind}: the venue's answer is not accepted (${reason}): ${detail}`)
     this.name = 'SuspectAnswerError'
     this.kind = kind
     this.reason = reason
@@ -63,10 +63,10 @@ export class SuspectAnswers {
 
   note({ kind, reason, message }: SuspectAnswerError, times = 1): void {
     const labels = { venue: this.#venue, kind, reason }
-    const help = 'Answers of a venue that were not believed.'
+    const help = 'Answers of a venue that were not accepted.'
     this.#metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
-    if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not believed')
+    if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not accepted')
     // Missing rows may be temporary and are not drift. A changed shape is permanent.
     if (SHAPE_REASONS.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
   }

@@ -230,7 +230,7 @@ function sent(channels: readonly Channel[]): JsonObject {
     action: 'send',
     channel: STREAM,
     title: 'the connection',
-    summary: 'What is told on every connection, subscribed to anything or not.',
+    summary: 'Messages of every connection, whether or not it has subscriptions.',
     security: SECURITY,
     messages: messagesOf(['connected', 'status', 'heartbeat'], 'Message'),
   }

@@ -44,7 +44,7 @@ const LegSchema = Type.Object({
   book_age_ms: Type.Integer({
     minimum: 0,
     description:
-      'how long ago the book was known to be right: a venue that sends tells every change of its books',
+      'milliseconds since this book was last confirmed by a change, a snapshot or a comparison with the venue',
   }),
 })
 

@@ -40,11 +40,11 @@ import {
 
 const DATA_COMPLETE = {
   'X-Data-Complete':
-    '`true`: everything that the venue told up to `X-Data-As-Of`, which is some seconds ago at most, is in the answer; ' +
+    '`true`: the answer contains everything that the venue reported up to `X-Data-As-Of`, a few seconds ago at most; ' +
     '`false`: something may be missing, or sums may be wrong, and `X-Data-Incomplete` says why',
   'X-Data-As-Of':
-    'when the venue was last asked, Unix milliseconds; what it tells later is not in the answer, but for fills, which ' +
-    'the stream tells. Absent for a wallet that has not traded',
+    'when the venue was last queried, Unix milliseconds. Later events are not in the answer, except fills from the ' +
+    'stream. Absent for a wallet that has not traded',
   'X-Data-Incomplete':
     'why the answer may not be complete, `code: sentence`, separated by `; `, and how many events the venue lacks. ' +
     `${Object.entries(INCOMPLETE_REASONS)

@@ -63,7 +63,7 @@ const DATA_COMPLETE = {
   'X-Data-Complete':
     '`false`: the answer lacks something, and `X-Data-Incomplete` says what; else absent',
   'X-Data-Incomplete':
-    "`wallets_unknown`: the stream of the venues that it names, which tells wallets, has ended: their newer whales have no `wallet`, and a filter by `wallet` lacks them, until the venue's history has named it",
+    "`wallets_unknown`: the stream that carries wallets has ended for the named venues: their newer whales have no `wallet`, and a filter by `wallet` lacks them, until the venue's history has named it",
 }
 
 interface WhaleParts extends RouteParts {

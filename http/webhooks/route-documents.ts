@@ -5,8 +5,8 @@ import type { RouteDocument } from '../request/route.ts'
 import { webhookShapes } from './schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 
-const FILTERS = `An event is told when it passes every filter that is given; one that is left out, or null, lets
-anything through. \`min_usd\` and \`side\` are facts of trades and whales, \`wallets\` and \`taker_wallets\` too, \`min_change\` concerns
+const FILTERS = `An event is sent when it passes every filter that is given. A filter that is left out, or null, lets
+every event pass. \`min_usd\` and \`side\` are facts of trades and whales, \`wallets\` and \`taker_wallets\` too, \`min_change\` concerns
 \`price.changed\` alone, \`min_profit_usd\`, \`min_edge\` and \`min_age_ms\` are what an opportunity has come to
 since it opened: an event without the fact does not pass.`
 
