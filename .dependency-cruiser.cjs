@@ -1,7 +1,7 @@
 // Import rules of the source tree; `npm run check` applies them. Each rule has a comment that says why.
 
-/** Files that may import every package: the composition root and the commands. */
-const WIRING = '^engine/(engine|main|leader|gateway)[.]ts$|^engine/commands/'
+/** Files that may import every package: the composition root and the commands (`engine/app/`). */
+const WIRING = '^engine/app/'
 const PRODUCT = '^(engine|storage|actors|http)/'
 /** What every package uses: the loose files of `engine/` and three folders. */
 const SHARED = '^engine/[^/]+[.](ts|mjs)$|^engine/(market|process|admin)/'
@@ -52,7 +52,7 @@ module.exports = {
       severity: 'error',
       from: { path: '/worker[.]ts$' },
       to: {
-        path: '^(storage|actors|http)/|^engine/(process/log|config|clock|main)[.]ts$|/uWebSockets[.]js/',
+        path: '^(storage|actors|http)/|^engine/(process/log|config|clock|app/main)[.]ts$|/uWebSockets[.]js/',
         reachable: true,
       },
     },
@@ -60,7 +60,7 @@ module.exports = {
       name: 'offline-matching-is-offline',
       comment: 'Evaluation and training code is for commands only.',
       severity: 'error',
-      from: { path: PRODUCT, pathNot: '^engine/(matching/offline|commands)/' },
+      from: { path: PRODUCT, pathNot: '^engine/(matching/offline|app/commands)/' },
       to: { path: '^engine/matching/offline/' },
     },
     {

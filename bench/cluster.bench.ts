@@ -468,7 +468,7 @@ async function compareGateways(
     for (let index = 0; index < GATEWAYS; index += 1) {
       const startedMs = systemClock.monotonicMs()
       const gateway = startProcess(
-        'engine/start.mjs',
+        'engine/app/start.mjs',
         { ...natsEnv('gateway', nats), PORT: '0', JWT_SECRET: SECRET, LOG_LEVEL: 'warn' },
         [],
         V8_FLAGS,

@@ -17,7 +17,7 @@ interface ServiceOptions {
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
   /** The program to run; default: that of `npm start`. */
-  readonly entry?: 'engine/start.mjs' | 'engine/main.ts'
+  readonly entry?: 'engine/app/start.mjs' | 'engine/app/main.ts'
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -82,7 +82,7 @@ export class LiveService {
       LOG_LEVEL: 'info',
       ...options.env,
     }
-    const engine = startProcess(options.entry ?? 'engine/start.mjs', settings, [], V8_FLAGS)
+    const engine = startProcess(options.entry ?? 'engine/app/start.mjs', settings, [], V8_FLAGS)
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()

@@ -1,11 +1,11 @@
-// The whole engine in this process, wired as in engine/main.ts, on a given storage. Its two venues list and send
+// The whole engine in this process, wired as in engine/app/main.ts, on a given storage. Its two venues list and send
 // nothing; the bench emits their events. Listens on a free loopback port.
 
+import { createEngine, type Engine } from '../engine/app/engine.ts'
+import { openLeader } from '../engine/app/leader.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { ClusterLog } from '../engine/cluster/cluster-log.ts'
-import { createEngine, type Engine } from '../engine/engine.ts'
 import type { VenueEvent } from '../engine/events.ts'
-import { openLeader } from '../engine/leader.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'

@@ -105,14 +105,14 @@ async function builtAndThroughTsx({
 }
 
 const PROGRAMS = [
-  ['built', 'engine/start.mjs'],
-  ['through tsx', 'engine/main.ts'],
+  ['built', 'engine/app/start.mjs'],
+  ['through tsx', 'engine/app/main.ts'],
 ] as const
 
 async function startQuickly(
   dataDir: string,
   marketsPerVenue: number,
-  entry: 'engine/start.mjs' | 'engine/main.ts' = 'engine/start.mjs',
+  entry: 'engine/app/start.mjs' | 'engine/app/main.ts' = 'engine/app/start.mjs',
 ): Promise<QuickStart> {
   const settings = { dataDir, marketsPerVenue, messagesPerSecond: RATE, entry }
   const service = await LiveService.start(settings)

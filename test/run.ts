@@ -75,7 +75,7 @@ const MEMORY_BYTES_MIN = 4_294_967_296
 const LONGEST: readonly string[] = [
   'test/contract/recorded-streams.process.test.ts',
   'test/storage/contract/storage.process.test.ts',
-  'test/engine/main.process.test.ts',
+  'test/engine/app/main.process.test.ts',
   'test/engine/matching/offline/corpus-matching.process.test.ts',
 ]
 /** A run in which no test begins, ends or prints for so long is ended, later while the cores are busy; full counts take hours. */

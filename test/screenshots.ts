@@ -5,7 +5,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { runCommand } from '../engine/commands/run-command.ts'
+import { runCommand } from '../engine/app/commands/run-command.ts'
 import type { CommandSpec } from '../engine/process/command-line.ts'
 import { openRealDashboard, pagesToSee, type RealDashboard } from './support/browser/dashboard.ts'
 import { Receiver } from './support/fakes/receivers.ts'

@@ -1,11 +1,11 @@
 // Engine process of the cluster bench with many markets, on a prepared data folder. It leads, and creates and revokes
 // keys.
 
+import { connectCluster } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { checkpointObject } from '../../engine/cluster/checkpoint.ts'
 import { loadConfig } from '../../engine/config.ts'
 import type { AccountId, KeyId } from '../../engine/ids.ts'
-import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { openStorage } from '../harness.ts'

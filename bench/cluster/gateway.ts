@@ -1,9 +1,9 @@
 // Gateway process of the cluster bench, so that its processor time can be read.
 
+import { createGateway, type Gateway } from '../../engine/app/gateway.ts'
+import { connectCluster } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { loadConfig } from '../../engine/config.ts'
-import { createGateway, type Gateway } from '../../engine/gateway.ts'
-import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'

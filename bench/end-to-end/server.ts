@@ -3,9 +3,9 @@
 // connector socket (SocketFeed), then the connectors' parse and map.
 
 import { WebSocket } from 'ws'
+import { connectCluster } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { loadConfig } from '../../engine/config.ts'
-import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'

@@ -3,7 +3,7 @@
 // bench's thread.
 
 import type { TemplatedApp } from 'uWebSockets.js'
-import type { Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/app/engine.ts'
 import { nativeMarketId } from '../../engine/ids.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openBroadcast } from '../bare-app.ts'

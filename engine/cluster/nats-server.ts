@@ -1,5 +1,5 @@
 // Starts a local nats-server with JetStream on loopback, for `npm run cluster` and tests with the real
-// server. In a deployment, the operator runs NATS (engine/OPERATING.md).
+// server. In a deployment, the operator runs NATS (engine/app/OPERATING.md).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -29,7 +29,7 @@ export const GET_NATS =
   'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
 
 /** The users of the server, each with the permissions of a role. */
-const USERS = readFileSync(new URL('../operating/nats-users.conf', import.meta.url), 'utf8')
+const USERS = readFileSync(new URL('../app/operating/nats-users.conf', import.meta.url), 'utf8')
 
 /** Generated on the first start in a folder, and stored there. */
 export interface NatsSecrets {

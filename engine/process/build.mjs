@@ -3,7 +3,7 @@
 // text. So no process or thread strips types at each start, and none runs esbuild's own process. This file
 // is plain JavaScript because it runs before anything can read TypeScript.
 //
-//   node_modules/.cache/twinbook/HASH/engine/main.mjs, engine/search/worker.mjs, …
+//   node_modules/.cache/twinbook/HASH/engine/app/main.mjs, engine/search/worker.mjs, …
 //
 // Each program (main, threads, simulator) is one file, besides chunks that they share. Packages are not
 // bundled.
@@ -32,7 +32,7 @@ const ROOMS = ['engine', 'storage', 'actors', 'http']
 /** Files that browsers load, one by one. */
 const BROWSERS = /^http\/(?:client|dashboard|documents\/browser)\//
 /** Entry points: the main thread, other threads, the simulator's process. */
-const PROGRAM = /^engine\/(?:main|.*\/worker|venues\/simulator\/child)\.ts$/
+const PROGRAM = /^engine\/(?:app\/main|.*\/worker|venues\/simulator\/child)\.ts$/
 /**
  * Builds of other source versions that are retained, most recently used first. A running engine of an older
  * version may still start a thread.

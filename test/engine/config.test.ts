@@ -140,8 +140,8 @@ test('refuses a cluster without a key, and remote NATS without credentials or TL
   )
 })
 
-test('documents every variable with its default in engine/OPERATING.md', () => {
-  const rows = readFileSync('engine/OPERATING.md', 'utf8').split('\n')
+test('documents every variable with its default in engine/app/OPERATING.md', () => {
+  const rows = readFileSync('engine/app/OPERATING.md', 'utf8').split('\n')
   const missing = Object.entries(VARIABLES).filter(([name, { default: value }]) => {
     const row = rows.find((line) => line.startsWith(`| \`${name}\` |`))
     return row === undefined || (value !== '' && !row.includes(`\`${value}\``))

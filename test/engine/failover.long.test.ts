@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { createEngine, type Engine } from '../../engine/app/engine.ts'
+import { type Leader, openLeader } from '../../engine/app/leader.ts'
 import { systemClock } from '../../engine/clock.ts'
-import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { VenueEvent } from '../../engine/events.ts'
-import { type Leader, openLeader } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'

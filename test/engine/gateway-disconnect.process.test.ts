@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGateway } from '../../engine/gateway.ts'
+import { createGateway } from '../../engine/app/gateway.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/recorded-engine.ts'

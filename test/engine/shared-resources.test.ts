@@ -1,4 +1,4 @@
-// Each row of the table of shared resources in engine/OPERATING.md: an attacker with ten times its share under way and
+// Each row of the table of shared resources in engine/app/OPERATING.md: an attacker with ten times its share under way and
 // waiting, and a bystander that gets what it asks for within twice the time that it takes alone.
 
 import assert from 'node:assert/strict'
@@ -440,7 +440,7 @@ for (const [resource, measure] of Object.entries(MEASURES)) {
 }
 
 test('has a measurement for each row of the table of shared resources', () => {
-  const text = readFileSync(new URL('../../engine/OPERATING.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../engine/app/OPERATING.md', import.meta.url), 'utf8')
   const [, section = ''] = text.split('\n## Shared resources\n')
   const [table = ''] = section.split('\n## ')
   const rows = [...table.matchAll(/^\| ([^|]+?) \|/gm)].map(([, resource]) => resource)

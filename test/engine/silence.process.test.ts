@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createEngine } from '../../engine/engine.ts'
+import { createEngine } from '../../engine/app/engine.ts'
 import type { FeedEvent, Level, VenueEvent } from '../../engine/events.ts'
 import { nativeEventId, outcomeId, type VenueKey } from '../../engine/ids.ts'
 import { CURVE_ZERO, type MarketFees, MODEL_UNKNOWN } from '../../engine/market/fees.ts'

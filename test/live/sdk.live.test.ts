@@ -13,7 +13,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { freePorts, startProcess } from '../support/rigs/processes.ts'
 
-const VENUES = fileURLToPath(new URL('../../engine/commands/venues.ts', import.meta.url))
+const VENUES = fileURLToPath(new URL('../../engine/app/commands/venues.ts', import.meta.url))
 const FOLDER = fileURLToPath(new URL('./sdk/', import.meta.url))
 const SCRIPT_MS_MAX = 300_000
 const skip =

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createEngine, type Engine } from '../../engine/engine.ts'
+import { createEngine, type Engine } from '../../engine/app/engine.ts'
 import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'

@@ -69,7 +69,7 @@ test('runs the README’s webhook example as written and verifies a signed whale
   writeFileSync(join(folder, 'receive.mjs'), receiver.replace('4100', String(port)))
   const settings = [...start.matchAll(/(\w+)=(\S+) /g)].map((match) => [match[1], match[2]])
   assert.ok(settings.length === 3 && start.trimEnd().endsWith('npm start'), start)
-  const engine = startProcess('engine/start.mjs', {
+  const engine = startProcess('engine/app/start.mjs', {
     ...Object.fromEntries(settings),
     ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' },
   })
@@ -103,7 +103,7 @@ test('runs the README’s first requests and wallet example as written, in order
   )
   assert.ok(shell.includes('/pnl?') && shell.includes('/health'), shell)
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
-  const engine = startProcess('engine/start.mjs', {
+  const engine = startProcess('engine/app/start.mjs', {
     ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', SIM_MARKETS: '40' },
   })
   try {
@@ -131,11 +131,11 @@ test('streams opportunities after a fresh start, as the README shows', async (t)
   assert.equal(channel, 'arbitrage')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
   const settings = { PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' }
-  const engine = startProcess('engine/start.mjs', settings)
+  const engine = startProcess('engine/app/start.mjs', settings)
   let user: ChildProcess | null = null
   try {
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
-    const args = ['--import', 'tsx', 'engine/commands/watch.ts', channel, '--url', api]
+    const args = ['--import', 'tsx', 'engine/app/commands/watch.ts', channel, '--url', api]
     user = spawn(process.execPath, args, { env: { PATH: process.env.PATH ?? '', ...settings } })
     const line = await lineWith(user, ' opened ')
     assert.match(line, /^[\d:.]+ +venue_\S+ +opened +[\d.]+ +[\d.]+ +\S+ +(cross|single)_venue +\S/)

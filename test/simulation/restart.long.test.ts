@@ -110,7 +110,7 @@ test('continues the same simulated world when npm start is stopped and started a
     LOG_LEVEL: 'warn',
   }
   const run = async () => {
-    const engine = startProcess('engine/start.mjs', settings)
+    const engine = startProcess('engine/app/start.mjs', settings)
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
     return { engine, api, locations: { gamma: '', api, key } }

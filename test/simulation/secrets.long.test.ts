@@ -163,7 +163,7 @@ async function useWebhooks(send: Send, used: Used, key: string): Promise<void> {
 test('writes no password, key, token or webhook secret to databases, logs or metrics', async (t) => {
   const used = new Used()
   const dataDir = join(folder, 'data')
-  const engine = startProcess('engine/start.mjs', {
+  const engine = startProcess('engine/app/start.mjs', {
     VENUES: 'sim',
     SIM_MARKETS: '20',
     SIM_RATE: '20',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { connectCluster } from '../../../engine/app/leader.ts'
 import { pause, systemClock } from '../../../engine/clock.ts'
 import type { ClusterLog } from '../../../engine/cluster/cluster-log.ts'
 import {
@@ -17,7 +18,6 @@ import {
   startNats,
 } from '../../../engine/cluster/nats-server.ts'
 import { loadConfig } from '../../../engine/config.ts'
-import { connectCluster } from '../../../engine/leader.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 

@@ -25,11 +25,11 @@ const run = promisify(execFile)
 
 const SOURCES: Readonly<Record<string, string>> = {
   'package-lock.json': '{}',
-  'engine/main.ts': `import { where, fail } from './where.ts'
-import { builtOf, programOf } from './process/program.ts'
-const worker = new URL('./words/worker.ts', import.meta.url)
+  'engine/app/main.ts': `import { where, fail } from '../where.ts'
+import { builtOf, programOf } from '../process/program.ts'
+const worker = new URL('../words/worker.ts', import.meta.url)
 const answers: readonly unknown[] = [import.meta.url, where, programOf(worker).url.href]
-process.stdout.write(JSON.stringify([...answers, builtOf(new URL('../http/client/one.ts', import.meta.url))]))
+process.stdout.write(JSON.stringify([...answers, builtOf(new URL('../../http/client/one.ts', import.meta.url))]))
 if (process.argv[2] === 'fail') fail()
 `,
   'engine/where.ts': `interface Unused { readonly type: string }
@@ -81,10 +81,10 @@ const here = (root: string, path: string) => pathToFileURL(join(root, path)).hre
 test('preserves source URLs, links to other built programs, and source lines in stack traces', async () => {
   const root = newTree()
   const built = await builtOf(root)
-  const main = join(built, 'engine/main.mjs')
+  const main = join(built, 'engine/app/main.mjs')
   const { stdout } = await run(process.execPath, [main])
   assert.deepEqual(JSON.parse(stdout), [
-    here(root, 'engine/main.ts'),
+    here(root, 'engine/app/main.ts'),
     here(root, 'engine/where.ts'),
     pathToFileURL(join(built, 'engine/words/worker.mjs')).href,
     join(built, 'http/client/one.mjs'),
@@ -103,13 +103,13 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   assert.equal(built, first)
   assert.deepEqual(buildsIn(root), [basename(built)], 'nothing unfinished is left')
   // A build that is found is not made again: what is gone from it stays gone.
-  writeFileSync(join(built, 'engine/main.mjs'), 'kept')
+  writeFileSync(join(built, 'engine/app/main.mjs'), 'kept')
   assert.equal(await builtFolder(root), built)
-  assert.equal(readFileSync(join(built, 'engine/main.mjs'), 'utf8'), 'kept')
+  assert.equal(readFileSync(join(built, 'engine/app/main.mjs'), 'utf8'), 'kept')
   write(root, 'actors/actor.ts', 'export const changed = 1\n')
   assert.notEqual(await builtFolder(root), built)
   await assert.rejects(async () => {
-    write(root, 'engine/main.ts', 'this is no program')
+    write(root, 'engine/app/main.ts', 'this is no program')
     await builtFolder(root)
   }, /main\.ts/)
   assert.equal(buildsIn(root).length, 2, 'of what cannot be built nothing is left')
@@ -142,8 +142,8 @@ test('starts through tsx when the installation is read-only, otherwise from its 
   // Where the folder of the builds should be is a file: nobody can write there, whoever runs this test.
   writeFileSync(join(root, 'node_modules/.cache'), '')
   assert.equal(await builtFolder(root), null)
-  const unbuilt = await run(process.execPath, ['engine/start.mjs', '--help'], { cwd: root })
-  const built = await run(process.execPath, ['engine/start.mjs', '--help'])
+  const unbuilt = await run(process.execPath, ['engine/app/start.mjs', '--help'], { cwd: root })
+  const built = await run(process.execPath, ['engine/app/start.mjs', '--help'])
   assert.match(unbuilt.stdout, /Usage:\n {2}npm start/)
   assert.equal(built.stdout, unbuilt.stdout)
 })

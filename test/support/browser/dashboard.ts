@@ -63,7 +63,7 @@ export async function openRealDashboard(
   const port = await freePorts(1)
   const origin = `http://127.0.0.1:${port}`
   const launch = async () => {
-    const process = startProcess('engine/start.mjs', {
+    const process = startProcess('engine/app/start.mjs', {
       SIM_MARKETS: '40',
       SIM_RATE: '100',
       PORT: String(port),

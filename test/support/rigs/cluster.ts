@@ -96,7 +96,7 @@ export class ClusterRig {
 
   #startGateway(index: number): void {
     const env = { ...this.#env('gateway'), PORT: String(this.#ports[index]) }
-    this.#gateways[index] = startProcess('engine/start.mjs', env)
+    this.#gateways[index] = startProcess('engine/app/start.mjs', env)
   }
 
   async killEngine(index: number): Promise<void> {

@@ -47,7 +47,7 @@ export class Rig {
 
   async startVenues(options: WorldOptions): Promise<TestProcess> {
     this.#port = await freePorts(11)
-    const venues = startProcess('engine/commands/venues.ts', {
+    const venues = startProcess('engine/app/commands/venues.ts', {
       SIM_MARKETS: String(options.marketsPerVenue),
       SIM_RATE: String(options.messagesPerSecond),
       SIM_FAULTS: options.faults,
@@ -73,7 +73,7 @@ export class Rig {
   /** As `startEngine`, without waiting. */
   spawnEngine(env: Readonly<Record<string, string>> = {}): TestProcess {
     const at = (step: number) => `127.0.0.1:${this.#port + step}`
-    const engine = startProcess('engine/start.mjs', {
+    const engine = startProcess('engine/app/start.mjs', {
       VENUES: 'live',
       PORT: '0',
       DATA_DIR: this.dataDir,

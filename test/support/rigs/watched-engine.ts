@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createEngine, type Engine } from '../../../engine/app/engine.ts'
 import { type Clock, systemClock } from '../../../engine/clock.ts'
 import { loadConfig } from '../../../engine/config.ts'
-import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { Update } from '../../../engine/events.ts'
 import { openLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'

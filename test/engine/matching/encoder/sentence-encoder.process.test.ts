@@ -199,7 +199,7 @@ test('imports optional encoder packages in one file only, and names the packages
   await withTinyEncoder(WORDS, async (folder) => {
     const flags = ['--import', `data:text/javascript,${encodeURIComponent(WITHOUT_PACKAGES)}`]
     const env = { MATCH_ENCODER_DIR: folder }
-    const command = startProcess('engine/commands/eval-matching.ts', env, [], flags)
+    const command = startProcess('engine/app/commands/eval-matching.ts', env, [], flags)
     await assert.rejects(command.line(/./), /ended with 2/)
     assert.match(
       command.stderr(),

@@ -1,0 +1,83 @@
+// `npm run drift`: checks the configured venues once for fields and values that the code does not know.
+// Reads their catalogues and prints a table, with each market that cannot be parsed and why. Does not use a
+// running engine, whose own table also covers its sockets: `drift` in /health.
+
+import { systemClock } from '../../clock.ts'
+import { loadConfig } from '../../config.ts'
+import type { VenueKey } from '../../ids.ts'
+import { openProgress, UsageError } from '../../process/command-line.ts'
+import { silentLog } from '../../process/log.ts'
+import { Metrics } from '../../process/metrics.ts'
+import { systemRandom } from '../../random.ts'
+import { type DriftReport, readDrift } from '../../venues/drift/drift-report.ts'
+import { openSource } from '../../venues/venue-source.ts'
+import { openVenues, type VenueAddresses, venueTable } from '../../venues/venues.ts'
+import { runCommand } from './run-command.ts'
+
+const COMMAND = {
+  name: 'npm run drift',
+  about: 'Asks the configured venues once whether they answer what the code does not know.',
+  usage: [''],
+  positionals: {},
+  positionalCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'VENUES=live asks the real venues, VENUES=sim (the default) simulated ones; hosts and keys by the variables of OPERATING.md.',
+    'Reads both catalogues whole, within the venues\u2019 limits: minutes on the real ones.',
+    'Exit codes: 0 nothing is lost, 1 something that users lack is unknown, 2 a bad request or setting, or a venue did not answer.',
+  ],
+} as const
+
+async function main(): Promise<number> {
+  const config = loadConfig(process.env)
+  if (config.venues.kind === 'replay') {
+    throw new UsageError('VENUES is a replay, which answers nothing; it accepts sim or live')
+  }
+  const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
+  const source = await openSource(config, { clock: systemClock, onLost, worldFolder: null })
+  const table = venueTable(config.venueNames)
+  const stopping = new AbortController()
+  process.once('SIGINT', () => stopping.abort())
+  process.once('SIGTERM', () => stopping.abort())
+  try {
+    const reports = await readReports(
+      source.addresses,
+      (key) => table.platform(key),
+      stopping.signal,
+    )
+    if (reports.some(({ hasLoss }) => hasLoss)) return 1
+    return reports.every(({ isComplete }) => isComplete) ? 0 : 2
+  } finally {
+    await source.stop()
+  }
+}
+
+/** Reads both venues at once, because each has its own rate limit. Prints in table order. */
+async function readReports(
+  addresses: VenueAddresses,
+  nameOf: (key: VenueKey) => string,
+  signal: AbortSignal,
+): Promise<readonly DriftReport[]> {
+  const random = systemRandom()
+  const base = { clock: systemClock, random, log: silentLog, metrics: new Metrics() }
+  const progress = openProgress()
+  const counts = new Map<string, number>()
+  const reports = await Promise.all(
+    openVenues({ ...base, emit: () => undefined }, addresses).map(async (venue) => {
+      const name = nameOf(venue.key)
+      const onMarkets = (count: number) => {
+        counts.set(name, count)
+        progress.show([...counts].map(([of, each]) => `${of}: ${each} markets`).join(', '))
+      }
+      const report = await readDrift(venue, name, onMarkets, signal)
+      await venue.feed.stop()
+      return report
+    }),
+  )
+  progress.end()
+  for (const { lines } of reports) process.stdout.write(`${lines.join('\n')}\n`)
+  return reports
+}
+
+await runCommand(COMMAND, main)

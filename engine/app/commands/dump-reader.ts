@@ -1,0 +1,140 @@
+// Iterates over the rows of a dump: JSON lines, a JSON array, or an object that contains one, gzip or
+// plain. A file of JSON lines is never in memory as a whole.
+
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { createGunzip, gunzip } from 'node:zlib'
+import { type OpenEncoder, openEncoder } from '../../matching/encoder/encoder-folder.ts'
+import { type ComparedPair, comparePairs, textsOfPairs } from '../../matching/offline/evaluation.ts'
+import { type LabelledPair, labelledPairOf } from '../../matching/offline/labelled-pair.ts'
+import { type Arguments, type Progress, UsageError } from '../../process/command-line.ts'
+import { PAIRED_VENUES } from '../../venues/venues.ts'
+
+/** Fields under which a response of either venue has its rows. */
+const LISTS = ['events', 'markets', 'data', 'rows']
+
+/** Rows in the order of the file. A line that is not JSON is null. Throws file-system errors. */
+export async function* dumpRows(file: string): AsyncIterable<unknown> {
+  const isZipped = hasGzipMark(file)
+  const source = createReadStream(file)
+  const stream = isZipped ? source.pipe(createGunzip()) : source
+  let lineCount = 0
+  for await (const line of createInterface({
+    input: stream,
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    if (line.trim() === '') continue
+    lineCount += 1
+    const row = parsed(line)
+    if (lineCount === 1 && (row === undefined || Array.isArray(row) || listOf(row) !== null)) {
+      yield* await rowsOfDocument(file, isZipped)
+      return
+    }
+    yield row ?? null
+  }
+}
+
+/** All rows of a file at once. Throws file-system errors. */
+async function rowsOf(file: string): Promise<readonly unknown[]> {
+  const rows: unknown[] = []
+  for await (const row of dumpRows(file)) rows.push(row)
+  return rows
+}
+
+/** Default files of labelled pairs for evaluation and training, under SHARED_DATA. */
+const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
+/** The option that names other files. */
+export const PAIRS_OPTION = {
+  takes: 'FILE',
+  means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
+  isMany: true,
+} as const
+
+/** The path of a recorded file under SHARED_DATA, or beside the repository. */
+export function sharedFile(name: string): string {
+  return join(process.env.SHARED_DATA ?? '../shared/data', name)
+}
+
+/** The encoder of MATCH_ENCODER_DIR. Null where it is not set. Throws UsageError for an unusable one. */
+export async function namedEncoder(): Promise<OpenEncoder | null> {
+  const folder = process.env.MATCH_ENCODER_DIR ?? ''
+  if (folder === '') return null
+  const opened = await openEncoder(folder)
+  if (opened.kind === 'open') return opened
+  throw new UsageError(`MATCH_ENCODER_DIR ${opened.reason}`)
+}
+
+/**
+ * Compares the labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, also by meaning
+ * where an encoder is configured.
+ */
+export async function comparedPairs(
+  given: Arguments<'pairs'>,
+  encoded: OpenEncoder | null,
+  progress: Progress,
+): Promise<readonly ComparedPair[]> {
+  progress.show('reading', true)
+  const pairs = await labelledPairsOf(given.texts('pairs'))
+  if (encoded !== null) {
+    progress.show('reading meanings', true)
+    await encoded.encoder.read(textsOfPairs(pairs))
+  }
+  progress.show(`judging ${pairs.length} pairs`, true)
+  return comparePairs(pairs, encoded?.encoder)
+}
+
+/** Rows that are not labelled pairs are skipped and counted on standard error. */
+async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
+  const files = named.length > 0 ? named : LABELLED.map(sharedFile)
+  const pairs: LabelledPair[] = []
+  for (const file of files) {
+    const rows = await rowsOf(file)
+    const read = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES, basename(file)) ?? [])
+    if (read.length < rows.length) {
+      process.stderr.write(`${file}: ${rows.length - read.length} lines are no labelled pairs\n`)
+    }
+    for (const pair of read) pairs.push(pair)
+  }
+  return pairs
+}
+
+async function rowsOfDocument(file: string, isZipped: boolean): Promise<readonly unknown[]> {
+  const bytes = await readFile(file)
+  const text = (isZipped ? await promisify(gunzip)(bytes) : bytes).toString('utf8')
+  const parsedFile = parsed(text)
+  if (Array.isArray(parsedFile)) return parsedFile
+  const list = listOf(parsedFile)
+  if (list !== null) return list
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
+}
+
+/** The rows of `{"events": […]}`. An event has `markets` too, but also a title. */
+function listOf(value: unknown): readonly unknown[] | null {
+  if (typeof value !== 'object' || value === null || 'title' in value) return null
+  for (const [name, list] of Object.entries(value)) {
+    if (LISTS.includes(name) && Array.isArray(list)) return list
+  }
+  return null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function hasGzipMark(file: string): boolean {
+  const handle = openSync(file, 'r')
+  try {
+    const mark = Buffer.alloc(2)
+    readSync(handle, mark)
+    return mark[0] === 0x1f && mark[1] === 0x8b
+  } finally {
+    closeSync(handle)
+  }
+}

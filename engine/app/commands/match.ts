@@ -1,0 +1,55 @@
+// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list`: an operator's override
+// for a pair of markets, or for all pairs of two families. It takes precedence over every score. Sends the
+// command over the socket of the engine that holds the data folder, which must run. Markets are named by
+// their public ids, families by patterns. The response contains the override as it is stored. A confirmed
+// pair with opposite sides stays inverted. A market that is confirmed with another is rejected (forget that
+// first). Exit codes: 0 done, 1 rejected or not possible now, 2 an invalid request.
+
+import { type Arguments, UsageError } from '../../process/command-line.ts'
+import { runCommand, sendToEngine } from './run-command.ts'
+
+const ACTIONS = ['confirm', 'reject', 'forget']
+const COMMAND = {
+  name: 'npm run match',
+  about:
+    'Stores an operator\u2019s override for a pair of markets or families. It takes precedence over every score.',
+  usage: ['confirm|reject|forget MARKET MARKET', 'confirm|reject|forget FAMILY FAMILY', 'list'],
+  positionals: {
+    confirm:
+      'the two are one question, each with no other partner; two families: members of one date and outcome are',
+    reject:
+      'the two are not one question; two families: no member is one with a member of the other',
+    forget: 'the score decides again',
+    list: 'all overrides, each with ONE and OTHER as the other actions take them',
+    MARKET: 'the unified id of a market, one of each venue',
+    FAMILY:
+      'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',
+  },
+  positionalCounts: [1, 3],
+  options: {},
+  examples: [
+    'list',
+    'confirm venue_a_0x12ab venue_b_KXRAIN-26',
+    "reject 'venue_a:nobel-peace-prize-winner-*' venue_b:KXNOBELPEACE",
+  ],
+  notes: [
+    'Asks the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
+  ],
+} as const
+
+async function main({ positionals }: Arguments): Promise<void> {
+  const [action = '', one, other] = positionals
+  const isList = action === 'list'
+  if (!isList && !ACTIONS.includes(action)) {
+    throw new UsageError(`${action} is no action; it is ${ACTIONS.join(', ')} or list`)
+  }
+  if (isList ? one !== undefined : other === undefined) {
+    throw new UsageError(
+      `${action} takes ${isList ? 'nothing more' : 'two MARKETs or two FAMILYs'}`,
+    )
+  }
+  const answer = await sendToEngine(`match.${action}`, isList ? {} : { one, other })
+  process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+}
+
+await runCommand(COMMAND, main)

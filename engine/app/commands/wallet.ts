@@ -1,0 +1,70 @@
+// `npm run wallet -- ADDRESS`: prints a wallet's record and sums, a table of stored events that the venue's
+// history lacks, and a table of positions for which the venue's figures differ. Sends the command over the
+// socket of the engine that holds the data folder, which must run. A wallet that is not stored yet is
+// fetched from the venue first. Exit codes: 0 shown, 1 rejected or not possible now, 2 an invalid request.
+
+import { isRecord } from '../../json-record.ts'
+import type { Arguments } from '../../process/command-line.ts'
+import { runCommand, sendToEngine } from './run-command.ts'
+
+const COMMAND = {
+  name: 'npm run wallet',
+  about: 'Shows how far a wallet is read, its sums, and where the venue counts otherwise.',
+  usage: ['ADDRESS'],
+  positionals: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
+  positionalCounts: [1, 1],
+  options: {},
+  examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
+  notes: [
+    'Asks the running engine of DATA_DIR. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.',
+  ],
+} as const
+
+async function main({ positionals: [address = ''] }: Arguments): Promise<void> {
+  show(await sendToEngine('wallet.show', { address }))
+}
+
+function show(answer: unknown): void {
+  const { comparison, venue_lacks: lacks, ...wallet } = isRecord(answer) ? answer : {}
+  const { difference = null, not_told: unlisted, ...lacking } = isRecord(lacks) ? lacks : {}
+  process.stdout.write(`${JSON.stringify({ ...wallet, venue_lacks: lacking }, null, 2)}\n`)
+  if (isRecord(difference)) showLacking(difference)
+  showEvents('untold', unlisted)
+  if (!isRecord(comparison)) {
+    process.stdout.write('not compared with the venue yet: ask again in a moment\n')
+    return
+  }
+  const { at, venue_positions: positions, differences, table } = comparison
+  process.stdout.write(`the venue listed ${positions} positions at ${at}; ${differences} differ\n`)
+  const rows: readonly unknown[] = Array.isArray(table) ? table : []
+  const lines = rows.filter(isRecord).map((row) => {
+    const figures = [row.ours, row.theirs].map((figure) => String(figure).padStart(18)).join('')
+    return `${String(row.what).padEnd(9)}${figures}  ${row.market}  ${row.token}\n`
+  })
+  if (lines.length === 0) return
+  const head = ['ours', 'the venue’s'].map((name) => name.padStart(18)).join('')
+  process.stdout.write(`${'what'.padEnd(9)}${head}  market  token\n${lines.join('')}`)
+}
+
+/** Prints the events that the venue's history lacks, and those that it has in addition. */
+function showLacking(difference: Readonly<Record<string, unknown>>): void {
+  const { at, lacks, had_more, told_otherwise: different, table } = difference
+  process.stdout.write(
+    `the venue's whole history, read at ${at}, lacks ${lacks} kept events, has ${had_more} more and ${different} different ones\n`,
+  )
+  showEvents('lacks', table)
+}
+
+/** Prints settled events that the venue lacks, and events after the ledger that it does not list, or not yet. */
+function showEvents(label: 'lacks' | 'untold', table: unknown): void {
+  const rows: readonly unknown[] = Array.isArray(table) ? table : []
+  for (const row of rows.filter(isRecord)) {
+    const figures = [row.size, row.usd].map((figure) => String(figure).padStart(18)).join('')
+    const kind = String(row.kind).padEnd(10)
+    process.stdout.write(
+      `${label.padEnd(7)}${row.at} ${kind}${figures}  ${row.market}  ${row.tx}\n`,
+    )
+  }
+}
+
+await runCommand(COMMAND, main)

@@ -1,0 +1,127 @@
+// `npm run watch -- CHANNEL [MARKET_ID …]`: prints a channel of a running engine as a table, or with
+// `--json` each message as a line, as received. The client that maintains books and resumes is
+// http/client/. Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for an invalid
+// request.
+
+import { WebSocket } from 'ws'
+import { CHANNEL_NAMES } from '../../../http/ws/channels/channels.ts'
+import { readLocalKey } from '../../../storage/secrets.ts'
+import { loadConfig } from '../../config.ts'
+import { type Arguments, UsageError } from '../../process/command-line.ts'
+import { runCommand } from './run-command.ts'
+import { headingOf, rowOf } from './watch-table.ts'
+
+const COMMAND = {
+  name: 'npm run watch',
+  about: 'Shows a channel of a running engine as a table.',
+  usage: ['CHANNEL [MARKET_ID ...] [--json] [--count N] [--url URL] [--key KEY]'],
+  positionals: {
+    CHANNEL: CHANNEL_NAMES.join(', '),
+    MARKET_ID: 'which markets, at most 100; without any, all of them',
+  },
+  positionalCounts: [1, Number.POSITIVE_INFINITY],
+  options: {
+    json: { takes: null, means: 'every message as it came, one JSON object a line' },
+    count: { takes: 'N', means: 'stop after that many data messages' },
+    url: { takes: 'URL', means: 'where the engine listens (HOST and PORT of this environment)' },
+    key: { takes: 'KEY', means: 'an API key (the local account\u2019s, from DATA_DIR/local-key)' },
+  },
+  examples: ['trades', 'orderbook venue_a_0x12ab --count 20', 'prices --json', 'arbitrage'],
+  notes: [
+    'Beside the simulated venues arbitrage has a line within half a minute of npm start; beside the real ones gaps that earn are rare.',
+    'Exit codes: 0 stopped or done, 1 the stream ended by itself, 2 a bad request.',
+  ],
+} as const
+type Given = Arguments<keyof typeof COMMAND.options>
+
+interface Request {
+  readonly url: URL
+  readonly channel: string
+  readonly marketIds: readonly string[]
+  readonly count: number
+  readonly isJson: boolean
+}
+
+function readRequest(given: Given): Request {
+  const config = loadConfig(process.env)
+  const [name = '', ...marketIds] = given.positionals
+  const channel = CHANNEL_NAMES.find((candidate) => candidate === name)
+  if (channel === undefined) {
+    throw new UsageError(`${name} is no CHANNEL; it is ${CHANNEL_NAMES.join(', ')}`)
+  }
+  const text = given.text('url') ?? `http://${config.host}:${config.port}`
+  if (!/^(https?|wss?):\/\//.test(text) || !URL.canParse('/v1/ws', text)) {
+    throw new UsageError(`--url is ${text}; it accepts a URL such as http://127.0.0.1:8080`)
+  }
+  const anyCount = Number.POSITIVE_INFINITY
+  const count = given.number('count', { above: 0, max: anyCount }) ?? anyCount
+  const key = given.text('key') ?? readLocalKey(config.dataDir)
+  if (key === null) {
+    throw new UsageError(`no key in ${config.dataDir}/local-key; give one with --key KEY`)
+  }
+  const url = new URL('/v1/ws', text)
+  url.protocol = url.protocol.replace('http', 'ws')
+  url.searchParams.set('api_key', key)
+  return { url, channel, marketIds, count, isJson: given.has('json') }
+}
+
+/** Why a command was rejected or found nothing to watch. Null for any other message. */
+function refusalOf(text: string): string | null {
+  if (text.startsWith('{"type":"error"')) return text
+  const isNothing = text.startsWith('{"type":"subscribed"') && text.includes('"accepted":[]')
+  return isNothing ? `no such market: ${text}` : null
+}
+
+/** Resolves to the exit code. Rejects with UsageError when there is nothing to watch. */
+function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
+  const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
+  const socket = new WebSocket(url)
+  let seen = 0
+  let isStopped = false
+  return new Promise((resolve, reject) => {
+    const refuse = (why: string) => reject(new UsageError(why))
+    const print = (line: string) => {
+      // Pauses the socket when stdout is slow, so that the engine's slow-reader handling applies.
+      if (!process.stdout.write(`${line}\n`)) socket.pause()
+    }
+    socket.on('open', () => {
+      const market_ids = marketIds.length === 0 ? ['*'] : marketIds
+      socket.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
+      if (!isJson) print(headingOf(channel))
+    })
+    socket.on('message', (bytes) => {
+      if (seen >= count) return
+      const text = String(bytes)
+      const refusal = refusalOf(text)
+      if (refusal !== null) return refuse(refusal)
+      const line = isJson ? text : rowOf(channel, JSON.parse(text))
+      if (line !== null) print(line)
+      if (text.includes(`"channel":"${channel}","market_id"`)) seen += 1
+      if (seen >= count) socket.close(1000)
+    })
+    process.stdout.on('drain', () => socket.resume())
+    // `| head` closes the pipe after its last line.
+    process.stdout.on('error', () => resolve(0))
+    socket.on('unexpected-response', (_, response) =>
+      refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),
+    )
+    socket.on('error', (error) =>
+      refuse(`no stream at ${address}: ${error.message || 'connection refused'}`),
+    )
+    socket.on('close', (code, reason) => {
+      if (code === 1000 || isStopped) return resolve(0)
+      process.stderr.write(`the stream ended with ${code} ${String(reason)}\n`)
+      resolve(1)
+    })
+    const stop = (): void => {
+      // A second signal does not wait for the engine's closing frame.
+      if (isStopped) resolve(0)
+      isStopped = true
+      socket.close(1000)
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+}
+
+await runCommand(COMMAND, (given) => watch(readRequest(given)))

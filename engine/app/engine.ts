@@ -1,0 +1,577 @@
+// The composition root of the engine: creates every component, in the order in which a message passes
+// through them.
+
+import { Accounts } from '../../actors/accounts/accounts.ts'
+import { Arbitrage } from '../../actors/arbitrage/arbitrage.ts'
+import { isSame } from '../../actors/arbitrage/baskets.ts'
+import { Catalog, type KnownMarket } from '../../actors/catalog/catalog.ts'
+import { MarketSearch } from '../../actors/catalog/search.ts'
+import type { Feeder } from '../../actors/cluster/feeder.ts'
+import { startHousekeeping } from '../../actors/housekeeping.ts'
+import type { IgnoredReason, MarketParts } from '../../actors/market/parts.ts'
+import { MatchOverrides } from '../../actors/matches/match-overrides.ts'
+import { Matcher } from '../../actors/matches/matcher.ts'
+import { Matches } from '../../actors/matches/matches.ts'
+import { PastPrices } from '../../actors/past-prices/past-prices.ts'
+import { Sports } from '../../actors/sports/sports.ts'
+import { System } from '../../actors/system.ts'
+import { TradeLog } from '../../actors/trade-log.ts'
+import type { BookCheckLimits } from '../../actors/venue/book-checks.ts'
+import { DelayWatch } from '../../actors/venue/delay-watch.ts'
+import { EventRoutes, type OpenVenue } from '../../actors/venue/event-routes.ts'
+import { type Learn, TeamReader } from '../../actors/venue/team-reader.ts'
+import { VenueActor } from '../../actors/venue/venue.ts'
+import type {
+  ClusterView,
+  EngineView,
+  MarketView,
+  StatsView,
+  VenueView,
+} from '../../actors/views.ts'
+import { Wallets } from '../../actors/wallets/wallets.ts'
+import { Webhooks } from '../../actors/webhooks/webhooks.ts'
+import { WhaleLog } from '../../actors/whales/whale-log.ts'
+import { Whales } from '../../actors/whales/whales.ts'
+import { createServer, type Server } from '../../http/server.ts'
+import { EventBodies } from '../../http/webhooks/bodies.ts'
+import type { MatchTable } from '../../storage/contract/matches.ts'
+import type { AccountTable, Storage } from '../../storage/contract/storage.ts'
+import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
+import type { EngineFigures } from '../../storage/records/log-figures.ts'
+import { type Clock, pause, type StopTimer } from '../clock.ts'
+import type { VenueEvent, WalletFillEvent } from '../events.ts'
+import { nativeMarketId, type VenueKey } from '../ids.ts'
+import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from '../limits.ts'
+import { type MatchPort, openMatchThread } from '../matching/match-thread.ts'
+import { openPasswordPool, type PasswordPool } from '../passwords/passwords.ts'
+import type { Log } from '../process/log.ts'
+import type { Count, Metrics } from '../process/metrics.ts'
+import { Publisher } from '../publisher.ts'
+import type { Random } from '../random.ts'
+import { openSearch } from '../search/search.ts'
+import type { VenueFacts, VenueTable } from '../venue-table.ts'
+import type { Venue, VenueParts } from '../venues/venue.ts'
+import { venueTable } from '../venues/venues.ts'
+import { openWalletThread } from '../wallets/wallet-thread.ts'
+import { openCaller } from '../webhooks/caller.ts'
+import type { Caller, CallPolicy } from '../webhooks/post.ts'
+import { SecretBox } from '../webhooks/secret-box.ts'
+import { webhookShareOf } from '../webhooks/webhook-share.ts'
+
+interface EngineSettings {
+  readonly host: string
+  readonly port: number
+  /** Overrides the venue names of the table. */
+  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
+  readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  readonly isMetricsPublic: boolean
+  readonly metricsHosts?: readonly string[]
+  readonly retentionDays: number
+  readonly dataBytesMax: number
+  readonly jwtSecret: string
+  /** The previous secret. Its tokens stay valid until they expire. Null: none. */
+  readonly jwtSecretPrevious: string | null
+  /** Encrypts webhook secrets. */
+  readonly secretsKey: string
+  readonly webhookPolicy: CallPolicy
+  /** Whether a host must answer a test before webhooks post events to it. Default false. */
+  readonly mustVerifyWebhooks?: boolean
+  /** Whether a dashboard on this machine can open the local account without a password. Default false. */
+  readonly opensLocalAccount?: boolean
+  /** The maximum age of a book, and the period of the REST audit of all books. Default: limits.ts. */
+  readonly bookLimits?: BookCheckLimits
+  /** Whether accounts can be created over HTTP. Default true. */
+  readonly isSignUpOpen?: boolean
+  /** Accounts that one address may create within an hour. */
+  readonly signUpsPerHour?: number
+}
+
+/** Every dependency with side effects, so that a test can replace it. */
+interface EngineParts {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly storage: Storage
+  /** The table of venues. Default: engine/venues/venues.ts. */
+  readonly table?: readonly VenueFacts[]
+  /** Creates every venue of the table. The engine starts them. */
+  readonly venues: (parts: VenueParts) => readonly Venue[]
+  /** Matches markets. Default: a thread that compares text only. */
+  readonly matching?: MatchPort | null
+  /** Identifies this run. Never reused. */
+  readonly epoch: string
+  readonly version: string
+  /** Present if the engine leads a cluster. */
+  readonly cluster?: ClusterParts
+}
+
+/** What an engine needs besides its own storage while it leads a cluster. */
+export interface ClusterParts {
+  /** Replaces the storage's own table. */
+  readonly accounts: AccountTable
+  readonly webhooks: WebhookTable
+  readonly outbox: OutboxTable
+  /** The state of this engine in the cluster. */
+  readonly view?: () => ClusterView
+  /** Passes events on, except those received when another engine may have taken the lease. */
+  readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
+  /** Creates the feeder, which receives every update, listing change and match change. Called once. */
+  readonly feeder: (components: {
+    readonly publisher: Publisher
+    readonly catalog: Catalog
+    readonly venues: () => readonly VenueView[]
+    readonly figures: () => EngineFigures
+  }) => Feeder
+}
+
+export interface Engine {
+  readonly view: EngineView
+  readonly catalog: Catalog
+  readonly accounts: Accounts
+  /** Operators' overrides of matches. */
+  readonly overrides: MatchOverrides
+  readonly wallets: Wallets
+  readonly matches: Matches
+  readonly arbitrage: Arbitrage
+  readonly publisher: Publisher
+  /** The port on which the server listens. Valid only after `start`. */
+  readonly port: number
+  /** Resolves once the server listens: when all catalogues are loaded (fetched or cached), or after 10 s. */
+  start(): Promise<void>
+  /** Drains, flushes and closes everything in reverse order, the storage included. */
+  stop(): Promise<void>
+}
+
+const LISTEN_AFTER_MS = 10_000
+const VENUES_POLL_MS = 25
+const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
+
+/** Creates and connects all components. Nothing runs before `start`. */
+export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
+  const components = createComponents(settings, parts)
+  const { catalog, accounts, publisher, view } = components
+  const timers: StopTimer[] = []
+  let server: Server | null = null
+  const openServer = async () => {
+    const { clock, log, metrics } = parts
+    server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
+    registerServer(components, server)
+    components.arbitrage.closeLastRun()
+  }
+  return {
+    view,
+    catalog,
+    accounts,
+    overrides: components.overrides,
+    wallets: components.wallets,
+    matches: components.matches,
+    arbitrage: components.arbitrage,
+    publisher,
+    get port() {
+      return server?.port ?? settings.port
+    },
+    async start() {
+      const marketCount = catalog.load()
+      if (marketCount > 0)
+        parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
+      components.whales.start()
+      components.wallets.start()
+      // Starts before the first catalogue page arrives, so that the page does not add removed markets
+      // again.
+      const { retentionDays, dataBytesMax: sizeBytesMax } = settings
+      timers.push(
+        ...startHousekeeping({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }),
+      )
+      components.webhooks.start()
+      components.matcher.start()
+      components.arbitrage.start()
+      catalog.isLoaded = catalog.hasEveryVenue
+      // Gateways are waiting for a leader and treat its books as stale, so they need not wait for venue
+      // connections.
+      if (parts.cluster !== undefined && catalog.isLoaded) await openServer()
+      const isCrawled = startVenues(components)
+      await Promise.race([isCrawled, isReadyToListen(components, parts)])
+      if (server === null) await openServer()
+    },
+    async stop() {
+      await server?.drain()
+      for (const stopTimer of timers) stopTimer()
+      await stopComponents(components, parts)
+      await server?.stop()
+      await parts.storage.close()
+    },
+  }
+}
+
+/** All stores and actors, and the parts that carry events to them. */
+interface Components {
+  readonly system: System
+  readonly delays: DelayWatch
+  readonly publisher: Publisher
+  readonly tradeLog: TradeLog
+  readonly catalog: Catalog
+  readonly passwords: PasswordPool
+  readonly accounts: Accounts
+  readonly search: MarketSearch
+  readonly sports: Sports
+  readonly teams: TeamReader
+  readonly pastPrices: PastPrices
+  readonly whales: Whales
+  readonly wallets: Wallets
+  readonly webhooks: Webhooks
+  readonly caller: Caller
+  readonly matches: Matches
+  readonly matcher: Matcher
+  readonly overrides: MatchOverrides
+  readonly arbitrage: Arbitrage
+  readonly venues: OpenVenues
+  /** Null: the engine is not part of a cluster. */
+  readonly feeder: Feeder | null
+  readonly view: EngineView
+}
+
+type OpenVenues = Map<VenueKey, OpenVenue>
+
+/** Creates every component after its dependencies. The watchers among them are registered at the end. */
+function createComponents(settings: EngineSettings, parts: EngineParts): Components {
+  const { clock, log, metrics, storage } = parts
+  const names = venueTable(settings.venueNames, parts.table)
+  const { bookLimits = BOOK_LIMITS } = settings
+  const run = storage.runs.begin(parts.epoch, clock.nowMs())
+  const publisher = new Publisher({ epoch: run.epoch, log, metrics })
+  const tradeLog = new TradeLog({ run, publisher, storage })
+  const mustHold = () => storage.outstandingWrites() > outstandingWritesMax
+  const system = new System({ clock, log, metrics, mustHold })
+  const delays = new DelayWatch({ clock, log, metrics, system })
+  // `openVenues` fills it below: venues and the catalogue's markets depend on each other.
+  const venues: OpenVenues = new Map()
+  const search = new MarketSearch({ port: openSearch(), clock, log })
+  const market = marketParts(settings, parts, { publisher, venues, run: run.number })
+  const catalog = new Catalog({ names, clock, system, storage, index: search, market })
+  search.rebuildFrom(() => catalog.texts())
+  const sports = new Sports({ catalog, clock })
+  const feeder =
+    parts.cluster?.feeder({
+      ...{ publisher, catalog },
+      venues: () => [...venues.values()].map(({ actor }) => actor),
+      figures: () => ({ ...statsOf(storage, names), wallets: wallets.count }),
+    }) ?? null
+  const matchTable = feeder?.tap(storage.matches) ?? storage.matches
+  const { matches, matcher, overrides } = openMatching(parts, { catalog, publisher, matchTable })
+  const learn: Learn = async (listings) => {
+    feeder?.learnTeams(listings)
+    await sports.learnTeams(listings)
+    await matcher.learnTeams(
+      listings.map((team) => ({ team, handles: names.of(team.venue).handles })),
+    )
+  }
+  const teams = new TeamReader({ clock, log, metrics, learn })
+  const arbitrage = new Arbitrage({
+    ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
+    bookAgeMsMax: bookLimits.ageMsMax,
+    confirm: (ref) => venues.get(ref.venue)?.actor.requestBookCheck(ref),
+  })
+  const pastPrices = openPastPrices(parts, { catalog, venues })
+  const wallets = openWallets(parts, { catalog })
+  const { passwords, accounts } = openAccounts(settings, parts)
+  const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
+  const whales = new Whales({
+    ...{ system, publisher, storage, clock, metrics, run: run.number },
+    market: (number) => catalog.byNumber(number),
+  })
+  const onWalletFill = (fill: WalletFillEvent) => wallets.noteFill(fill)
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill })
+  const routing = { names, catalog, publisher, system, delays, routes, venues }
+  openVenues(parts, { ...routing, matches, arbitrage, bookLimits })
+  const startedAtMs = clock.monotonicMs()
+  const view: EngineView = {
+    version: parts.version,
+    epoch: run.epoch,
+    ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
+    whaleLog: new WhaleLog({ run, storage }),
+    stats: () => statsOf(storage, names),
+    venues: () => [...venues.values()].map((open) => open.actor),
+    isStorageHealthy: () => storage.isHealthy(),
+    delayMs: () => Math.round(delays.delayMs),
+    bookAgeMsMax: bookLimits.ageMsMax,
+    confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
+    uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
+    ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
+  }
+  const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
+  const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
+  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder }
+  registerWatchers(components)
+  return components
+}
+
+/**
+ * Registers every watcher, in the order in which they are called. Only the server's stream comes later
+ * (`registerServer`): it opens when the catalogues are loaded.
+ */
+function registerWatchers(components: Omit<Components, 'view'>): void {
+  const { publisher, catalog, accounts, whales, overrides, delays } = components
+  const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
+  const venues = [...components.venues.values()].map(({ actor }) => actor)
+  // Updates, in the same event-loop tick as the event that caused them.
+  publisher.watch(tradeLog)
+  publisher.watch(whales)
+  publisher.watch(wallets.watcher)
+  publisher.watch(webhooks.watcher)
+  publisher.watch(components.arbitrage)
+  for (const venue of venues) publisher.watch(venue)
+  const { feeder } = components
+  if (feeder !== null) publisher.watch(feeder)
+  // Whale rows that the stream does not carry.
+  whales.watch(webhooks)
+  whales.watch(wallets)
+  // Listings. The matcher precedes the matches: it ends the match of a market that is removed.
+  catalog.watch(sports)
+  catalog.watch(matcher)
+  catalog.watch(matches)
+  catalog.watch(wallets)
+  if (feeder !== null) catalog.watch(feeder)
+  // Deactivated accounts, revoked keys and ended sessions.
+  accounts.watch(webhooks)
+  // Operators' overrides of matches.
+  overrides.setListener(matcher)
+  // The engine's delay, ten times a second.
+  for (const venue of venues) delays.watch(venue)
+}
+
+/** The server is the last watcher of updates, deactivated accounts, revoked keys and ended sessions. */
+function registerServer({ publisher, accounts }: Components, { hub }: Server): void {
+  publisher.watch(hub)
+  accounts.watch(hub.accountWatcher)
+}
+
+/** Dependencies that all market actors share. */
+function marketParts(
+  { retentionDays }: EngineSettings,
+  { clock, metrics, storage }: EngineParts,
+  { publisher, venues, run }: Pick<Components, 'publisher' | 'venues'> & { run: number },
+): Omit<MarketParts, 'changed' | 'volumeUnit'> {
+  return {
+    ...{ publisher, storage, run, retentionDays },
+    nowMs: () => clock.nowMs(),
+    requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
+    checkAgain: ({ ref }) => venues.get(ref.venue)?.actor.checkAgain(ref),
+    delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
+    announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.backFillTrades(atMs),
+    ignored: ignoredCounter(metrics),
+  }
+}
+
+/** Creates every venue with its actor. No connection is made before they are started. */
+function openVenues(
+  parts: EngineParts,
+  components: Pick<
+    Components,
+    'catalog' | 'publisher' | 'system' | 'delays' | 'venues' | 'matches' | 'arbitrage'
+  > & {
+    readonly names: VenueTable
+    readonly routes: EventRoutes
+    readonly bookLimits: BookCheckLimits
+  },
+): void {
+  const { clock, random, log, metrics, storage } = parts
+  const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = components
+  const route = (event: VenueEvent) => routes.route(event)
+  const emit = parts.cluster?.gate?.(route) ?? route
+  const isHandled = () => system.waiting === 0
+  for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
+    const platform = names.platform(venue.key)
+    const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
+    const first = () => firstMarkets(venue.key, components)
+    const actor = new VenueActor({ ...shared, venue, platform, bookLimits, priorityMarkets: first })
+    const open = { venue, actor, actorRef: system.spawn(actor) }
+    venues.set(venue.key, open)
+    routes.add(open)
+  }
+}
+
+/** A venue's markets that are in matches or in opportunities. */
+function* firstMarkets(
+  venue: VenueKey,
+  { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
+): Iterable<KnownMarket> {
+  for (const match of matches.all()) {
+    if (!isSame(match)) continue
+    const { ref } = match.a.ref.venue === venue ? match.a : match.b
+    const market = catalog.entryOfNative(ref.venue, ref.nativeId)
+    if (market !== null) yield market
+  }
+  for (const { legs } of arbitrage.open()) {
+    for (const { market: ref } of legs) {
+      const market = ref.venue === venue ? catalog.entryOfNative(venue, ref.nativeId) : null
+      if (market !== null) yield market
+    }
+  }
+}
+
+function openPastPrices(
+  { clock, log, metrics, storage }: EngineParts,
+  { catalog, venues }: Pick<Components, 'catalog' | 'venues'>,
+): PastPrices {
+  return new PastPrices({
+    ...{ clock, log, metrics, storage, events: catalog },
+    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
+    liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
+  })
+}
+
+function openAccounts(
+  { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }: EngineSettings,
+  { clock, storage, cluster }: EngineParts,
+): Pick<Components, 'passwords' | 'accounts'> {
+  const passwords = openPasswordPool(clock)
+  const settings = { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }
+  const table = cluster?.accounts ?? storage.accounts
+  const accounts = new Accounts({ storage: table, clock, passwords, ...settings })
+  return { passwords, accounts }
+}
+
+/** Market matching: the matcher, the list of matches, and operators' overrides. */
+function openMatching(
+  { clock, log, storage, matching }: EngineParts,
+  {
+    catalog,
+    publisher,
+    matchTable,
+  }: Pick<Components, 'catalog' | 'publisher'> & { readonly matchTable: MatchTable },
+): { matches: Matches; matcher: Matcher; overrides: MatchOverrides } {
+  const nowMs = () => clock.nowMs()
+  const summaryOf = ({ ref, summary }: MarketView) =>
+    summary.event === null ? null : catalog.event(ref.venue, summary.event)
+  const matches = new Matches({ clock, eventTitle: (market) => summaryOf(market)?.title ?? null })
+  const overrides = new MatchOverrides({
+    ...{ table: storage.matchOverrides, nowMs },
+    find: (venue, nativeId) =>
+      catalog.entryOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
+  })
+  const matcher = new Matcher({
+    ...{ clock, log, publisher, overrides, matches, nowMs, table: matchTable },
+    port: matching ?? openMatchThread(),
+    market: (number) => catalog.byNumber(number),
+    markets: () => catalog.markets(null),
+    readerOf: ({ ref }) => catalog.names.of(ref.venue).subjects,
+    eventOf(market) {
+      const summary = summaryOf(market)
+      if (summary === null) return null
+      const details = storage.events.details(summary.venue, summary.nativeId)
+      return details === null ? null : { ...summary, ...details }
+    },
+  })
+  return { matches, matcher, overrides }
+}
+
+/** Creates the webhooks of all accounts and the dispatcher that calls receivers. */
+function openWebhooks(
+  settings: EngineSettings,
+  parts: EngineParts,
+  { catalog, matches, accounts }: Pick<Components, 'catalog' | 'accounts'> & { matches: Matches },
+): { caller: Caller; webhooks: Webhooks } {
+  const { clock, log, metrics, random, storage, cluster } = parts
+  const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
+  const webhooks = new Webhooks({
+    ...{ clock, log, metrics, caller, random },
+    storage: {
+      webhooks: cluster?.webhooks ?? storage.webhooks,
+      outbox: cluster?.outbox ?? storage.outbox,
+      committed: () => storage.committed(),
+    },
+    box: new SecretBox(settings.secretsKey),
+    bodies: new EventBodies({ catalog, matches, clock }),
+    market: (number) => catalog.byNumber(number)?.summary ?? null,
+    isAccountActive: (account) => accounts.directory.isActive(account),
+    mustVerify: settings.mustVerifyWebhooks ?? false,
+    shareOf: (account) => webhookShareOf(accounts.directory.find(account) ?? { tier: 'free' }),
+  })
+  return { caller, webhooks }
+}
+
+function openWallets(
+  { clock, log, metrics, storage }: EngineParts,
+  { catalog }: Pick<Components, 'catalog'>,
+): Wallets {
+  const venue = catalog.names.walletVenue?.key ?? null
+  return new Wallets({
+    ...{ storage, clock, log, metrics, port: openWalletThread() },
+    venue,
+    view: (id) => (venue === null ? null : (catalog.entryOfNative(venue, id)?.actor ?? null)),
+    market: (number) => catalog.byNumber(number),
+    marketsOfEvent: (event) => (venue === null ? [] : catalog.marketsOfEvent(venue, event)),
+  })
+}
+
+/** Starts all feeds and loads all catalogues. Resolves when the catalogues are complete. */
+async function startVenues({ catalog, delays, teams, venues, wallets }: Components): Promise<void> {
+  const crawls = [...venues.values()].map(({ actor, venue }) => {
+    teams.start(venue)
+    wallets.attach(venue)
+    return new Promise<void>((resolve) => actor.start(resolve))
+  })
+  delays.start()
+  await Promise.all(crawls)
+  catalog.isLoaded = true
+}
+
+/** Stops in reverse order: event sources, then event handlers, then a last checkpoint of each. */
+async function stopComponents(components: Components, parts: EngineParts): Promise<void> {
+  components.pastPrices.stop()
+  components.delays.stop()
+  // Stops before the venues' feeds do, so that opportunities end with `stopped` and not with `stale`.
+  components.arbitrage.stop()
+  await Promise.all([components.teams.stop(), components.wallets.stop()])
+  await Promise.all([...components.venues.values()].map(({ actor }) => actor.stop()))
+  components.whales.stop()
+  components.system.stop()
+  components.webhooks.stop()
+  components.caller.stop()
+  const nowMs = parts.clock.nowMs()
+  for (const { actor } of components.catalog.entries()) actor.checkpoint(nowMs)
+  await components.accounts.saveUse()
+  await Promise.all([
+    components.passwords.close(),
+    components.search.close(),
+    components.matcher.close(),
+  ])
+}
+
+/** Resolves when the server may listen although not all catalogues are loaded. */
+async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
+  // A catalogue cached by the last run need not wait for its crawl.
+  if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
+  else if (parts.cluster === undefined) await venuesUp(components, parts)
+}
+
+async function venuesUp({ view }: Components, { clock }: EngineParts): Promise<void> {
+  const endsAtMs = clock.monotonicMs() + LISTEN_AFTER_MS
+  while (clock.monotonicMs() < endsAtMs && view.venues().some(({ state }) => state === 'down')) {
+    await pause(clock, VENUES_POLL_MS)
+  }
+}
+
+function statsOf(storage: Storage, { keys }: VenueTable): StatsView {
+  const { trades, snapshots } = storage
+  return {
+    trades: trades.count(),
+    snapshots: snapshots.count(),
+    databaseBytes: storage.sizeBytes(),
+    coverage: Object.fromEntries(keys.map((venue) => [venue, trades.extentOfVenue(venue)])),
+  }
+}
+
+function ignoredCounter(metrics: Metrics): (reason: IgnoredReason) => void {
+  const counts = new Map<IgnoredReason, Count>()
+  return (reason) => {
+    let count = counts.get(reason)
+    if (count === undefined) {
+      count = metrics.count('events_ignored_total', 'Events that changed nothing.', { reason })
+      counts.set(reason, count)
+    }
+    count.inc()
+  }
+}

@@ -1,0 +1,428 @@
+// The composition root of a gateway: the API server over a mirror that the cluster's log feeds. When the
+// mirror misses messages, or another run of the engine leads, the server closes its streams as a restart
+// does. It then opens again over a new mirror. Clients resume with `since` and receive what was lost as a
+// gap.
+
+import type { Accounts } from '../../actors/accounts/accounts.ts'
+import { MarketSearch } from '../../actors/catalog/search.ts'
+import { followAccounts } from '../../actors/mirror/accounts.ts'
+import { FORWARDED_VIEWS } from '../../actors/mirror/forwarded-views.ts'
+import { Mirror, type MirrorFault } from '../../actors/mirror/mirror.ts'
+import { QuotaShares } from '../../actors/mirror/quota-shares.ts'
+import { SharedConnectionSlots } from '../../actors/mirror/shared-connection-slots.ts'
+import { decodeTicketMessage, encodeTicketMessage } from '../../actors/mirror/tickets.ts'
+import type { ClusterView, EngineView } from '../../actors/views.ts'
+import type { Forward } from '../../http/request/forwarding.ts'
+import { createServer, type Server } from '../../http/server.ts'
+import { Tickets } from '../../http/ws/session/tickets.ts'
+import { type Clock, pause, type StopTimer } from '../clock.ts'
+import { type Checkpoint, checkpointObject, decodeCheckpoint } from '../cluster/checkpoint.ts'
+import { type ClusterLog, LogError, type LogSubscription } from '../cluster/cluster-log.ts'
+import { Follower, type FollowFault } from '../cluster/follower.ts'
+import { decodeGatewayResponse, encodeGatewayRequest } from '../cluster/gateway-messages.ts'
+import { Loopback } from '../cluster/loopback.ts'
+import { Members } from '../cluster/members.ts'
+import { EngineError } from '../errors.ts'
+import type { VenueKey } from '../ids.ts'
+import { bookAgeMsMax } from '../limits.ts'
+import type { Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import { openSearch } from '../search/search.ts'
+import type { VenueFacts } from '../venue-table.ts'
+import { venueTable } from '../venues/venues.ts'
+import type { CallPolicy } from '../webhooks/post.ts'
+
+interface GatewaySettings {
+  readonly host: string
+  readonly port: number
+  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
+  readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  readonly isMetricsPublic: boolean
+  readonly metricsHosts?: readonly string[]
+  /** The engine's secret, so that login tokens are valid on every process. */
+  readonly jwtSecret: string
+  readonly jwtSecretPrevious: string | null
+  readonly webhookPolicy: CallPolicy
+}
+
+interface GatewayParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly cluster: ClusterLog
+  /** The table of venues. Default: engine/venues/venues.ts. */
+  readonly table?: readonly VenueFacts[]
+  /**
+   * Identifies this process in responses, to the engine and to other gateways. Unique in the cluster.
+   * Letters, digits, `-`, `_`, `.`.
+   */
+  readonly name: string
+  readonly version: string
+}
+
+export interface Gateway {
+  /** The port on which the server listens. Valid only after `start`. */
+  readonly port: number
+  /** The view that is served. Null: no mirror is complete. */
+  readonly view: EngineView | null
+  /** The mirror that is served. */
+  readonly mirror: Mirror | null
+  /** How many mirrors were discarded, and the last reason. */
+  readonly faults: { readonly count: number; readonly last: string | null }
+  /** Resolves once the server listens. Retries until then. */
+  start(): Promise<void>
+  /** Asks the clients to reconnect to another gateway, over some seconds, then ends. */
+  stop(): Promise<void>
+}
+
+/** Everything becomes stale when no message of the engine arrives for this long. */
+const LEADER_TIMEOUT_MS = 5_000
+const CHECK_MS = 100
+/** The wait before a failed start of a mirror is retried. */
+const RETRY_MS = 1_000
+
+/** A mirror with its follower. */
+interface Followed {
+  readonly mirror: Mirror
+  readonly follower: Follower
+  /** Why the mirror cannot continue. Null: it has no fault. */
+  readonly fault: () => string | null
+  /** Stops following the log and searching. */
+  readonly close: () => Promise<void>
+}
+
+interface ServedMirror extends Followed {
+  readonly server: Server
+  readonly view: EngineView
+}
+
+export function createGateway(settings: GatewaySettings, parts: GatewayParts): Gateway {
+  return new LogGateway(settings, parts)
+}
+
+class LogGateway implements Gateway {
+  readonly #settings: GatewaySettings
+  readonly #parts: GatewayParts
+  readonly #names: ReturnType<typeof venueTable>
+  readonly #shares: QuotaShares
+  readonly #members: Members
+  readonly #connectionSlots: SharedConnectionSlots
+  readonly #tickets: Tickets
+  /** Subscriptions to the messages of other gateways. */
+  readonly #subscriptions: readonly LogSubscription[]
+  readonly #timers: StopTimer[] = []
+  #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
+  #served: ServedMirror | null = null
+  #faultCount = 0
+  #lastFault: string | null = null
+  /** Answers requests for further pages of lists that began on this gateway and continue on another. */
+  #answering: LogSubscription | null = null
+  #loopback: Loopback | null = null
+  #isStopped = false
+  #isReplacing = false
+  readonly #startedAtMs: number
+  /**
+   * The last checkpoint was rejected, so the next one is requested. With `overEpoch`, any checkpoint of
+   * another run will do.
+   */
+  #rejectedCheckpoint: { readonly overEpoch: string | null } | null = null
+  /** When the checkpoint that was tried last was created. */
+  #triedMs: number | null = null
+
+  constructor(settings: GatewaySettings, parts: GatewayParts) {
+    const { clock, cluster, name, metrics } = parts
+    this.#settings = settings
+    this.#parts = parts
+    this.#names = venueTable(settings.venueNames, parts.table)
+    this.#startedAtMs = clock.monotonicMs()
+    this.#shares = new QuotaShares({
+      clock,
+      name,
+      request: (body) => cluster.request('quota', body),
+    })
+    this.#members = new Members({
+      ...{ log: cluster, clock },
+      self: () => ({
+        ...{ role: 'gateway', name, term: null },
+        lagBatches: this.#served?.follower.behind ?? 0,
+        lagMs: this.#served?.mirror.lagMs ?? 0,
+      }),
+    })
+    this.#connectionSlots = new SharedConnectionSlots({
+      ...{ clock, name, announce: (body) => cluster.announce('places', body) },
+      onExcess: (account, most) => this.#served?.server.hub.endBeyond(account, most),
+    })
+    this.#tickets = new Tickets(clock, (ticketMessage) =>
+      cluster.announce('tickets', encodeTicketMessage(ticketMessage)),
+    )
+    this.#subscriptions = [
+      cluster.subscribe('places', (body) => this.#connectionSlots.receive(body)),
+      cluster.subscribe('tickets', (body) => {
+        const ticketMessage = decodeTicketMessage(body)
+        if (ticketMessage !== null) this.#tickets.applyUpdate(ticketMessage)
+      }),
+    ]
+    const lag = 'Batches of the log that this gateway has not read yet.'
+    metrics.gauge('cluster_lag_batches', lag, () => this.#served?.follower.behind ?? 0)
+    const lagMs = 'From the engine to the mirror, of the newest update.'
+    metrics.gauge('cluster_lag_ms', lagMs, () => this.#served?.mirror.lagMs ?? 0)
+    const stale = 'Whether the engine is not heard, so that everything is stale.'
+    metrics.gauge('cluster_is_cut', stale, () =>
+      Number(this.#served?.mirror.isDisconnected ?? true),
+    )
+  }
+
+  get port(): number {
+    return this.#served?.server.port ?? this.#settings.port
+  }
+
+  get view(): EngineView | null {
+    return this.#served?.view ?? null
+  }
+
+  get mirror(): Mirror | null {
+    return this.#served?.mirror ?? null
+  }
+
+  get faults() {
+    return { count: this.#faultCount, last: this.#lastFault }
+  }
+
+  async start(): Promise<void> {
+    const { clock, cluster, log, name } = this.#parts
+    while (this.#accounts === null && !this.#isStopped) {
+      try {
+        const quotas = (kind: Parameters<QuotaShares['of']>[0]) => this.#shares.of(kind)
+        const counted = { quotas, connectionSlots: this.#connectionSlots }
+        this.#accounts = await followAccounts(cluster, {
+          ...{ ...this.#settings, ...counted, clock, log },
+        })
+      } catch (error) {
+        log.warn({ err: error }, 'the accounts cannot be read yet')
+        await pause(clock, RETRY_MS)
+      }
+    }
+    // The server may be replaced, so the streams are looked up at each call.
+    const streams = () => this.#served?.server.hub.accountWatcher
+    this.#accounts?.accounts.watch({
+      onRevoked: (key) => streams()?.onRevoked?.(key),
+      onTokenEnded: (id) => streams()?.onTokenEnded?.(id),
+      onTokensEnded: (account) => streams()?.onTokensEnded?.(account),
+      onAccountDeactivated: (account, reason) => streams()?.onAccountDeactivated?.(account, reason),
+      onLimits: (account, limits) => streams()?.onLimits?.(account, limits),
+    })
+    await this.#replace()
+    const loopback = new Loopback(this.port)
+    this.#loopback = loopback
+    // Further pages of a list come from the gateway where it began.
+    this.#answering = cluster.answer(`http.${name}`, (body) => loopback.answer(body))
+    this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const stopTimer of this.#timers) stopTimer()
+    await this.#answering?.stop()
+    this.#loopback?.close()
+    const served = this.#served
+    await served?.server.drain()
+    await served?.close()
+    await served?.server.stop()
+    this.#connectionSlots.stop()
+    for (const subscription of this.#subscriptions) await subscription.stop()
+    await this.#shares.stop()
+    await this.#members.stop()
+    await this.#accounts?.stop()
+  }
+
+  /** Checks whether the engine's messages arrive, and whether the mirror waits for missing messages. */
+  #check(): void {
+    const served = this.#served
+    if (served === null) return
+    const sinceReceivedMs = this.#parts.clock.monotonicMs() - served.follower.receivedAtMs
+    served.mirror.setDisconnected(sinceReceivedMs > LEADER_TIMEOUT_MS || served.fault() !== null)
+    served.mirror.checkStall()
+  }
+
+  #noteFault(fault: FollowFault | MirrorFault, epoch: string): void {
+    const { log, metrics } = this.#parts
+    this.#faultCount += 1
+    this.#lastFault = fault
+    this.#rejectedCheckpoint = { overEpoch: fault === 'new_epoch' ? epoch : null }
+    const help = 'Mirrors that were given up, by reason.'
+    metrics.count('cluster_mirrors_ended_total', help, { fault }).inc()
+    log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
+  }
+
+  /** Creates mirrors until one is complete and served. Does nothing to one that is served already. */
+  async #replace(): Promise<void> {
+    if (this.#isReplacing) return
+    this.#isReplacing = true
+    const { log, clock } = this.#parts
+    const startedAtMs = clock.monotonicMs()
+    while (!this.#isStopped) {
+      try {
+        const followed = await this.#follow()
+        if (followed !== null) await this.#serve(followed)
+        if (followed?.fault() === null) {
+          const afterMs = Math.round(clock.monotonicMs() - startedAtMs)
+          log.info({ epoch: followed.mirror.epoch, afterMs }, 'the mirror is whole')
+          break
+        }
+      } catch (error) {
+        this.#rejectedCheckpoint ??= { overEpoch: null }
+        log.warn({ err: error }, 'no whole mirror yet')
+      }
+      await pause(clock, RETRY_MS)
+    }
+    this.#isReplacing = false
+  }
+
+  /** A mirror that has caught up with the log as of its start. Null: it had a fault before that. */
+  async #follow(): Promise<Followed | null> {
+    const { clock, log, metrics, cluster } = this.#parts
+    const checkpoint = await this.#checkpoint()
+    let firstFault: FollowFault | MirrorFault | null = null
+    const onFault = (fault: FollowFault | MirrorFault): void => {
+      if (firstFault !== null) return
+      firstFault = fault
+      this.#noteFault(fault, checkpoint.epoch)
+      // A mirror that is not served yet is discarded by its creator.
+      if (this.#served?.mirror !== mirror) return
+      mirror.setDisconnected(true)
+      void this.#replace()
+    }
+    const index = new MarketSearch({ port: openSearch(), clock, log })
+    let mirror: Mirror
+    try {
+      const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
+        cluster.request(subject, body)
+      // Written out: the compiler does not check the names of optional properties in a spread object.
+      const names = this.#names
+      mirror = new Mirror(checkpoint, { clock, metrics, log, names, index, onFault, request })
+      index.rebuildFrom(() => mirror.catalog.texts())
+      index.hold()
+      await mirror.load(checkpoint)
+    } catch (error) {
+      await index.close()
+      throw error
+    }
+    const follower = new Follower({
+      ...{ clock, metrics, log: cluster, from: checkpoint },
+      sink: {
+        take: (shard, items) => mirror.take(shard, items),
+        recall: (epoch, items) => mirror.recall(epoch, items),
+        onFault,
+      },
+    })
+    const close = async () => {
+      await follower.stop()
+      mirror.close()
+      await index.close()
+    }
+    const isReady = await follower.start().catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
+    if (isReady && firstFault === null && !this.#isStopped) {
+      index.release()
+      return { mirror, follower, fault: () => firstFault, close }
+    }
+    await close()
+    return null
+  }
+
+  /** The newest checkpoint. Requests one from the engine if none is stored, or if the last one was rejected. */
+  async #checkpoint(): Promise<Checkpoint> {
+    const { cluster } = this.#parts
+    const read = async (): Promise<Checkpoint | null> => {
+      const bytes = await cluster.getObject(checkpointObject).catch(() => null)
+      return bytes === null ? null : decodeCheckpoint(bytes)
+    }
+    if (this.#rejectedCheckpoint === null) {
+      const stored = await read()
+      if (stored !== null) return stored
+    }
+    const pending = cluster.request(
+      'checkpoint',
+      Buffer.from(this.#rejectedCheckpoint?.overEpoch ?? ''),
+    )
+    const failed = await pending.then(() => null).catch((error: unknown) => ({ error }))
+    const made = await read()
+    // No engine leads at the moment. A checkpoint created since the last try is good enough.
+    if (failed !== null && (made === null || made.takenAtMs === this.#triedMs)) throw failed.error
+    if (made === null) throw new Error('there is no checkpoint that can be read')
+    this.#triedMs = made.takenAtMs
+    this.#rejectedCheckpoint = null
+    return made
+  }
+
+  async #serve(followed: Followed): Promise<void> {
+    const accounts = this.#accounts?.accounts
+    if (accounts === undefined) return
+    const { clock, log, metrics, name } = this.#parts
+    const { mirror } = followed
+    const { publisher } = mirror
+    const view = this.#viewOf(followed, accounts)
+    const before = this.#served
+    let server = before?.server ?? null
+    if (server === null) {
+      server = await createServer({
+        ...{ ...this.#settings, engine: view, publisher, clock, log, metrics },
+        ...{ forward: this.#forward, servedBy: name, tickets: this.#tickets },
+      })
+    } else await server.replace(view, publisher)
+    publisher.watch(server.hub)
+    this.#served = { ...followed, server, view }
+    await before?.close()
+  }
+
+  readonly #forward: Forward = async ({ gateway, ...request }) => {
+    const { cluster } = this.#parts
+    const pending = cluster.request(
+      gateway === null ? 'http' : `http.${gateway}`,
+      encodeGatewayRequest(request),
+    )
+    const bytes = await pending.catch((error: unknown) => {
+      if (gateway === null || !(error instanceof LogError) || error.reason !== 'unanswered')
+        throw error
+      throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
+    })
+    const answer = decodeGatewayResponse(bytes)
+    if (answer === null) throw new Error('the answer of the engine could not be read')
+    return answer
+  }
+
+  #viewOf({ mirror, follower }: Followed, accounts: Accounts): EngineView {
+    const { clock, cluster, name, version } = this.#parts
+    const { catalog, matches, sports, tradeLog, whaleLog, epoch } = mirror
+    return {
+      ...FORWARDED_VIEWS,
+      ...{ version, epoch, catalog, accounts, matches, sports, tradeLog, whaleLog },
+      wallets: {
+        ...FORWARDED_VIEWS.wallets,
+        get count() {
+          return mirror.figures.wallets
+        },
+      },
+      stats: () => mirror.figures,
+      venues: () => mirror.venues(),
+      isStorageHealthy: () => !mirror.isDisconnected,
+      delayMs: () => mirror.lagMs,
+      bookAgeMsMax,
+      confirmBook: () => null,
+      uptimeSeconds: () => Math.floor((clock.monotonicMs() - this.#startedAtMs) / 1_000),
+      cluster: (): ClusterView => ({
+        role: 'gateway',
+        name,
+        link: cluster.link,
+        lagBatches: follower.behind,
+        lagMs: mirror.lagMs,
+        isConnected: !mirror.isDisconnected,
+        leader: this.#members.leader,
+        members: this.#members.all(),
+      }),
+    }
+  }
+}

@@ -1,0 +1,374 @@
+// The engine's side of a cluster (`ROLE=engine`): connects to the log and stands by until the lease is
+// free. While it leads, it writes the log, creates checkpoints and answers gateways. Loaded only in that
+// role.
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { Checkpoints } from '../../actors/cluster/checkpoints.ts'
+import { Feeder } from '../../actors/cluster/feeder.ts'
+import { ReplicatedOutbox } from '../../actors/cluster/replicated-outbox.ts'
+import { Standby } from '../../actors/cluster/standby.ts'
+import { startStorageHousekeeping } from '../../actors/housekeeping.ts'
+import { answerBars } from '../../actors/mirror/bars.ts'
+import { answerOlderTrades } from '../../actors/mirror/older-trades.ts'
+import { QuotaServer } from '../../actors/mirror/quota-shares.ts'
+import { ClusterAccounts, type Following } from '../../storage/cluster-accounts.ts'
+import { ClusterWebhooks } from '../../storage/cluster-webhooks.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
+import { type Clock, pause, type StopTimer } from '../clock.ts'
+import {
+  type Answer,
+  type ClusterLog,
+  type LogSubscription,
+  type RequestSubject,
+  SHARDS,
+} from '../cluster/cluster-log.ts'
+import { gated } from '../cluster/event-gate.ts'
+import { answerBatches, encodeRevocation, type Revocation } from '../cluster/gateway-messages.ts'
+import { type Lease, takeLease } from '../cluster/lease.ts'
+import { Loopback } from '../cluster/loopback.ts'
+import { type Member, type MemberRole, Members } from '../cluster/members.ts'
+import { SealedLog } from '../cluster/sealed-log.ts'
+import { LogWriter } from '../cluster/writer.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import type { VenueTable } from '../venue-table.ts'
+import type { ClusterParts, Engine } from './engine.ts'
+
+interface LeaderParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** The log. The leader closes it. */
+  readonly cluster: ClusterLog
+  /** Ends the wait of a standby. */
+  readonly signal: AbortSignal
+  /** The venues with the names of this engine. */
+  readonly names: VenueTable
+  /** The retention limits, which apply while this engine stands by too. */
+  readonly retention: { readonly retentionDays: number; readonly sizeBytesMax: number }
+  /** Another engine leads, so the process must end. Called once. */
+  readonly onDeposed: () => void
+}
+
+export interface Leader {
+  /** For createEngine. */
+  readonly parts: ClusterParts
+  /** Called once the engine's server listens on loopback. Resolves when the first checkpoint is written. */
+  start(engine: Engine): Promise<void>
+  /** Called before the engine stops. */
+  pause(): Promise<void>
+  /** Called after the engine has stopped. Sends what is queued and releases the lease. */
+  stop(): Promise<void>
+}
+
+/** Settings of the engine's server, which receives only the gateways' requests, through this process. */
+export function engineServerSettings(config: Config) {
+  return {
+    host: '127.0.0.1',
+    trustedProxies: [...config.trustedProxies, '127.0.0.1'],
+    opensLocalAccount: false,
+  }
+}
+
+const HEARTBEAT_MS = 1_000
+const DRAIN_MS_MAX = 3_000
+/** Pause after every few hundred pending deliveries, so that the log can keep up. */
+const PENDING_PAUSE_MS = 20
+
+export async function connectCluster(
+  { nats, clusterKey, role }: Pick<Config, 'nats' | 'clusterKey' | 'role'>,
+  parts: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+): Promise<ClusterLog> {
+  if (clusterKey === null) throw new Error('a cluster needs a CLUSTER_KEY')
+  const { openNats } = await import('../cluster/nats.ts')
+  const { clock, log } = parts
+  const name = `twinbook ${role} ${hostname()} ${process.pid}`
+  const side = role === 'gateway' ? 'gateway' : 'engine'
+  return new SealedLog(await openNats({ ...nats, clock, log, name, side }), {
+    ...parts,
+    clusterKey,
+  })
+}
+
+/** Follows the log until the lease is free. Resolves with null when the process is to end before that. */
+export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
+  const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
+  let leading: Leading | null = null
+  const accounts = await cluster.bucket('accounts')
+  const webhooks = new ClusterWebhooks(storage.webhooks, await cluster.bucket('webhooks'))
+  const onFailed = (error: unknown) =>
+    log.error({ err: error }, 'an account or a webhook could not be taken over')
+  const shared = new ClusterAccounts(storage.accounts, accounts)
+  const fixing = (fix: (key: string) => Promise<void>) => (key: string) => {
+    if (leading !== null) fix(key).catch((error) => log.warn({ err: error, key }, 'not mended'))
+  }
+  const fixAccounts = fixing((key) => shared.restore(key))
+  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed, fixAccounts)
+  const hooks = await webhooks.follow(
+    onFailed,
+    fixing((key) => webhooks.restore(key)),
+  )
+  const standby = new Standby({
+    ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
+  })
+  const stopHousekeeping = startStorageHousekeeping({ clock, storage, log, ...retention })
+  standby.start()
+  log.info('standing by for the lease')
+  const bucket = await cluster.bucket('lease')
+  const holder = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`
+  const members = new Members({
+    ...{ log: cluster, clock },
+    self: () =>
+      leading?.member ?? {
+        ...{ role: 'standby', name: holder, term: null },
+        ...{ lagBatches: standby.behind, lagMs: Math.round(standby.lagMs) },
+      },
+  })
+  const shareAgain = async () => {
+    log.error('the log of the cluster has lost its data: accounts and webhooks are shared again')
+    while (!signal.aborted) {
+      try {
+        await shared.share()
+        await webhooks.share()
+        return
+      } catch (error) {
+        log.warn({ err: error }, 'accounts and webhooks could not be shared')
+      }
+      await pause(clock, HEARTBEAT_MS, signal)
+    }
+  }
+  const onRecordLost = () => void shareAgain()
+  const lease = await takeLease({ bucket, holder, clock, log, onRecordLost }, signal)
+  // Created at once, because it renews the lease.
+  if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
+  await (leading === null ? standby.stop() : standby.takeOver())
+  stopHousekeeping()
+  for (const each of [followed, hooks]) {
+    if (leading === null) await each.stop()
+    else await leading.guard(each)
+  }
+  if (leading === null) await members.stop()
+  if (leading === null) return null
+  const count = (await shared.share(followed.names)) + (await webhooks.share(hooks.names))
+  if (count > 0) log.info({ records: count }, 'records of this engine are shared with the cluster')
+  return leading
+}
+
+class Leading implements Leader {
+  readonly parts: ClusterParts
+  readonly #parts: LeaderParts
+  readonly #lease: Lease
+  #writer: LogWriter<LogItem> | null = null
+  #feeder: Feeder | null = null
+  #checkpoints: Checkpoints | null = null
+  #loopback: Loopback | null = null
+  readonly #answers: LogSubscription[] = []
+  readonly #guarded: LogSubscription[] = []
+  #stopTimer: StopTimer = () => undefined
+  readonly #outbox: ReplicatedOutbox
+  readonly #takenAtMs: number
+  readonly #members: Members
+  #isOpen = false
+  #isDeposed = false
+
+  constructor(
+    parts: LeaderParts,
+    lease: Lease,
+    shared: {
+      readonly accounts: ClusterAccounts
+      readonly webhooks: ClusterWebhooks
+      readonly members: Members
+    },
+  ) {
+    this.#parts = parts
+    this.#lease = lease
+    this.#takenAtMs = parts.clock.monotonicMs()
+    lease.startRenewing(() => this.#onDeposed())
+    const term = 'Of the lease that this engine holds; rises with each one that leads.'
+    parts.metrics.gauge('cluster_term', term, () => lease.term)
+    this.#outbox = new ReplicatedOutbox({
+      own: parts.storage.outbox,
+      idOf: (number) => shared.webhooks.idOf(number),
+      // Pending items are published when the log is opened.
+      publish: (item) => {
+        if (this.#isOpen) this.#writer?.put('hooks', item)
+      },
+    })
+    const { accounts, webhooks, members } = shared
+    this.#members = members
+    this.#measure()
+    this.parts = {
+      ...{ accounts, webhooks },
+      outbox: this.#outbox,
+      view: () => ({
+        ...{ role: 'engine', name: lease.holder, link: parts.cluster.link, lagMs: 0 },
+        ...{ lagBatches: this.#writer?.waiting ?? 0, isConnected: !this.#isDeposed },
+        ...{ leader: members.leader, members: members.all() },
+      }),
+      gate: (take) => gated(() => lease.confirm(), take),
+      feeder: (components) => {
+        const { cluster, clock, log, metrics } = parts
+        const writer = new LogWriter<LogItem>({
+          log: cluster,
+          epoch: components.publisher.epoch,
+          term: lease.term,
+          clock,
+          logger: log,
+          metrics,
+          encode: writeItem,
+          missing: (fromBatch) => ({ kind: 'missing', fromBatch }),
+          isLeading: () => lease.isHeld(),
+          onDeposed: () => this.#onDeposed(),
+        })
+        this.#writer = writer
+        this.#feeder = new Feeder({
+          ...components,
+          put: (shard, item, position) => writer.put(shard, item, position),
+        })
+        return this.#feeder
+      },
+    }
+  }
+
+  /** Takes over writing the records that this engine has followed. */
+  async guard(followed: Following): Promise<void> {
+    this.#guarded.push(followed)
+    await followed.lead()
+  }
+
+  /** This engine's own state in the cluster. */
+  get member(): Member {
+    const { holder: name, term } = this.#lease
+    return { role: 'engine', name, term, lagBatches: this.#writer?.waiting ?? 0, lagMs: 0 }
+  }
+
+  /** Standbys serve no metrics, so this engine reports for them. */
+  #measure(): void {
+    const { metrics } = this.#parts
+    const of = (role: MemberRole) => this.#members.all().filter((member) => member.role === role)
+    const most = (lag: (member: Member) => number) =>
+      of('standby').reduce((all, member) => Math.max(all, lag(member)), 0)
+    const counted = (role: MemberRole) => () => of(role).length
+    metrics.gauge('cluster_standbys', 'Standbys heard of late.', counted('standby'))
+    metrics.gauge('cluster_gateways', 'Gateways heard of late.', counted('gateway'))
+    const batches = 'Batches of the log that the slowest standby has not read.'
+    metrics.gauge('cluster_standby_lag_batches', batches, () => most((one) => one.lagBatches))
+    const ms = 'From the engine to the disk of the slowest standby, of its newest trade.'
+    metrics.gauge('cluster_standby_lag_ms', ms, () => most((one) => one.lagMs))
+  }
+
+  async start(engine: Engine): Promise<void> {
+    const { cluster, clock, log, metrics, storage } = this.#parts
+    const [feeder, writer] = [this.#feeder, this.#writer]
+    if (feeder === null || writer === null)
+      throw new Error('the engine was made without its leader')
+    const loopback = new Loopback(engine.port)
+    this.#loopback = loopback
+    this.#announceRevocations(engine)
+    this.#answer('http', (body) => loopback.answer(body))
+    this.#answer('trades', answerOlderTrades(engine.view))
+    this.#answer(
+      'batch',
+      answerBatches((id) => writer.batch(id)),
+    )
+    this.#answer('bars', answerBars({ clock, catalog: engine.view.catalog }))
+    this.#answer('quota', new QuotaServer(engine.accounts, clock).answer)
+    const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
+    log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
+    await this.#openShards(writer)
+    this.#isOpen = true
+    feeder.isOpen = true
+    const { view, publisher } = engine
+    const checkpoints = new Checkpoints({
+      ...{ log: cluster, clock, logger: log, metrics, term: this.#lease.term, view, publisher },
+      events: () => engine.catalog.listedEvents(),
+      pairs: () => engine.matches.all(),
+      opportunities: () => engine.arbitrage.open(),
+      feeder,
+      shardPositions: () => writer.positions(),
+    })
+    this.#checkpoints = checkpoints
+    this.#answer('checkpoint', async (body) => {
+      const askingEpoch = Buffer.from(body).toString()
+      // A gateway that asks because of this run has not missed any of it.
+      await (askingEpoch === '' || askingEpoch === view.epoch
+        ? checkpoints.make()
+        : checkpoints.first())
+      return new Uint8Array()
+    })
+    // Started before gateways can learn of this run, because they wait for the checkpoint.
+    const isMade = checkpoints.start()
+    feeder.beat()
+    writer.flush()
+    this.#stopTimer = clock.every(HEARTBEAT_MS, () => feeder.beat())
+    await isMade
+    const numbers = [...storage.webhooks.all()].map(({ number }) => number)
+    await this.#outbox.publishPending(numbers, () =>
+      pause(clock, PENDING_PAUSE_MS, this.#parts.signal),
+    )
+  }
+
+  /** Leaves the request to the current leader when this engine no longer leads. */
+  #answer(subject: RequestSubject, answer: Answer): void {
+    const answering = this.#parts.cluster.answer(subject, async (body) => {
+      if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
+      return answer(body)
+    })
+    this.#answers.push(answering)
+  }
+
+  /** Retries without limit: without the log the engine continues alone. */
+  async #openShards(writer: LogWriter<LogItem>): Promise<void> {
+    const { clock, signal, log } = this.#parts
+    while (!signal.aborted) {
+      try {
+        return await writer.open(SHARDS)
+      } catch (error) {
+        log.warn({ err: error }, 'the log is not ready')
+        await pause(clock, HEARTBEAT_MS, signal)
+      }
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#checkpoints?.stop()
+    this.#stopTimer()
+    for (const answering of this.#answers) await answering.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#loopback?.close()
+    if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)
+    this.#writer?.stop()
+    await this.#members.stop()
+    await this.#lease.release()
+    await this.#parts.cluster.close()
+    // A watch that restarts without NATS ends sooner on a closed connection.
+    for (const guarded of this.#guarded) await guarded.stop()
+  }
+
+  /** Announces ended keys, tokens and accounts at once, in addition to the bucket. */
+  #announceRevocations({ accounts }: Engine): void {
+    const announce = (of: Revocation['of'], id: string) =>
+      this.#parts.cluster.announce('revoked', encodeRevocation({ of, id }))
+    accounts.watch({
+      onRevoked: (key) => announce('key', key),
+      onTokenEnded: (id) => announce('token', id),
+      onTokensEnded: (account) => announce('tokens', account),
+      onAccountDeactivated: (account) => announce('account', account),
+    })
+  }
+
+  #onDeposed(): void {
+    if (this.#isDeposed) return
+    this.#isDeposed = true
+    this.#writer?.stop()
+    for (const answering of this.#answers) void answering.stop()
+    this.#parts.log.fatal({ term: this.#lease.term }, 'another engine leads: this one ends')
+    this.#parts.onDeposed()
+  }
+}

@@ -1,0 +1,293 @@
+// The process: reads the configuration, starts what it requests, serves, and stops in order on a signal.
+// Exit codes: 0 after a signal, 1 after a failure, 2 for an invalid argument or setting.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { accountHandlers } from '../../actors/accounts/account-commands.ts'
+import { matchHandlers } from '../../actors/matches/match-commands.ts'
+import { walletHandlers } from '../../actors/wallets/wallet-commands.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
+import { loadSecrets, readLocalKey, writeLocalKey } from '../../storage/secrets.ts'
+import { AdminSocket } from '../admin/admin-socket.ts'
+import { systemClock } from '../clock.ts'
+import { type Config, ConfigError, loadConfig, VARIABLES } from '../config.ts'
+import type { AccountId } from '../ids.ts'
+import { type MatchPort, openEncodingThread } from '../matching/match-thread.ts'
+import { banner } from '../process/banner.ts'
+import { helpOf, readArguments, UsageError } from '../process/command-line.ts'
+import { type Log, openLog } from '../process/log.ts'
+import { Metrics } from '../process/metrics.ts'
+import { watchRuntime } from '../process/runtime.ts'
+import { Shutdown } from '../process/shutdown.ts'
+import { systemRandom } from '../random.ts'
+import { openReplay } from '../venues/recording/replay-feed.ts'
+import type { Venue, VenueParts } from '../venues/venue.ts'
+import { openSource } from '../venues/venue-source.ts'
+import { openVenues, venueTable } from '../venues/venues.ts'
+import { createEngine, type Engine } from './engine.ts'
+import type { Leader } from './leader.ts'
+
+/** How the venues are opened, and what must stop after them. */
+interface Source {
+  readonly open: (parts: VenueParts) => readonly Venue[]
+  readonly stop: () => Promise<void>
+}
+
+async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Promise<Source> {
+  const onLost = (reason: string): void => {
+    // Ctrl-C in a terminal reaches the simulator too.
+    if (shutdown.hasBegun) return
+    log.fatal({ reason }, 'the simulated venues ended')
+    shutdown.begin(1)
+  }
+  if (config.venues.kind === 'replay') {
+    const { file } = config.venues
+    return { open: (parts) => openReplay(file, parts), stop: async () => undefined }
+  }
+  const { addresses, stop } = await openSource(config, {
+    clock: systemClock,
+    onLost,
+    // In the data folder, which the databases' lock protects from other processes.
+    worldFolder: resolve(config.dataDir, 'sim-world'),
+  })
+  const { polymarket, kalshi } = addresses
+  log.info({ polymarket, kalshi: { ...kalshi, privateKeyPem: undefined } }, 'venues are at')
+  return { open: (parts) => openVenues(parts, addresses), stop }
+}
+
+/**
+ * The matcher with the configured sentence encoder. Null: none is configured. Throws ConfigError for an
+ * unusable one.
+ */
+async function openMatching(
+  { matchEncoderDir }: Config,
+  metrics: Metrics,
+): Promise<MatchPort | null> {
+  if (matchEncoderDir === null) return null
+  const opened = await openEncodingThread(matchEncoderDir, metrics)
+  if (opened.kind === 'open') return opened.port
+  throw new ConfigError([`MATCH_ENCODER_DIR ${opened.reason}`])
+}
+
+/** The configured secrets. Missing ones come from the data folder, which generates them on first start. */
+function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
+  if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
+  const storedSecrets = loadSecrets(dataDir)
+  return {
+    jwtSecret: jwtSecret ?? storedSecrets.jwtSecret,
+    secretsKey: secretsKey ?? storedSecrets.secretsKey,
+  }
+}
+
+/** The key of the local account, created on the first start and stored beside the databases. */
+async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
+  if (!config.hasDemoKey) return null
+  const storedKey = readLocalKey(config.dataDir)
+  const key = await engine.accounts.openLocalAccount(storedKey)
+  if (key !== storedKey) writeLocalKey(config.dataDir, key)
+  return key
+}
+
+/**
+ * The engine's side of a cluster, once it leads. Null in a single process, and when the process is to end
+ * before.
+ */
+async function openLeading(
+  config: Config,
+  parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
+): Promise<(Leader & { readonly serverSettings: Partial<Config> }) | null> {
+  if (config.role !== 'engine') return null
+  const { storage, log, metrics, shutdown } = parts
+  const { connectCluster, engineServerSettings, openLeader } = await import('./leader.ts')
+  const cluster = await connectCluster(config, { clock: systemClock, log, metrics })
+  const ending = new AbortController()
+  const opening = openLeader({
+    ...{ storage, clock: systemClock, log, metrics, cluster, signal: ending.signal },
+    names: venueTable(config.venueNames),
+    retention: { retentionDays: config.retentionDays, sizeBytesMax: config.dataBytesMax },
+    onDeposed: () => shutdown.begin(1),
+  })
+  // A standby writes into the storage, which is closed after it has ended.
+  shutdown.add(async () => {
+    ending.abort()
+    await opening.catch(() => undefined)
+  })
+  const leader = await opening
+  if (leader === null) return null
+  shutdown.add(() => leader.stop())
+  return {
+    parts: leader.parts,
+    start: (engine) => leader.start(engine),
+    pause: () => leader.pause(),
+    stop: () => leader.stop(),
+    serverSettings: engineServerSettings(config),
+  }
+}
+
+async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  if (config.role !== 'gateway') return runEngine(config, log, shutdown)
+  const { runGateway } = await import('./gateway-process.ts')
+  return runGateway(config, log, shutdown)
+}
+
+async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  const clock = systemClock
+  const startedAtMs = clock.monotonicMs()
+  const metrics = new Metrics()
+  watchRuntime(metrics)
+  const matching = await openMatching(config, metrics)
+  if (shutdown.hasBegun) return
+  const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
+  const closeStorage = () => storage.close()
+  shutdown.add(closeStorage)
+  if (shutdown.hasBegun) return
+  // Opened before this engine may lead, because simulated venues take seconds to start. Nothing connects to
+  // them yet.
+  const source = await openVenueSource(config, log, shutdown)
+  if (shutdown.hasBegun) return
+  shutdown.add(source.stop)
+  const leader = await openLeading(config, { storage, log, metrics, shutdown })
+  if (shutdown.hasBegun) return
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  const engine = createEngine(
+    { ...config, ...leader?.serverSettings, ...secretsOf(config) },
+    {
+      clock,
+      random: systemRandom(),
+      log,
+      metrics,
+      storage,
+      matching,
+      venues: source.open,
+      epoch: randomBytes(4).toString('hex'),
+      version: String(version),
+      ...(leader === null ? {} : { cluster: leader.parts }),
+    },
+  )
+  // This closes the storage as well. A second close is harmless.
+  shutdown.add(() => engine.stop())
+  if (leader !== null) shutdown.add(() => leader.pause())
+  const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
+  const { accounts } = engine
+  const webhooksOf = (id: AccountId) => engine.view.webhooks.list(id)
+  admin.register(accountHandlers(accounts.directory, webhooksOf, (id) => accounts.useOf(id)))
+  admin.register(matchHandlers(engine.overrides, engine.catalog, clock))
+  admin.register(walletHandlers(engine.wallets))
+  await admin.start()
+  shutdown.add(() => admin.stop())
+  if (shutdown.hasBegun) return
+  const key = await openLocalKey(config, engine)
+  if (shutdown.hasBegun) return
+  await engine.start()
+  await leader?.start(engine)
+  if (shutdown.hasBegun) return
+  const counts = engine.catalog.counts()
+  process.stdout.write(
+    banner({
+      host: config.host,
+      port: engine.port,
+      source: config.venues.kind,
+      venues: engine.view.venues().map(({ venue, platform, state }) => ({
+        platform,
+        state,
+        markets: Object.values(counts[venue] ?? {}).reduce((sum, count) => sum + count, 0),
+      })),
+      key,
+      isDefault: isDefaultAddress(config),
+      version: engine.view.version,
+      startedInMs: clock.monotonicMs() - startedAtMs,
+    }),
+  )
+}
+
+function isDefaultAddress(config: Config): boolean {
+  const defaults = loadConfig({})
+  return (
+    config.host === defaults.host &&
+    config.port === defaults.port &&
+    config.dataDir === defaults.dataDir
+  )
+}
+
+/** Signals and uncaught errors end the process in order, from its start to its end. */
+function handleSignals(shutdown: Shutdown, log: Log): void {
+  process.on('SIGTERM', () => shutdown.begin(0))
+  process.on('SIGINT', () => shutdown.begin(0))
+  // The parent process is gone. Applies to processes that were started with a channel, as by npm run
+  // cluster.
+  process.on('disconnect', () => shutdown.begin(0))
+  if (process.send !== undefined && !process.connected) shutdown.begin(0)
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught error')
+    shutdown.begin(1)
+  })
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'unhandled rejection')
+    shutdown.begin(1)
+  })
+}
+
+/** Throws ConfigError when the recording does not exist, before anything is started. */
+function assertRecording({ venues }: Config): void {
+  if (venues.kind !== 'replay' || existsSync(venues.file)) return
+  throw new ConfigError([
+    `VENUES is "replay:${venues.file}"; it accepts replay: and the path of an existing recording`,
+  ])
+}
+
+function printError(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+}
+
+/**
+ * Keeps the process alive until it listens. Clock timers do not, and an engine that cannot reach its venues
+ * has no open socket. It would exit silently with code 0.
+ */
+const keepAliveChannel = new MessageChannel()
+
+const COMMAND = {
+  name: 'npm start',
+  about:
+    'Starts the engine with its REST API, stream, webhooks and dashboard, until Ctrl-C or SIGTERM.',
+  usage: [''],
+  positionals: {},
+  positionalCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'Settings are variables of the environment or of .env (README):',
+    ...Object.entries(VARIABLES).map(
+      ([name, { default: value, means }]) =>
+        `  ${name.padEnd(27)} ${means}${value === '' ? '' : ` (${value})`}`,
+    ),
+    'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad argument or setting.',
+  ],
+} as const
+
+if (existsSync('.env')) process.loadEnvFile('.env')
+// Files of this process and the simulator are readable for their user only.
+process.umask(0o077)
+try {
+  if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
+    process.stdout.write(helpOf(COMMAND))
+    process.exit(0)
+  }
+  const config = loadConfig(process.env)
+  assertRecording(config)
+  const log = openLog(config.logLevel)
+  const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
+  handleSignals(shutdown, log)
+  keepAliveChannel.port1.ref()
+  run(config, log, shutdown).catch((error: unknown) => {
+    // While the process ends, a component that was still starting may fail. That is expected.
+    if (!shutdown.hasBegun) printError(error)
+    shutdown.begin(error instanceof ConfigError ? 2 : 1)
+  })
+} catch (error) {
+  printError(error)
+  process.exit(error instanceof ConfigError || error instanceof UsageError ? 2 : 1)
+}

@@ -1,0 +1,159 @@
+// `npm run account` as an operator runs it: on the data folder of an engine that is stopped, over the
+// socket of one that runs (here: this process, with the engine's own parts), and while one starts.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { accountHandlers } from '../../../../actors/accounts/account-commands.ts'
+import { AccountDirectory } from '../../../../actors/accounts/directory.ts'
+import { AdminSocket } from '../../../../engine/admin/admin-socket.ts'
+import { systemClock } from '../../../../engine/clock.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { Metrics } from '../../../../engine/process/metrics.ts'
+import { openLmdbStorage } from '../../../../storage/lmdb/lmdb.ts'
+import { testFolder } from '../../../support/rigs/data-folder.ts'
+import { newDelivery, webhook } from '../../../support/worlds/stored-webhooks.ts'
+
+const folder = testFolder('account')
+
+async function run(dataDir: string, ...terms: readonly string[]) {
+  const command = [import.meta.resolve('tsx'), 'engine/app/commands/account.ts', ...terms]
+  const child = spawn(process.execPath, ['--import', ...command], {
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, error] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    error += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, out, error }
+}
+
+/** What holds a data folder: its storage, and the accounts in it. */
+async function openFolder(dataDir: string) {
+  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
+  const storage = await openLmdbStorage({ dataDir, ...parts })
+  return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
+}
+
+test('changes the data folder while no engine runs, visibly to the next engine', async () => {
+  const dataDir = join(folder, 'stopped')
+  const first = await openFolder(dataDir)
+  const ann = await first.directory.add({
+    email: 'ann@example.com',
+    passwordHash: null,
+    tier: 'free',
+  })
+  const { key } = await first.directory.addKey(ann.id, 'one')
+  const made = { ...webhook('one'), accountId: ann.id }
+  const { number } = await first.storage.webhooks.create(made)
+  first.storage.outbox.create(number, newDelivery('one'))
+  first.storage.outbox.throttle(number, 2)
+  await first.storage.close()
+  const terms = ['set-tier', 'Ann@Example.com', 'enterprise', '--rpm', '9']
+  const set = await run(dataDir, ...terms)
+  assert.deepEqual(set, {
+    code: 0,
+    out: 'ann@example.com: enterprise, 9 requests a minute, 100000 streams, active\n',
+    error: '',
+  })
+  assert.match((await run(dataDir, 'disable', 'ann@example.com')).out, /, disabled\n$/)
+  const unknown = await run(dataDir, 'enable', 'nobody@example.com')
+  assert.deepEqual(unknown, {
+    code: 1,
+    out: '',
+    error: 'no account has the e-mail nobody@example.com\n',
+  })
+  assert.deepEqual(await run(dataDir, 'log-out', 'ann@example.com'), {
+    code: 0,
+    out: 'ann@example.com: logged out everywhere; its keys (1) go on\n',
+    error: '',
+  })
+  const second = await openFolder(dataDir)
+  const retained = second.directory.findByEmail('ann@example.com')
+  assert.deepEqual(
+    [
+      retained?.tier,
+      retained?.requestsPerMinute,
+      retained?.socketsMax,
+      retained?.isDisabled,
+      retained?.tokenGeneration,
+    ],
+    ['enterprise', 9, null, true, 1],
+  )
+  await second.storage.close()
+  const listed = await run(dataDir, 'list')
+  assert.match(
+    listed.out,
+    /^e-mail +tier +requests\/min +streams +keys +state +since +webhooks +pending +throttled +requests now +streams now\n/,
+  )
+  assert.match(
+    listed.out,
+    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d +1 +1 +2 +0 +0$/m,
+  )
+  assert.equal((await run(dataDir, 'delete', 'ann@example.com')).code, 0)
+  const third = await openFolder(dataDir)
+  assert.deepEqual([third.directory.list(null, 10), third.directory.use(key)], [[], null])
+  await third.storage.close()
+})
+
+test('sends the change to a running engine over its socket, which applies it in memory at once', async () => {
+  const dataDir = join(folder, 'running')
+  const { storage, directory } = await openFolder(dataDir)
+  const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
+  const { key } = await directory.addKey(ann.id, 'one')
+  const removed: string[] = []
+  directory.watch({ onAccountDeactivated: (_, reason) => void removed.push(reason) })
+  const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
+  socket.register(accountHandlers(directory))
+  // It holds the folder already and listens a moment later, as an engine does that starts.
+  const requesting = run(dataDir, 'disable', 'ann@example.com')
+  await socket.start()
+  assert.deepEqual(await requesting, {
+    code: 0,
+    out: 'ann@example.com: free, 60 requests a minute, 2 streams, disabled\n',
+    error: '',
+  })
+  assert.equal(directory.isActive(ann.id), false)
+  assert.match(
+    (await run(dataDir, 'delete', 'ann@example.com')).out,
+    /deleted, with its keys \(1\) and webhooks/,
+  )
+  assert.deepEqual([removed, directory.use(key)], [['disabled', 'deleted'], null])
+  const missing = await run(dataDir, 'delete', 'ann@example.com')
+  assert.deepEqual([missing.code, missing.out], [1, ''])
+  assert.match(missing.error, /^no account has the e-mail/)
+  await socket.stop()
+  await storage.close()
+})
+
+test('reports an unresponsive engine or a folder without an engine, and changes nothing', async () => {
+  const dataDir = join(folder, 'mute')
+  const { storage } = await openFolder(dataDir)
+  const nowhere = join(folder, 'nowhere')
+  const [mute, none, wrong, help] = await Promise.all([
+    run(dataDir, 'list'),
+    run(nowhere, 'list'),
+    run(dataDir, 'set-tier', 'ann@example.com', 'gold'),
+    run(dataDir, '--help'),
+  ])
+  assert.deepEqual([mute.code, mute.out], [1, ''])
+  assert.match(
+    mute.error,
+    /^process \d+ holds .* and does not answer at its engine.sock; try again/,
+  )
+  assert.equal(none.code, 1)
+  assert.match(none.error, /^no engine ever ran in .*nowhere; set DATA_DIR/)
+  assert.equal(existsSync(nowhere), false)
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.error, /^TIER is gold; it accepts free, pro, enterprise\n/)
+  assert.deepEqual([help.code, help.error], [0, ''])
+  await storage.close()
+})

@@ -1,0 +1,39 @@
+// `npm run drift` as a process: against simulated venues, healthy and changed, and against none.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+
+function drift(settings: Readonly<Record<string, string>>) {
+  const env = { PATH: process.env.PATH ?? '', SIM_MARKETS: '40', LOG_LEVEL: 'fatal', ...settings }
+  const args = ['--import', 'tsx', 'engine/app/commands/drift.ts']
+  return new Promise<{ code: number; lines: readonly string[] }>((resolve) => {
+    execFile(process.execPath, args, { env }, (error, stdout) => {
+      resolve({ code: error === null ? 0 : Number(error.code), lines: stdout.trim().split('\n') })
+    })
+  })
+}
+
+test('exits with 0 without losses, with 1 on losses, and with 2 when a venue does not answer', async () => {
+  const healthy = await drift({ VENUE_A_NAME: 'poly' })
+  assert.equal(healthy.code, 0)
+  assert.deepEqual(
+    healthy.lines.map((line) => line.replace(/\d+/, 'N')),
+    ['drift poly: none; N markets read', 'drift venue_b: none; N markets read'],
+  )
+  const changed = await drift({ SIM_FAULTS: 'version_3,price_structure_new' })
+  assert.equal(changed.code, 1)
+  const text = changed.lines.join('\n')
+  assert.match(text, /^drift venue_a gamma\.version=v3 first=/m)
+  assert.match(text, /^drift venue_a unread unknown_version "\d+ [\w-]+"$/m)
+  assert.match(text, /^drift venue_b market\.price_level_structure=spiral_cent notice first=/m)
+  assert.equal((await drift({ SIM_FAULTS: 'price_structure_new' })).code, 0)
+
+  const nowhere = 'http://127.0.0.1:1'
+  const unreachable = await drift({
+    ...{ VENUES: 'live', POLYMARKET_GAMMA_URL: nowhere, POLYMARKET_DATA_URL: nowhere },
+    ...{ POLYMARKET_CLOB_URL: nowhere, KALSHI_REST_URL: `${nowhere}/trade-api/v2` },
+  })
+  assert.equal(unreachable.code, 2)
+  assert.ok(unreachable.lines.every((line) => / failed | not answered; 0 markets read$/.test(line)))
+})

@@ -1,0 +1,149 @@
+// The files that an operator copies (engine/app/operating/) and the page that explains them: judged by promtool and
+// systemd-analyze where they are installed, and always against the code, whose metrics and variables they name.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { shutdownMsMax } from '../../../engine/limits.ts'
+
+const FOLDER = 'engine/app/operating'
+const RULES = `${FOLDER}/twinbook.rules.yml`
+const PAGE = readFileSync('engine/app/OPERATING.md', 'utf8')
+/** Words of PromQL that stand where a metric could, and the one metric that Prometheus itself makes. */
+const NOT_OURS = new Set(['and', 'or', 'unless', 'on', 'by', 'without', 'ignoring', 'offset', 'up'])
+
+/** Runs a tool of the machine in the folder of the files. Without the tool the test is skipped, and says what is missing. */
+function runTool(t: TestContext, tool: string, args: readonly string[], debianPackage: string) {
+  const { error, status, stdout, stderr } = spawnSync(tool, [...args], {
+    cwd: FOLDER,
+    encoding: 'utf8',
+  })
+  if (error !== undefined) {
+    t.skip(`NOT CHECKED: ${tool} is not installed (apt-get install ${debianPackage})`)
+    return
+  }
+  assert.equal(status, 0, `${stdout}${stderr}`)
+  assert.equal(stderr, '')
+}
+
+/** The metrics that a query names. */
+function metricsOf(query: string): readonly string[] {
+  const bare = query
+    .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
+    .replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
+  const terms = [...bare.matchAll(/(?<![\w.])[a-z_][a-z0-9_]*\b(?!\s*\()/g)]
+  return terms.map(([term]) => term).filter((term) => !NOT_OURS.has(term))
+}
+
+/** The `expr` lines of the rules, each folded into one. */
+function ruleQueries(): readonly string[] {
+  const text = readFileSync(RULES, 'utf8')
+  return [...text.matchAll(/expr:\s*(?:>-\n)?([\s\S]*?)\n {8}(?:for|labels):/g)].map((match) =>
+    (match[1] ?? '').replace(/\s+/g, ' '),
+  )
+}
+
+/** Every `expr` within a dashboard. */
+function queriesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(queriesIn)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === 'expr' ? [String(inner)] : queriesIn(inner),
+  )
+}
+
+/** Names under which the code registers metrics, as patterns: a venue's key or an environment's name may be a part. */
+function metricsOfCode(): readonly RegExp[] {
+  const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
+    readdirSync(capacity, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join(capacity, path), 'utf8')),
+  )
+  const names = files.flatMap((text) => [
+    ...text.matchAll(/\b(count|gauge|histogramMs)\(\s*['`]([a-z][^'`\n]*)['`]/gi),
+    // A name that a constant holds before it is registered.
+    ...text.matchAll(/\bconst (name) = [`]([a-z]+_[a-z_]+\$\{[^`]+)[`]/g),
+  ])
+  return names.map(([, kind, name = '']) => {
+    const suffix = kind === 'histogramMs' ? '_(?:bucket|sum|count)' : ''
+    return new RegExp(`^${name.replace(/\$\{[^}]*\}/g, '(?:a|b|accounts|market)')}${suffix}$`)
+  })
+}
+
+const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+
+test('ships alerts that Prometheus loads and whose tests pass', (t) => {
+  runTool(t, 'promtool', ['check', 'rules', 'twinbook.rules.yml'], 'prometheus')
+  runTool(t, 'promtool', ['test', 'rules', 'twinbook.rules.test.yml'], 'prometheus')
+  runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
+})
+
+test('ships a systemd unit that systemd accepts, with enough stop time', (t) => {
+  const unit = readFileSync(`${FOLDER}/twinbook.service`, 'utf8')
+  const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
+  assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
+  const start = /^ExecStart=\/usr\/bin\/node (.*)$/m.exec(unit)?.[1]
+  const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts
+  const allocator = /^Environment=(MALLOC.*)$/m.exec(unit)?.[1]
+  const started = `${allocator} exec node ${start}`
+  assert.equal(started, scripts.start, 'the unit starts what `npm start` starts')
+  // This machine's node may be elsewhere, and the tool wants the program to be there.
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
+  const copy = join(folder, 'twinbook.service')
+  writeFileSync(copy, unit.replace('/usr/bin/node', process.execPath))
+  try {
+    runTool(t, 'systemd-analyze', ['--man=no', 'verify', copy], 'systemd')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('registers every metric that the alerts or the dashboard use', () => {
+  const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
+  const queries = [...ruleQueries(), ...queriesIn(dashboard)]
+  assert.equal(ruleQueries().length, alerts.length)
+  const existing = metricsOfCode()
+  const unknown = queries
+    .flatMap(metricsOf)
+    .filter((name) => !existing.some((pattern) => pattern.test(name)))
+  assert.deepEqual(unknown, [])
+  assert.ok(queries.flatMap(metricsOf).length > queries.length, 'queries name metrics')
+})
+
+test('documents exactly the existing alerts', () => {
+  const explained = [...PAGE.matchAll(/^\| `(Twinbook\w+)` \| (page|warn) \|/gm)]
+  assert.deepEqual(explained.map(([, name]) => name).sort(), [...alerts].sort())
+  const rules = readFileSync(RULES, 'utf8')
+  for (const [, name, severity] of explained) {
+    const rule = rules.split(`- alert: ${name}\n`)[1]?.split('- alert:')[0]
+    assert.ok(rule?.includes(`severity: ${severity} `), `${name} is "${severity}"`)
+  }
+})
+
+test('ships a site configuration that nginx accepts', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-nginx-'))
+  const certificate = join(folder, 'cert.pem')
+  const key = join(folder, 'key.pem')
+  try {
+    const made = spawnSync('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],
+      ...['-keyout', key, '-out', certificate],
+    ])
+    if (made.error !== undefined) return t.skip('NOT CHECKED: openssl is not installed')
+    const site = readFileSync(`${FOLDER}/nginx.conf`, 'utf8')
+      .replace(/\/etc\/\S+fullchain\.pem/, certificate)
+      .replace(/\/etc\/\S+privkey\.pem/, key)
+    writeFileSync(join(folder, 'site.conf'), site)
+    const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    const locations = folders.map((one) => `${one}_temp_path ${folder}/${one};`).join(' ')
+    const main = `pid ${folder}/pid; error_log ${folder}/log; events {} http { access_log off; ${locations} include ${folder}/site.conf; }`
+    writeFileSync(join(folder, 'nginx.conf'), main)
+    const args = ['-t', '-q', '-p', folder, '-e', join(folder, 'log'), '-c', 'nginx.conf']
+    runTool(t, 'nginx', args, 'nginx-light')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
