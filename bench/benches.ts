@@ -1,40 +1,22 @@
 // All benches in the order in which they run: small parts first, the whole service last.
 // test/bench/bench.process.test.ts compares this list with the folder.
 
-import { bench as answers } from './answers.bench.ts'
-import { bench as arbitrage } from './arbitrage.bench.ts'
-import { bench as burst } from './burst.bench.ts'
 import { bench as cluster } from './cluster.bench.ts'
 import { bench as connect } from './connect.bench.ts'
-import { bench as encode } from './encode.bench.ts'
 import { bench as endToEnd } from './end-to-end.bench.ts'
 import { bench as fanOut } from './fan-out.bench.ts'
 import type { Bench } from './harness.ts'
 import { bench as ingest } from './ingest.bench.ts'
-import { bench as mailbox } from './mailbox.bench.ts'
-import { bench as map } from './map.bench.ts'
 import { bench as matching } from './matching.bench.ts'
 import { bench as memory } from './memory.bench.ts'
-import { bench as orderBook } from './order-book.bench.ts'
-import { bench as overload } from './overload.bench.ts'
-import { bench as pnl } from './pnl.bench.ts'
 import { bench as rest } from './rest.bench.ts'
 import { bench as scale } from './scale.bench.ts'
-import { bench as search } from './search.bench.ts'
 import { bench as start } from './start.bench.ts'
 import { bench as storage } from './storage.bench.ts'
 import { bench as webhooks } from './webhooks.bench.ts'
 
 export const BENCHES: readonly Bench[] = [
-  orderBook,
-  map,
-  mailbox,
-  encode,
-  answers,
-  search,
   matching,
-  pnl,
-  arbitrage,
   storage,
   ingest,
   rest,
@@ -43,8 +25,6 @@ export const BENCHES: readonly Bench[] = [
   connect,
   cluster,
   webhooks,
-  burst,
-  overload,
   start,
   memory,
   scale,

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueKey } from '../engine/ids.ts'
-import { truthOfTrades } from '../test/support/rigs/full-service.ts'
 import { startProcess, type TestProcess } from '../test/support/rigs/processes.ts'
 import { ALLOCATOR, V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
@@ -186,21 +185,6 @@ export class LiveService {
   /** Pauses the simulated world: books and trades stop changing. */
   async pauseWorld(): Promise<void> {
     await readJson(`${this.#gamma}/sim/state?action=pause`)
-  }
-
-  /** Resumes the simulated world. */
-  async resumeWorld(): Promise<void> {
-    await readJson(`${this.#gamma}/sim/state?action=resume`)
-  }
-
-  /** Adds this many venue messages within the next second. */
-  async burst(messages: number): Promise<void> {
-    await readJson(`${this.#gamma}/sim/state?action=burst&messages=${messages}`)
-  }
-
-  /** Every trade of the world by the engine's names: market and native id. */
-  async trueTrades(): Promise<readonly string[]> {
-    return [...(await truthOfTrades({ gamma: this.#gamma })).keys()]
   }
 
   /** Every book that the world has created, by unified id. */

@@ -207,7 +207,7 @@ function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): str
 let waits: { readonly file: number; readonly bytes: Buffer } | null = null
 
 /** Time for which this thread was ready to run but waiting for a processor; null if the system does not report it. */
-export function processorWaitMs(): number | null {
+function processorWaitMs(): number | null {
   if (process.platform !== 'linux') return null
   try {
     waits ??= { file: openSync('/proc/thread-self/schedstat', 'r'), bytes: Buffer.alloc(128) }

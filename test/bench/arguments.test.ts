@@ -11,8 +11,8 @@ test('parses bench names, options and a deployment’s URL and key', () => {
   const none = { names: [], isSmall: false, isJson: false, seconds: null, markets: null }
   const local = { kind: 'local', ...none }
   assert.deepEqual(readRequest([]), local)
-  assert.deepEqual(readRequest(['rest', 'map', '--json', '--seconds', '2.5', '--small']), {
-    ...{ ...local, names: ['rest', 'map'] },
+  assert.deepEqual(readRequest(['rest', 'storage', '--json', '--seconds', '2.5', '--small']), {
+    ...{ ...local, names: ['rest', 'storage'] },
     ...{ isSmall: true, isJson: true, seconds: 2.5 },
   })
   assert.deepEqual(readRequest(['scale', '--markets', '500000']), {
@@ -60,7 +60,7 @@ test('rejects an invalid command line in one line that names the accepted values
       },
     )
   }
-  assert.throws(() => assertKnown(['map', 'mop'], ['map', 'rest']), {
-    message: 'no bench is called mop; there are map, rest',
+  assert.throws(() => assertKnown(['rest', 'mop'], ['rest', 'storage']), {
+    message: 'no bench is called mop; there are rest, storage',
   })
 })

@@ -56,13 +56,13 @@ describe('bench command', () => {
   })
 
   it('prints one JSON document on stdout and progress on stderr', async () => {
-    const { code, stdout, stderr } = await runBench('order-book', '--small', '--json')
+    const { code, stdout, stderr } = await runBench('storage', '--small', '--json')
     assert.equal(code, 0, stderr)
     const { benches } = JSON.parse(stdout)
     assert.equal(benches.length, 1)
-    assert.equal(benches[0].name, 'order-book')
+    assert.equal(benches[0].name, 'storage')
     assert.ok(benches[0].times.length > 0)
-    assert.match(stderr, /order-book: begins\n[\s\S]*order-book: ended after /)
+    assert.match(stderr, /storage: begins\n[\s\S]*storage: ended after /)
   })
 
   it('exits with code 1 and the reason, without a table, when the deployment is unreachable', async () => {
