@@ -4,13 +4,12 @@
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as shapes from '../schemas.ts'
 import { withVenueNames } from '../schemas.ts'
-import type { Channel, Delivery } from '../ws/channels/channel.ts'
+import type { Channel, Delivery, MessageDocument } from '../ws/channels/channel.ts'
 import { CHANNELS } from '../ws/channels/channels.ts'
 import { closeCodes } from '../ws/close-codes.ts'
 import {
   clientCommands,
   connectionShapes,
-  type Described,
   type DescribedCommand,
   serverMessages,
 } from '../ws/messages.ts'
@@ -169,7 +168,7 @@ function messageKey(name: string, ending: 'Message' | 'Command'): string {
 }
 
 function writtenMessages(
-  described: Readonly<Record<string, Described>>,
+  described: Readonly<Record<string, MessageDocument>>,
   ending: 'Message' | 'Command',
   { components, names }: { readonly components: Components; readonly names: VenueTable },
 ): JsonObject {

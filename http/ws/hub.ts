@@ -22,7 +22,7 @@ import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { Channel, OpenChannel } from './channels/channel.ts'
 import { CHANNELS } from './channels/channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
-import type { Encoder, Frame } from './encode/encoder.ts'
+import { type Encoder, type Frame, heartbeatMessage, statusMessage } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
 import { Batches } from './fan-out/batches.ts'
@@ -141,7 +141,11 @@ export class Hub implements Watcher, HubAccess {
     switch (update.kind) {
       case 'status':
         this.#forms((encoder) => {
-          this.batches.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
+          this.batches.publish(
+            statusTopic(encoder.form),
+            encoder.reply(statusMessage(update)),
+            encoder.isBinary,
+          )
         })
         break
       case 'gap':
@@ -236,13 +240,14 @@ export class Hub implements Watcher, HubAccess {
     this.#fanOut.onBroadcast = null
     this.#stopBeat = this.#planBeat()
     this.#beats += 1
-    const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
+    const { epoch } = this.publisher
+    const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats, epoch }
     const offsets: Record<string, number> = {}
     for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
     this.#forms((encoder) => {
       const topic = heartbeatTopic(encoder.form)
       if (this.batches.numSubscribers(topic) === 0) return
-      const frame = encoder.heartbeat({ ...beat, offsets })
+      const frame = encoder.reply(heartbeatMessage({ ...beat, offsets }))
       this.batches.publish(topic, frame, encoder.isBinary)
     })
     const variants = new Set<ChannelVariant>()

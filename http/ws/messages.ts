@@ -37,50 +37,66 @@ const written = {
   }),
 }
 
-/** The schema of a counted message: its head and the given fields. Times are null before the first book. */
-export function counted<P extends TProperties>(type: string, channel: string, rest: P) {
-  return Type.Object({
-    type: Type.Literal(type),
-    channel: Type.Literal(channel),
-    market_id: text(),
-    ...position,
-    seq: nonNegativeInteger(),
-    timestamp_ms: nullable(nonNegativeInteger()),
-    received_ms: nullable(nonNegativeInteger()),
-    ...written,
-    ...rest,
-  })
-}
-
 const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
-/** An example of a reply to command 1. */
-const exampleReply = (type: string, rest: Readonly<Record<string, unknown>>) => ({
-  type,
-  id: 1,
-  ...rest,
-  ...EXAMPLE_WRITTEN,
-})
+/** A message by its type: what it says, its fields after `type`, and an example of them. */
+interface Described {
+  readonly summary: string
+  readonly fields: TProperties
+  readonly example: Readonly<Record<string, unknown>>
+}
 
-/** An example of a counted message: its head and the given fields. */
-export function exampleOf(type: string, channel: string, rest: Readonly<Record<string, unknown>>) {
+function message(type: string, { summary, fields, example }: Described): MessageDocument {
   return {
-    type,
-    channel,
-    market_id: EXAMPLE_MARKET,
-    ...EXAMPLE_POSITION,
-    seq: 7,
-    timestamp_ms: 1_763_700_000_000,
-    received_ms: 1_763_700_000_012,
-    ...EXAMPLE_WRITTEN,
-    ...rest,
+    summary,
+    schema: Type.Object({ type: Type.Literal(type), ...fields, ...written }),
+    example: { type, ...example, ...EXAMPLE_WRITTEN },
   }
 }
 
-const reply = <P extends TProperties>(type: string, rest: P) =>
-  Type.Object({ type: Type.Literal(type), id: commandId(), ...rest, ...written })
+/** A counted message of a channel, given its fields after the head. Times are null before the first book. */
+export function counted(
+  type: string,
+  channel: string,
+  { summary, fields, example }: Described,
+): MessageDocument {
+  return {
+    summary,
+    schema: Type.Object({
+      type: Type.Literal(type),
+      channel: Type.Literal(channel),
+      market_id: text(),
+      ...position,
+      seq: nonNegativeInteger(),
+      timestamp_ms: nullable(nonNegativeInteger()),
+      received_ms: nullable(nonNegativeInteger()),
+      ...written,
+      ...fields,
+    }),
+    example: {
+      type,
+      channel,
+      market_id: EXAMPLE_MARKET,
+      ...EXAMPLE_POSITION,
+      seq: 7,
+      timestamp_ms: 1_763_700_000_000,
+      received_ms: 1_763_700_000_012,
+      ...EXAMPLE_WRITTEN,
+      ...example,
+    },
+  }
+}
+
+/** A reply to command 1. */
+function reply(type: string, { summary, fields, example }: Described): MessageDocument {
+  return message(type, {
+    summary,
+    fields: { id: commandId(), ...fields },
+    example: { id: 1, ...example },
+  })
+}
 
 /** A target that is unknown or unsupported. */
 const RejectedSchema = Type.Object({
@@ -98,9 +114,6 @@ const PositionSchema = Type.Object({
 
 /** Named schemas of messages that belong to no channel. */
 export const connectionShapes = { RejectedSchema, PositionSchema }
-
-/** A message or command in the documents. */
-export type Described = MessageDocument
 
 /** Options as named in commands and replies. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
@@ -120,7 +133,9 @@ function schemaOf(values: readonly OptionValue[]): TSchema {
 }
 
 /** Messages of the server, by `type`. */
-export function serverMessages(channels: readonly Channel[]): Readonly<Record<string, Described>> {
+export function serverMessages(
+  channels: readonly Channel[],
+): Readonly<Record<string, MessageDocument>> {
   return {
     connected,
     ...Object.fromEntries(channels.flatMap(({ messages }) => Object.entries(messages))),
@@ -129,10 +144,9 @@ export function serverMessages(channels: readonly Channel[]): Readonly<Record<st
   }
 }
 
-const connected: Described = {
+const connected = message('connected', {
   summary: 'The first message of a connection, with its limits',
-  schema: Type.Object({
-    type: Type.Literal('connected'),
+  fields: {
     connection_id: text(),
     server_time_ms: nonNegativeInteger(),
     heartbeat_s: Type.Number({ exclusiveMinimum: 0 }),
@@ -141,27 +155,25 @@ const connected: Described = {
       commands_per_s: nonNegativeInteger(),
       message_bytes: nonNegativeInteger(),
     }),
-    ...written,
-  }),
+  },
   example: {
-    type: 'connected',
     connection_id: 'c7f2a91d',
     server_time_ms: 1_763_700_000_000,
     heartbeat_s: 10,
     limits: { subscriptions: 1_000, commands_per_s: 20, message_bytes: 16_384 },
-    ...EXAMPLE_WRITTEN,
   },
-}
+})
 
 /** Unsolicited messages of the server, except those of channels. */
 function ownMessages(channels: readonly Channel[]) {
   const counters = channels.filter(({ delivery }) => delivery === 'every')
   const states = channels.filter(({ hasState }) => hasState)
+  const ofBooks = channels.filter(({ updateKinds }) => updateKinds.includes('bookStale'))
+  const market = { market_id: EXAMPLE_MARKET }
   return {
-    heartbeat: {
+    heartbeat: message('heartbeat', {
       summary: 'Every few seconds, behind the data that its offsets count',
-      schema: Type.Object({
-        type: Type.Literal('heartbeat'),
+      fields: {
         timestamp_ms: nonNegativeInteger(),
         counter: nonNegativeInteger(),
         epoch: text(),
@@ -169,138 +181,84 @@ function ownMessages(channels: readonly Channel[]) {
           Type.Object(Object.fromEntries(counters.map(({ name }) => [name, nonNegativeInteger()]))),
         ),
         catching_up: Type.Optional(Type.Literal(true)),
-        ...written,
-      }),
+      },
       example: {
-        type: 'heartbeat',
         timestamp_ms: 1_763_700_000_000,
         counter: 12,
         epoch: EXAMPLE_POSITION.epoch,
         offsets: Object.fromEntries(counters.map(({ name }, index) => [name, 40 + index])),
-        ...EXAMPLE_WRITTEN,
       },
-    },
-    resync: {
+    }),
+    resync: message('resync', {
       summary: 'What was sent of the market no longer holds; its state follows',
-      schema: Type.Object({
-        type: Type.Literal('resync'),
-        channel: oneOf(states),
+      fields: { channel: oneOf(states), market_id: text(), reason: choice(RESYNC_REASONS) },
+      example: { channel: states[0]?.name, ...market, reason: 'venue_gap' },
+    }),
+    stale: message('stale', {
+      summary:
+        'What was sent of the market may be wrong, and no update follows until `resync` with a new state, or `fresh`; `since_ms`: when its book was last known to be right',
+      fields: {
+        channel: oneOf(ofBooks),
         market_id: text(),
-        reason: choice(RESYNC_REASONS),
-        ...written,
-      }),
-      example: {
-        type: 'resync',
-        channel: states[0]?.name,
-        market_id: EXAMPLE_MARKET,
-        reason: 'venue_gap',
-        ...EXAMPLE_WRITTEN,
+        reason: choice(STALE_REASONS),
+        since_ms: nonNegativeInteger(),
       },
-    },
-    ...freshnessMessages(channels.filter(({ updateKinds }) => updateKinds.includes('bookStale'))),
-    gap: {
+      example: {
+        channel: ofBooks[0]?.name,
+        ...market,
+        reason: 'contradicted_by_trade',
+        since_ms: 1_763_699_990_000,
+      },
+    }),
+    fresh: message('fresh', {
+      summary: 'A stale market was found unchanged: what was sent up to `seq` is right',
+      fields: { channel: oneOf(ofBooks), market_id: text(), seq: nonNegativeInteger() },
+      example: { channel: ofBooks[0]?.name, ...market, seq: 7 },
+    }),
+    gap: message('gap', {
       summary:
         'Messages were lost and could not be brought back; `from_ms` null: it is not known since when; `count`: how many of the channel, where it is known',
-      schema: Type.Object({
-        type: Type.Literal('gap'),
+      fields: {
         channel: oneOf(channels),
         market_id: Type.Optional(text()),
         platform: Type.Optional(text()),
         from_ms: nullable(nonNegativeInteger()),
         to_ms: nonNegativeInteger(),
         count: Type.Optional(nonNegativeInteger()),
-        ...written,
-      }),
-      example: { ...EXAMPLE_GAP, channel: channels[0]?.name },
-    },
-    status: {
-      summary:
-        'How the feed of a venue is; after `connected` and at every change. Unless it is `live`, `reason` says why and `books` how many of its books are stale: a venue whose books become stale together sends this instead of a `stale` for each, and each book is right again with `resync` or `fresh`, or all with `live`. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
-      schema: STATUS,
-      example: EXAMPLE_STATUS,
-    },
+      },
+      example: {
+        channel: channels[0]?.name,
+        ...market,
+        from_ms: 1_763_699_940_000,
+        to_ms: 1_763_700_000_000,
+        count: 3,
+      },
+    }),
+    status,
   }
 }
 
-/** Messages about stale and fresh books, in the channels that show books. */
-function freshnessMessages(ofBooks: readonly Channel[]) {
-  return {
-    stale: {
-      summary:
-        'What was sent of the market may be wrong, and no update follows until `resync` with a new state, or `fresh`; `since_ms`: when its book was last known to be right',
-      schema: Type.Object({
-        type: Type.Literal('stale'),
-        channel: oneOf(ofBooks),
-        market_id: text(),
-        reason: choice(STALE_REASONS),
-        since_ms: nonNegativeInteger(),
-        ...written,
-      }),
-      example: {
-        type: 'stale',
-        channel: ofBooks[0]?.name,
-        market_id: EXAMPLE_MARKET,
-        reason: 'contradicted_by_trade',
-        since_ms: 1_763_699_990_000,
-        ...EXAMPLE_WRITTEN,
-      },
-    },
-    fresh: {
-      summary: 'A stale market was found unchanged: what was sent up to `seq` is right',
-      schema: Type.Object({
-        type: Type.Literal('fresh'),
-        channel: oneOf(ofBooks),
-        market_id: text(),
-        seq: nonNegativeInteger(),
-        ...written,
-      }),
-      example: {
-        type: 'fresh',
-        channel: ofBooks[0]?.name,
-        market_id: EXAMPLE_MARKET,
-        seq: 7,
-        ...EXAMPLE_WRITTEN,
-      },
-    },
-  }
-}
-
-const EXAMPLE_GAP = {
-  type: 'gap',
-  market_id: EXAMPLE_MARKET,
-  from_ms: 1_763_699_940_000,
-  to_ms: 1_763_700_000_000,
-  count: 3,
-  ...EXAMPLE_WRITTEN,
-}
-
-const EXAMPLE_STATUS = {
-  type: 'status',
-  platform: 'venue_a',
-  state: 'live',
-  lag_ms: 48,
-  delay_ms: 3,
-  ...EXAMPLE_WRITTEN,
-}
-
-const STATUS = Type.Object({
-  type: Type.Literal('status'),
-  platform: text(),
-  state: choice(FEED_STATES),
-  lag_ms: nullable(
-    Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
-  ),
-  delay_ms: Type.Integer({
-    minimum: 0,
-    description: 'the longest that anything waited within us during the last two seconds',
-  }),
-  reason: Type.Optional(choice(STALE_REASONS)),
-  books: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'books of the venue that are stale' }),
-  ),
-  trades_source: Type.Optional(choice(TRADES_SOURCES)),
-  complete_to_ms: Type.Optional(nonNegativeInteger()),
-  ...written,
+const status = message('status', {
+  summary:
+    'How the feed of a venue is; after `connected` and at every change. Unless it is `live`, `reason` says why and `books` how many of its books are stale: a venue whose books become stale together sends this instead of a `stale` for each, and each book is right again with `resync` or `fresh`, or all with `live`. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
+  fields: {
+    platform: text(),
+    state: choice(FEED_STATES),
+    lag_ms: nullable(
+      Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
+    ),
+    delay_ms: Type.Integer({
+      minimum: 0,
+      description: 'the longest that anything waited within us during the last two seconds',
+    }),
+    reason: Type.Optional(choice(STALE_REASONS)),
+    books: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'books of the venue that are stale' }),
+    ),
+    trades_source: Type.Optional(choice(TRADES_SOURCES)),
+    complete_to_ms: Type.Optional(nonNegativeInteger()),
+  },
+  example: { platform: 'venue_a', state: 'live', lag_ms: 48, delay_ms: 3 },
 })
 
 function oneOf(channels: readonly Channel[]): TSchema {
@@ -329,51 +287,46 @@ function replies(channels: readonly Channel[]) {
   const accepted = { ...of, accepted: [EXAMPLE_MARKET], rejected: [] }
   const synced = { ...of, ...EXAMPLE_POSITION }
   return {
-    subscribed: {
+    subscribed: reply('subscribed', {
       summary: 'Which markets of the command are known',
-      schema: reply('subscribed', { channel, ...options, ...targets }),
-      example: exampleReply('subscribed', accepted),
-    },
-    synced: {
+      fields: { channel, ...options, ...targets },
+      example: accepted,
+    }),
+    synced: reply('synced', {
       summary: 'Every state of the command is out; live from here',
-      schema: reply('synced', { channel, ...position }),
-      example: exampleReply('synced', synced),
-    },
-    resumed: {
+      fields: { channel, ...position },
+      example: synced,
+    }),
+    resumed: reply('resumed', {
       summary: 'Every missed message of the command is out; live from here',
-      schema: reply('resumed', { channel, replayed: nonNegativeInteger(), ...position }),
-      example: exampleReply('resumed', { ...synced, replayed: 12 }),
-    },
-    resume_limited: {
+      fields: { channel, replayed: nonNegativeInteger(), ...position },
+      example: { ...synced, replayed: 12 },
+    }),
+    resume_limited: reply('resume_limited', {
       summary: 'Only the oldest missed messages are out; to be repeated from here',
-      schema: reply('resume_limited', { channel, ...position }),
-      example: exampleReply('resume_limited', synced),
-    },
-    unsubscribed: {
+      fields: { channel, ...position },
+      example: synced,
+    }),
+    unsubscribed: reply('unsubscribed', {
       summary: 'No message of these follows',
-      schema: reply('unsubscribed', { channel, ...targets }),
-      example: exampleReply('unsubscribed', accepted),
-    },
-    subscriptions: {
+      fields: { channel, ...targets },
+      example: accepted,
+    }),
+    subscriptions: reply('subscriptions', {
       summary: 'All subscriptions, with the newest `seq` of each market',
-      schema: reply('subscriptions', { subscriptions: Type.Array(listed) }),
-      example: exampleReply('subscriptions', {
-        subscriptions: [{ ...of, market_id: EXAMPLE_MARKET, seq: 7 }],
-      }),
-    },
-    pong: {
+      fields: { subscriptions: Type.Array(listed) },
+      example: { subscriptions: [{ ...of, market_id: EXAMPLE_MARKET, seq: 7 }] },
+    }),
+    pong: reply('pong', {
       summary: 'The answer to a ping',
-      schema: reply('pong', { timestamp_ms: nonNegativeInteger() }),
-      example: exampleReply('pong', { timestamp_ms: 1_763_700_000_000 }),
-    },
-    error: {
+      fields: { timestamp_ms: nonNegativeInteger() },
+      example: { timestamp_ms: 1_763_700_000_000 },
+    }),
+    error: reply('error', {
       summary: 'The command was refused',
-      schema: reply('error', { code: choice(ERROR_CODES), message: text() }),
-      example: exampleReply('error', {
-        code: 'UNKNOWN_CHANNEL',
-        message: 'give a channel: orderbook',
-      }),
-    },
+      fields: { code: choice(ERROR_CODES), message: text() },
+      example: { code: 'UNKNOWN_CHANNEL', message: 'give a channel: orderbook' },
+    }),
   }
 }
 
@@ -386,7 +339,7 @@ const command = <P extends TProperties>(action: string, rest: P) =>
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 
 /** A command in the documents, with its possible replies in the order in which they are sent. */
-export interface DescribedCommand extends Described {
+export interface DescribedCommand extends MessageDocument {
   readonly answers: readonly string[]
 }
 

@@ -10,7 +10,7 @@ import type { Channel, ChannelParts, OpenChannel } from '../../http/ws/channels/
 import { type Dated, type Encoder, type Frame, MessageKind } from '../../http/ws/encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../../http/ws/fan-out/channel-variants.ts'
 import { Conflation } from '../../http/ws/fan-out/conflation.ts'
-import { counted, exampleOf } from '../../http/ws/messages.ts'
+import { counted } from '../../http/ws/messages.ts'
 
 const NAME = 'flow'
 const PACES = [0, 1_000] as const
@@ -24,12 +24,7 @@ interface Flow {
 }
 
 const FLOW = new MessageKind<Flow>(NAME, NAME, {
-  json: (head, { micros }) => `${head},"data":{"net_usd":${micros / MICROS}}}`,
-  msgpack(to, { micros }) {
-    to.text('data')
-    to.map(1)
-    to.numberField('net_usd', micros / MICROS)
-  },
+  json: ({ micros }) => `"data":{"net_usd":${micros / MICROS}}`,
 })
 
 const FlowSchema = Type.Object({ net_usd: Type.Number() })
@@ -43,11 +38,11 @@ export const flow: Channel = {
   variants: PACES.map((pace_ms) => variantOf(NAME, { pace_ms })),
   updateKinds: ['trade'],
   messages: {
-    flow: {
+    flow: counted(NAME, NAME, {
       summary: 'What was bought less what was sold',
-      schema: counted(NAME, NAME, { data: FlowSchema }),
-      example: exampleOf(NAME, NAME, { data: { net_usd: -12.5 } }),
-    },
+      fields: { data: FlowSchema },
+      example: { data: { net_usd: -12.5 } },
+    }),
   },
   shapes: { FlowSchema },
   row: { messages: '`flow`: net_usd', when: 'every trade', begins: 'present state' },

@@ -5,7 +5,6 @@ import type { EngineView } from '../../../actors/views.ts'
 import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { ringArbitrageMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
 import { MICROS } from '../../../engine/units.ts'
 import {
@@ -14,9 +13,9 @@ import {
   opportunityRecord,
 } from '../../records/opportunities.ts'
 import { choice, nullable } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import type { LoggedUpdate } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
@@ -24,7 +23,6 @@ import { LoggedChannel } from './logged.ts'
 const NAME = 'arbitrage'
 const EVENTS: readonly ArbitrageUpdate['event'][] = ['opened', 'changed', 'closed']
 
-const DATA = keyOf('data')
 /** Minimum profits, in steps so that subscribers with equal options share one encoding. */
 const MIN_PROFITS_USD = [0, 1, 5, 10, 50, 100] as const
 /** Dollars per contract. */
@@ -35,11 +33,7 @@ const VARIANTS = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
 const OPTIONS_OF = new Map(VARIANTS.map(({ variant, options }) => [variant, options]))
 
 const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
-  json: (head, update) => `${head},"data":${JSON.stringify(dataOf(update))}}`,
-  msgpack(to, update) {
-    to.bytes(DATA)
-    writeValue(to, dataOf(update))
-  },
+  json: (update) => `"data":${JSON.stringify(dataOf(update))}`,
 })
 
 function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
@@ -92,11 +86,11 @@ export const arbitrage: Channel = {
   variants: VARIANTS,
   updateKinds: ['arbitrage'],
   messages: {
-    arbitrage: {
+    arbitrage: counted(NAME, NAME, {
       summary: 'An opportunity opened, changed or closed',
-      schema: counted(NAME, NAME, { data: ArbitrageSchema }),
-      example: exampleOf(NAME, NAME, { data: EXAMPLE_ARBITRAGE }),
-    },
+      fields: { data: ArbitrageSchema },
+      example: { data: EXAMPLE_ARBITRAGE },
+    }),
   },
   shapes: { ArbitrageSchema },
   row: {

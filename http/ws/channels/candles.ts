@@ -16,16 +16,15 @@ import {
   type CandleInterval,
   joined,
   lengthened,
-  vwapOf,
 } from '../../../engine/market/candle.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { MICROS, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { candleText } from '../../records/render.ts'
 import { CandleSchema, choice, nullable } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
 const NAME = 'candles'
@@ -43,38 +42,14 @@ interface Candle {
 }
 
 export function candleKind(interval: CandleInterval, lengthMs: number): MessageKind<Candle> {
-  const data = keyOf('data')
   return new MessageKind<Candle>('candle', NAME, {
-    json: (head, { bar, nowMs }) =>
-      `${head},"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}}`,
-    msgpack(to, { bar, nowMs }) {
-      const endMs = bar.startMs + lengthMs
-      to.bytes(data)
-      to.map(11)
-      to.textField('interval', interval)
-      to.integerField('timestamp_ms', bar.startMs)
-      to.integerField('end_period_ts', endMs / 1000)
-      to.numberField('open', bar.open / MICROS)
-      to.numberField('high', bar.high / MICROS)
-      to.numberField('low', bar.low / MICROS)
-      to.numberField('close', bar.close / MICROS)
-      to.numberField('volume', bar.usd / MICROS)
-      to.integerField('trades_count', bar.count)
-      to.numberField('vwap', vwapOf(bar) / MICROS)
-      to.text('closed')
-      to.boolean(endMs <= nowMs)
-    },
+    json: ({ bar, nowMs }) =>
+      `"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}`,
   })
 }
 
 /** The state of a market without bars. */
-const NO_CANDLE = new MessageKind<null>('candle', NAME, {
-  json: (head) => `${head},"data":null}`,
-  msgpack(to) {
-    to.text('data')
-    to.nil()
-  },
-})
+const NO_CANDLE = new MessageKind<null>('candle', NAME, { json: () => '"data":null' })
 
 const StreamCandleSchema = Type.Object({
   interval: choice(INTERVALS),
@@ -96,10 +71,10 @@ export const candles: Channel = {
   variants: VARIANTS,
   updateKinds: ['trade'],
   messages: {
-    candle: {
+    candle: counted('candle', NAME, {
       summary: 'The bar that just changed or closed',
-      schema: counted('candle', NAME, { data: nullable(StreamCandleSchema) }),
-      example: exampleOf('candle', NAME, {
+      fields: { data: nullable(StreamCandleSchema) },
+      example: {
         data: {
           interval: '1m',
           timestamp_ms: 1_763_700_000_000,
@@ -113,8 +88,8 @@ export const candles: Channel = {
           vwap: 0.43,
           closed: false,
         },
-      }),
-    },
+      },
+    }),
   },
   shapes: { StreamCandleSchema },
   row: {

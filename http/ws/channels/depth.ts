@@ -8,13 +8,13 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import {
   type Encoder,
   type Frame,
-  keyOf,
   MessageKind,
   type ResyncReason,
+  resyncMessage,
 } from '../encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 import {
@@ -24,7 +24,6 @@ import {
   StreamBookSchema,
   sendFresh,
   sendStale,
-  writeBook,
 } from './orderbook.ts'
 
 const NAME = 'depth'
@@ -42,17 +41,9 @@ type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 
 /** The message with the best `levels` of each side; the given book may have more. */
 export function depthKind(levels: number): MessageKind<Best> {
-  const data = keyOf('data')
   return new MessageKind<Best>(NAME, NAME, {
-    json: (head, book, { platform }) =>
-      `${head},"stale":${book.isStale},"data":${bookText(book, platform, levels)}}`,
-    fieldCount: () => 2,
-    msgpack(to, book, { platform }) {
-      to.text('stale')
-      to.boolean(book.isStale)
-      to.bytes(data)
-      writeBook(to, book, platform, levels)
-    },
+    json: (book, { platform }) =>
+      `"stale":${book.isStale},"data":${bookText(book, platform, levels)}`,
   })
 }
 
@@ -67,11 +58,11 @@ export const depth: Channel = {
   variants: VARIANTS,
   updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
-    depth: {
+    depth: counted(NAME, NAME, {
       summary: 'The best levels of a book, whole each time',
-      schema: counted(NAME, NAME, { stale: Type.Boolean(), data: StreamBookSchema }),
-      example: exampleOf(NAME, NAME, { stale: false, data: EXAMPLE_BOOK }),
-    },
+      fields: { stale: Type.Boolean(), data: StreamBookSchema },
+      example: { stale: false, data: EXAMPLE_BOOK },
+    }),
   },
   shapes: {},
   row: {
@@ -161,7 +152,9 @@ class DepthChannel implements OpenChannel {
     const book = view.levels(options.levels)
     fanOut.send(variant, market, 'state', (encoder) => {
       const message = encoder.message(kind, market, update, book)
-      return reason === null ? message : [encoder.resync(NAME, market, reason), message]
+      return reason === null
+        ? message
+        : [encoder.reply(resyncMessage(NAME, market, reason)), message]
     })
   }
 }

@@ -5,25 +5,19 @@ import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.t
 import { ringLifecycleMax } from '../../../engine/limits.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../../../engine/market/market.ts'
-import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { feesRecord } from '../../records/fees.ts'
 import { lifecycleRecord } from '../../records/render.ts'
 import { choice, FeesSchema, nullable, resolutionStatus, settlementPrice } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
 
 const NAME = 'lifecycle'
 
-const DATA = keyOf('data')
 const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
-  json: (head, update) => `${head},"data":${JSON.stringify(lifecycleRecord(update))}}`,
-  msgpack(to, update) {
-    to.bytes(DATA)
-    writeValue(to, lifecycleRecord(update))
-  },
+  json: (update) => `"data":${JSON.stringify(lifecycleRecord(update))}`,
 })
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */
@@ -75,11 +69,11 @@ export const lifecycle: Channel = {
   variants: [variantOf(NAME, {})],
   updateKinds: ['lifecycle'],
   messages: {
-    lifecycle: {
+    lifecycle: counted(NAME, NAME, {
       summary: 'Something happened to the market itself',
-      schema: counted(NAME, NAME, { data: LifecycleSchema }),
-      example: exampleOf(NAME, NAME, { data: EXAMPLE_LIFECYCLE }),
-    },
+      fields: { data: LifecycleSchema },
+      example: { data: EXAMPLE_LIFECYCLE },
+    }),
   },
   shapes: { LifecycleSchema },
   row: {

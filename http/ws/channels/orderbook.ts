@@ -14,7 +14,7 @@ import type {
 } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
-import { MICROS, midPrice, type PriceMicros } from '../../../engine/units.ts'
+import { MICROS, midPrice } from '../../../engine/units.ts'
 import { levelsText, levelText, spreadText } from '../../records/render.ts'
 import { LevelSchema, nullable } from '../../schemas.ts'
 import {
@@ -23,11 +23,12 @@ import {
   freshMessage,
   keyOf,
   MessageKind,
+  resyncMessage,
   staleMessage,
 } from '../encode/encoder.ts'
 import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
 import type { Resume } from '../session/hub-access.ts'
@@ -44,11 +45,6 @@ const KEYS = {
   size: keyOf('size'),
   platform: keyOf('platform'),
 }
-/** Header of a map with two entries, and its first key, `bids`. */
-const SIDES = encoded((to) => {
-  to.map(2)
-  to.text('bids')
-})
 /** A level up to its price. */
 const LEVEL = encoded((to) => {
   to.map(3)
@@ -56,7 +52,7 @@ const LEVEL = encoded((to) => {
 })
 
 const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
-  json(head, update, { platform }) {
+  json(update, { platform }) {
     let bids = ''
     let asks = ''
     for (const { side, price, size } of update.changes) {
@@ -64,39 +60,54 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
       if (side === 'bid') bids = bids === '' ? level : `${bids},${level}`
       else asks = asks === '' ? level : `${asks},${level}`
     }
-    const checksum = update.checksum === null ? '' : `,"checksum":${update.checksum}`
-    return `${head}${checksum},"data":{"bids":[${bids}],"asks":[${asks}]}}`
+    const checksum = update.checksum === null ? '' : `"checksum":${update.checksum},`
+    return `${checksum}"data":{"bids":[${bids}],"asks":[${asks}]}`
   },
-  fieldCount: ({ checksum }) => (checksum === null ? 1 : 2),
-  msgpack(to, { changes, checksum }, { platform }) {
-    if (checksum !== null) {
-      to.bytes(KEYS.checksum)
-      to.integer(checksum)
-    }
-    to.bytes(KEYS.data)
-    to.bytes(SIDES)
-    let bidCount = 0
-    for (const { side } of changes) if (side === 'bid') bidCount += 1
-    to.array(bidCount)
-    for (const change of changes) if (change.side === 'bid') writeLevel(to, change, platform)
-    to.bytes(KEYS.asks)
-    to.array(changes.length - bidCount)
-    for (const change of changes) if (change.side !== 'bid') writeLevel(to, change, platform)
+  msgpack: {
+    count: ({ checksum }) => (checksum === null ? 1 : 2),
+    write(to, { changes, checksum }, { platform }) {
+      if (checksum !== null) {
+        to.bytes(KEYS.checksum)
+        to.integer(checksum)
+      }
+      to.bytes(KEYS.data)
+      to.map(2)
+      writeSide(
+        to,
+        KEYS.bids,
+        changes.filter(({ side }) => side === 'bid'),
+        platform,
+      )
+      writeSide(
+        to,
+        KEYS.asks,
+        changes.filter(({ side }) => side === 'ask'),
+        platform,
+      )
+    },
   },
 })
 
 const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
-  json(head, book, { platform }) {
-    return `${head},"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}}`
-  },
-  fieldCount: () => 3,
-  msgpack(to, book, { platform }) {
-    to.text('stale')
-    to.boolean(book.isStale)
-    to.bytes(KEYS.checksum)
-    to.integer(book.checksum)
-    to.bytes(KEYS.data)
-    writeBook(to, book, platform)
+  json: (book, { platform }) =>
+    `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}`,
+  msgpack: {
+    count: () => 3,
+    write(to, book, { platform }) {
+      to.text('stale')
+      to.boolean(book.isStale)
+      to.bytes(KEYS.checksum)
+      to.integer(book.checksum)
+      to.bytes(KEYS.data)
+      to.map(4)
+      writeSide(to, KEYS.bids, book.bids, platform)
+      writeSide(to, KEYS.asks, book.asks, platform)
+      const bid = book.bids[0]?.price ?? null
+      const ask = book.asks[0]?.price ?? null
+      const hasBoth = bid !== null && ask !== null
+      to.numberField('spread', hasBoth ? (ask - bid) / MICROS : null)
+      to.numberField('mid_price', hasBoth ? midPrice(bid, ask) / MICROS : null)
+    },
   },
 })
 
@@ -141,29 +152,16 @@ export const orderbook: Channel = {
   variants: [variantOf(ORDERBOOK, {})],
   updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
-    snapshot: {
+    snapshot: counted('snapshot', ORDERBOOK, {
       summary: 'A whole book; a stale one is followed by `resync` and another, or by `fresh`',
-      schema: counted('snapshot', ORDERBOOK, {
-        stale: Type.Boolean(),
-        checksum: checksum(),
-        data: StreamBookSchema,
-      }),
-      example: exampleOf('snapshot', ORDERBOOK, {
-        stale: false,
-        checksum: 3_632_233_996,
-        data: EXAMPLE_BOOK,
-      }),
-    },
-    update: {
+      fields: { stale: Type.Boolean(), checksum: checksum(), data: StreamBookSchema },
+      example: { stale: false, checksum: 3_632_233_996, data: EXAMPLE_BOOK },
+    }),
+    update: counted('update', ORDERBOOK, {
       summary: 'Changed levels of a book, with absolute sizes; 0 removes a level',
-      schema: counted('update', ORDERBOOK, {
-        checksum: Type.Optional(checksum()),
-        data: BookSidesSchema,
-      }),
-      example: exampleOf('update', ORDERBOOK, {
-        data: { bids: [{ ...EXAMPLE_LEVEL, size: 0 }], asks: [] },
-      }),
-    },
+      fields: { checksum: Type.Optional(checksum()), data: BookSidesSchema },
+      example: { data: { bids: [{ ...EXAMPLE_LEVEL, size: 0 }], asks: [] } },
+    }),
   },
   shapes: { BookSidesSchema, StreamBookSchema },
   row: {
@@ -220,7 +218,8 @@ class Orderbook implements OpenChannel {
     fanOut.send(ORDERBOOK, market, 'state', (encoder) => {
       const view = engine.catalog.find(market.id)
       if (view === null) return null
-      return [encoder.resync(ORDERBOOK, market, reason), bookSnapshot(encoder, view, view.book())]
+      const resync = encoder.reply(resyncMessage(ORDERBOOK, market, reason))
+      return [resync, bookSnapshot(encoder, view, view.book())]
     })
   }
 
@@ -269,51 +268,21 @@ export function bookText({ bids, asks }: Sides, platform: string, levels?: numbe
   return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }
 
-/** The MessagePack form of `bookText`. */
-export function writeBook(
+/** The key and the levels of a side. */
+function writeSide(
   to: MsgpackWriter,
-  { bids, asks }: Sides,
-  platform: string,
-  levels?: number,
-): void {
-  to.map(4)
-  to.bytes(KEYS.bids)
-  writeLevels(to, bids, platform, levels)
-  to.bytes(KEYS.asks)
-  writeLevels(to, asks, platform, levels)
-  writeSpread(to, bids[0]?.price ?? null, asks[0]?.price ?? null)
-}
-
-/** The fields `spread` and `mid_price` as MessagePack; nil if a side is empty. */
-export function writeSpread(
-  to: MsgpackWriter,
-  bid: PriceMicros | null,
-  ask: PriceMicros | null,
-): void {
-  const hasBoth = bid !== null && ask !== null
-  to.numberField('spread', hasBoth ? (ask - bid) / MICROS : null)
-  to.numberField('mid_price', hasBoth ? midPrice(bid, ask) / MICROS : null)
-}
-
-function writeLevels(
-  to: MsgpackWriter,
+  key: Uint8Array,
   levels: readonly Level[],
-  platform: MarketRef['platform'],
-  most = levels.length,
+  platform: string,
 ): void {
-  const count = Math.min(most, levels.length)
-  to.array(count)
-  for (let index = 0; index < count; index += 1) {
-    const level = levels[index]
-    if (level !== undefined) writeLevel(to, level, platform)
+  to.bytes(key)
+  to.array(levels.length)
+  for (const { price, size } of levels) {
+    to.bytes(LEVEL)
+    to.number(price / MICROS)
+    to.bytes(KEYS.size)
+    to.number(size / MICROS)
+    to.bytes(KEYS.platform)
+    to.text(platform)
   }
-}
-
-function writeLevel(to: MsgpackWriter, { price, size }: Level, platform: string): void {
-  to.bytes(LEVEL)
-  to.number(price / MICROS)
-  to.bytes(KEYS.size)
-  to.number(size / MICROS)
-  to.bytes(KEYS.platform)
-  to.text(platform)
 }

@@ -11,16 +11,15 @@ import type {
   Update,
 } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { MICROS, priceCents } from '../../../engine/units.ts'
 import { priceText } from '../../records/render.ts'
 import { nullable, PriceSchema } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind, resyncMessage } from '../encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import { sendFresh, sendStale, writeSpread } from './orderbook.ts'
+import { sendFresh, sendStale } from './orderbook.ts'
 
 const NAME = 'prices'
 
@@ -29,8 +28,6 @@ const VARIANTS = CONFLATE_MS.map((conflate_ms) => variantOf(NAME, { conflate_ms 
 /** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
-const DATA = keyOf('data')
-
 /** A price, and whether its book is stale. */
 interface Priced {
   readonly price: MarketPrice
@@ -38,20 +35,7 @@ interface Priced {
 }
 
 const PRICE = new MessageKind<Priced>('price', NAME, {
-  json: (head, { price, isStale }) => `${head},"stale":${isStale},"data":${priceText(price)}}`,
-  fieldCount: () => 2,
-  msgpack(to, { price: { price, bid, ask, source }, isStale }) {
-    to.text('stale')
-    to.boolean(isStale)
-    to.bytes(DATA)
-    to.map(7)
-    to.numberField('price', price / MICROS)
-    to.integerField('price_cents', priceCents(price))
-    to.numberField('best_bid', bid === null ? null : bid / MICROS)
-    to.numberField('best_ask', ask === null ? null : ask / MICROS)
-    writeSpread(to, bid, ask)
-    to.textField('source', source)
-  },
+  json: ({ price, isStale }) => `"stale":${isStale},"data":${priceText(price)}`,
 })
 
 export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = false): Frame {
@@ -94,10 +78,10 @@ export const prices: Channel = {
   variants: VARIANTS,
   updateKinds: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
-    price: {
+    price: counted('price', NAME, {
       summary: 'The present price; `stale`: the book behind it may be out of date',
-      schema: counted('price', NAME, { stale: Type.Boolean(), data: StreamPriceSchema }),
-      example: exampleOf('price', NAME, {
+      fields: { stale: Type.Boolean(), data: StreamPriceSchema },
+      example: {
         stale: false,
         data: {
           price: 0.425,
@@ -108,8 +92,8 @@ export const prices: Channel = {
           mid_price: 0.425,
           source: 'midpoint',
         },
-      }),
-    },
+      },
+    }),
   },
   shapes: { StreamPriceSchema },
   row: {
@@ -163,7 +147,7 @@ class Prices implements OpenChannel {
     fanOut.send(variant, market, 'state', (encoder) => {
       const view = engine.catalog.byNumber(market.number)
       if (view === null) return null
-      const resync = encoder.resync(NAME, market, resyncReason(reason))
+      const resync = encoder.reply(resyncMessage(NAME, market, resyncReason(reason)))
       return [resync, this.state(variant, view, encoder)]
     })
   }

@@ -3,69 +3,21 @@
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
 import { replayReadRows, replayScannedRows, ringTradesMax } from '../../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
-import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
-import { MICROS } from '../../../engine/units.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import { tradeText } from '../../records/render.ts'
 import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
 
 const NAME = 'trades'
 
-const DATA = keyOf('data')
 const TRADE = new MessageKind<Trade>('trade', NAME, {
-  json: (head, trade, market) => `${head},"data":${tradeText(trade, market)}}`,
-  msgpack(to, trade, market, catalog) {
-    const outcome = catalog.find(market.id)?.summary.outcomes[trade.outcomeIndex]
-    to.bytes(DATA)
-    to.map(TRADE_FIELDS + TAKER_FIELDS)
-    const label = outcome?.label ?? null
-    writeTrade(to, market, trade, label)
-    writeTaker(to, trade, label)
-  },
+  json: (trade, market) => `"data":${tradeText(trade, market)}`,
 })
-
-/** Number of fields in a trade's record. */
-export const TRADE_FIELDS = 14
-
-/** Writes the {@link TRADE_FIELDS} of a trade as MessagePack. */
-export function writeTrade(
-  to: MsgpackWriter,
-  market: MarketRef,
-  trade: Trade,
-  outcome: string | null,
-): void {
-  to.textField('id', trade.nativeId)
-  to.textField('market_id', market.id)
-  to.textField('platform', market.platform)
-  to.numberField('price', trade.price / MICROS)
-  to.numberField('size', trade.size / MICROS)
-  to.textField('side', trade.side)
-  to.textField('outcome', outcome)
-  to.numberField('size_usd', trade.usd / MICROS)
-  to.integerField('timestamp_ms', trade.timeMs)
-  to.textField('native_trade_id', trade.nativeId)
-  to.textField('maker', trade.maker)
-  to.textField('taker', trade.taker)
-  to.textField('tx_hash', trade.txHash)
-  to.booleanField('is_block_trade', trade.isBlock)
-}
-
-/** Number of fields that {@link writeTaker} writes. */
-export const TAKER_FIELDS = 3
-
-/** The trade in terms of the outcome that the taker traded. */
-export function writeTaker(to: MsgpackWriter, trade: Trade, outcome: string | null): void {
-  to.textField('taker_outcome', outcome)
-  to.textField('taker_side', takerSide(trade))
-  to.numberField('taker_price', takerPrice(trade) / MICROS)
-}
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: string): Frame {
@@ -101,11 +53,11 @@ export const trades: Channel = {
   variants: [variantOf(NAME, {})],
   updateKinds: ['trade'],
   messages: {
-    trade: {
+    trade: counted('trade', NAME, {
       summary: 'A trade',
-      schema: counted('trade', NAME, { data: TradeSchema }),
-      example: exampleOf('trade', NAME, { data: EXAMPLE_TRADE }),
-    },
+      fields: { data: TradeSchema },
+      example: { data: EXAMPLE_TRADE },
+    }),
   },
   shapes: {},
   row: { messages: '`trade`: the Trade of the REST API', when: 'every one', begins: '–' },

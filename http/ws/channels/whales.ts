@@ -7,33 +7,18 @@ import type { Whale, WhaleUpdate } from '../../../engine/events.ts'
 import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
 import { whaleText } from '../../records/render.ts'
 import { EXAMPLE_IDS, nullable, TradeSchema } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
-import { counted, exampleOf } from '../messages.ts'
+import { counted } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
-import { EXAMPLE_TRADE, TAKER_FIELDS, TRADE_FIELDS, writeTaker, writeTrade } from './trades.ts'
+import { EXAMPLE_TRADE } from './trades.ts'
 
 const NAME = 'whales'
 
-const DATA = keyOf('data')
-/** Number of fields of a whale in addition to those of a trade. */
-const MORE_FIELDS = 6
 const WHALE = new MessageKind<Whale>('whale', NAME, {
-  json: (head, whale, market) => `${head},"data":${whaleText(whale, market)}}`,
-  msgpack(to, whale, market) {
-    to.bytes(DATA)
-    to.map(TRADE_FIELDS + MORE_FIELDS + TAKER_FIELDS)
-    writeTrade(to, market, whale, whale.outcome)
-    to.textField('question', whale.question)
-    to.textField('slug', whale.slug)
-    to.textField('event_slug', whale.eventSlug)
-    to.textField('category', whale.category)
-    to.textField('wallet', whale.wallet)
-    to.integerField('fills', whale.fills)
-    writeTaker(to, whale, whale.outcome)
-  },
+  json: (whale, market) => `"data":${whaleText(whale, market)}`,
 })
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */
@@ -77,11 +62,11 @@ export const whales: Channel = {
   variants: [variantOf(NAME, {})],
   updateKinds: ['whale'],
   messages: {
-    whale: {
+    whale: counted('whale', NAME, {
       summary: 'A large trade, summed up over its fills',
-      schema: counted('whale', NAME, { data: WhaleSchema }),
-      example: exampleOf('whale', NAME, { data: EXAMPLE_WHALE }),
-    },
+      fields: { data: WhaleSchema },
+      example: { data: EXAMPLE_WHALE },
+    }),
   },
   shapes: { WhaleSchema },
   row: {

@@ -6,7 +6,13 @@ import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { CommandId, Since } from '../command.ts'
-import { type Encoder, type Frame, type ResyncReason, staleMessage } from '../encode/encoder.ts'
+import {
+  type Encoder,
+  type Frame,
+  type ResyncReason,
+  resyncMessage,
+  staleMessage,
+} from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
 import { type Connection, skipsPerTick } from '../session/connection.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
@@ -64,7 +70,7 @@ export function* resumeBooks(
   const { epoch } = hub.publisher
   const replayed = resume.count
   const { newest: offset } = recent
-  connection.reply('resumed', { id, channel, replayed, epoch, offset })
+  connection.reply({ type: 'resumed', id, channel, replayed, epoch, offset })
   return false
 }
 
@@ -75,8 +81,7 @@ function* startAgain(
   { channel, key, refs }: Target,
   reason: ResyncReason,
 ): Generator<void, void> {
-  const before = ({ ref }: MarketView) =>
-    connection.send(connection.encoder.resync(channel, ref, reason))
+  const before = ({ ref }: MarketView) => connection.reply(resyncMessage(channel, ref, reason))
   if (key !== null) yield* subscribeWide(connection, hub, { variant: channel, key, before })
   else {
     const list = [...refs.values()]
@@ -168,9 +173,7 @@ class BookResume {
     for (const stale of this.#books.recent.staleBooks()) {
       const { market } = stale
       if (!this.#isWanted(market) || this.#snapshots.has(market.number)) continue
-      this.#connection.send(
-        this.#connection.encoder.reply(staleMessage(this.#target.channel, stale)),
-      )
+      this.#connection.reply(staleMessage(this.#target.channel, stale))
     }
   }
 
@@ -222,7 +225,7 @@ class BookResume {
     this.#snapshots.set(market.number, { offset: books.newest, serial })
     if (view === null) return
     const { channel } = this.#target
-    this.#connection.send(this.#connection.encoder.resync(channel, market, reason))
+    this.#connection.reply(resyncMessage(channel, market, reason))
     this.#connection.sendState(channel, view)
   }
 }

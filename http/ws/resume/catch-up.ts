@@ -3,6 +3,7 @@
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
+import { resyncMessage } from '../encode/encoder.ts'
 import { type ChannelName, channelOfVariant } from '../fan-out/channel-variants.ts'
 import { type Connection, skipsPerTick, type Task } from '../session/connection.ts'
 import { fill, idsOf } from '../session/fill.ts'
@@ -87,7 +88,7 @@ function* resyncAll(connection: Connection, hub: HubAccess): Task {
   for (const channel of stateChannels(hub)) {
     const { wide, singles } = connection.subscriptions.of(channel)
     const sendResync = (ref: MarketRef): void =>
-      connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+      connection.reply(resyncMessage(channel, ref, 'slow_consumer'))
     for (const { ref } of singles.values()) sendResync(ref)
     for (const key of wide.keys()) {
       for (const view of hub.engine.catalog.markets(key === '*' ? null : key)) {
@@ -101,7 +102,7 @@ function* resyncAll(connection: Connection, hub: HubAccess): Task {
   if (wildcard === null) return
   const channel = channelOfVariant(wildcard.variant)
   for (const ref of wildcard.sent.values()) {
-    connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
+    connection.reply(resyncMessage(channel, ref, 'slow_consumer'))
     sentCount += 1
     if (sentCount % skipsPerTick === 0) yield
   }

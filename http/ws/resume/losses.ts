@@ -1,6 +1,7 @@
 // Reports permanently lost messages to a connection by `gap`: a market or venue, and a time range.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
+import { gapMessage } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
 import type { Connection } from '../session/connection.ts'
 import type { HubAccess } from '../session/hub-access.ts'
@@ -34,11 +35,11 @@ export function sendLostRange(
   const keys = audience.wide.includes('*') ? ['*' as const] : audience.wide
   const platforms = keys.flatMap((key) => (key === '*' ? names.platforms : [names.platform(key)]))
   for (const platform of platforms) {
-    connection.send(connection.encoder.gap({ channel, where: { platform }, ...range }))
+    connection.reply(gapMessage({ channel, where: { platform }, ...range }))
   }
   for (const ref of audience.refs) {
     const where = { marketId: ref.id }
-    connection.send(connection.encoder.gap({ channel, where, ...range }))
+    connection.reply(gapMessage({ channel, where, ...range }))
   }
 }
 
@@ -59,5 +60,5 @@ export function sendLoss(
   // An evicted market has no id any more, so its venue is named.
   const where =
     id === null || id === undefined ? { platform: catalog.names.platform(venue) } : { marketId: id }
-  connection.send(connection.encoder.gap({ channel, where, fromMs, toMs, count }))
+  connection.reply(gapMessage({ channel, where, fromMs, toMs, count }))
 }

@@ -74,13 +74,20 @@ export function* subscribeLogged(
   connection.isReplaying = false
   if (replayed.kind === 'limited') {
     const { epoch, offset } = replayed
-    connection.reply('resume_limited', { id, channel, epoch, offset })
+    connection.reply({ type: 'resume_limited', id, channel, epoch, offset })
     return false
   }
   goLive()
   const { epoch } = hub.publisher
   const { count } = replayed
-  connection.reply('resumed', { id, channel, replayed: count, epoch, offset: messages.newest })
+  connection.reply({
+    type: 'resumed',
+    id,
+    channel,
+    replayed: count,
+    epoch,
+    offset: messages.newest,
+  })
   return false
 }
 

@@ -4,7 +4,7 @@
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CommandId, StreamErrorCode } from '../command.ts'
-import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { Encoder, Frame, Reply } from '../encode/encoder.ts'
 import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
@@ -26,7 +26,7 @@ export interface Connection {
   waitFor(arrival: Promise<void>): void
   /** Sends after everything published to this socket so far. */
   send(frame: Frame): void
-  reply(type: string, fields: Readonly<Record<string, unknown>>): void
+  reply(reply: Reply): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
   /** Sends a market's state and makes it live in one tick. `isResync`: also reports that it has none. */
   begin(variant: ChannelVariant, view: MarketView, isResync?: boolean): void

@@ -26,7 +26,15 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { type Close, closeCodes } from '../close-codes.ts'
 import type { Command, CommandId, StreamErrorCode } from '../command.ts'
-import type { Encoder, Frame, Heartbeat } from '../encode/encoder.ts'
+import {
+  type Encoder,
+  type Frame,
+  gapMessage,
+  type Heartbeat,
+  heartbeatMessage,
+  type Reply,
+  statusMessage,
+} from '../encode/encoder.ts'
 import {
   type ChannelName,
   type ChannelVariant,
@@ -123,7 +131,8 @@ export class Session implements Connection {
   open(): void {
     this.#ws.subscribe(statusTopic(this.encoder.form))
     this.#ws.subscribe(heartbeatTopic(this.encoder.form))
-    this.reply('connected', {
+    this.reply({
+      type: 'connected',
       connection_id: this.id,
       server_time_ms: this.#hub.clock.nowMs(),
       heartbeat_s: heartbeatMs / 1000,
@@ -133,7 +142,7 @@ export class Session implements Connection {
         message_bytes: commandBytesMax,
       },
     })
-    for (const venue of this.#hub.engine.venues()) this.send(this.encoder.status(venue))
+    for (const venue of this.#hub.engine.venues()) this.reply(statusMessage(venue))
   }
 
   /** Handles a frame of the client; valid only during the call. */
@@ -185,20 +194,20 @@ export class Session implements Connection {
     this.#second.refusals += 1
     if (this.#minute.refusals > refusalsPerMinuteMax) return this.end(closeCodes.tooManyErrors)
     if (this.#second.refusals > refusalsPerSecondMax) return
-    this.reply('error', { id, code: 'RATE_LIMITED', message })
+    this.reply({ type: 'error', id, code: 'RATE_LIMITED', message })
   }
 
   /** Answers `error`. The tenth within a minute closes the connection. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
-    this.reply('error', { id, code, message })
+    this.reply({ type: 'error', id, code, message })
     const nowMs = this.#hub.clock.monotonicMs()
     this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
     this.#errorTimesMs.push(nowMs)
     if (this.#errorTimesMs.length >= commandErrorsPerMinuteMax) this.end(closeCodes.tooManyErrors)
   }
 
-  reply(type: string, fields: Readonly<Record<string, unknown>>): void {
-    this.send(this.encoder.reply({ type, ...fields }))
+  reply(reply: Reply): void {
+    this.send(this.encoder.reply(reply))
   }
 
   /** Sends after everything published to this socket so far: the library drains that first. */
@@ -251,7 +260,7 @@ export class Session implements Connection {
         : subscriptions.wants(market)
     if (!isTouched && !this.isReplaying) return
     const where = market === null ? { platform } : { marketId: market.id }
-    this.send(this.encoder.gap({ channel, where, fromMs, toMs, count }))
+    this.reply(gapMessage({ channel, where, fromMs, toMs, count }))
   }
 
   /** Adds the variants in which it may have subscriptions. */
@@ -264,7 +273,7 @@ export class Session implements Connection {
 
   /** Sends a heartbeat of its own while not live: without offsets, which it may not have reached. */
   beat(beat: Omit<Heartbeat, 'offsets'>): void {
-    if (!this.isLive) this.send(this.encoder.heartbeat({ ...beat, offsets: null }))
+    if (!this.isLive) this.reply(heartbeatMessage({ ...beat, offsets: null }))
   }
 
   /** Pauses the current task until the promise resolves. */

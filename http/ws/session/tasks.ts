@@ -26,7 +26,7 @@ export function* carryOut(connection: Connection, hub: HubAccess, command: Comma
     case 'list':
       return yield* list(connection, hub, command.id)
     case 'ping':
-      return connection.reply('pong', { id: command.id, timestamp_ms: hub.clock.nowMs() })
+      return connection.reply({ type: 'pong', id: command.id, timestamp_ms: hub.clock.nowMs() })
   }
 }
 
@@ -49,8 +49,8 @@ function* subscribe(
       return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
     }
     const channel = channelOfVariant(variant)
-    const answered = { id, channel, ...hub.variants.optionsOf(variant), ...accepted(hub, resolved) }
-    connection.reply('subscribed', answered)
+    const options = hub.variants.optionsOf(variant)
+    connection.reply({ type: 'subscribed', id, channel, ...options, ...accepted(hub, resolved) })
     if (yield* begin(connection, hub, { id, variant, since, resolved })) {
       synced(connection, hub, id, variant)
     }
@@ -122,7 +122,7 @@ function synced(
 ): void {
   const { epoch } = hub.publisher
   const { offset } = hub.latest(variant, NO_MARKET)
-  connection.reply('synced', { id, channel: channelOfVariant(variant), epoch, offset })
+  connection.reply({ type: 'synced', id, channel: channelOfVariant(variant), epoch, offset })
 }
 
 function isWithinLimit(
@@ -167,7 +167,7 @@ function unsubscribe(
         connection.unsubscribe(single.variant, number)
       }
     }
-    connection.reply('unsubscribed', { id, channel, ...accepted(hub, resolved) })
+    connection.reply({ type: 'unsubscribed', id, channel, ...accepted(hub, resolved) })
   }
 }
 
@@ -216,5 +216,5 @@ function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
       subscriptions.push({ channel, ...hub.variants.optionsOf(variant), market_id: ref.id, seq })
     }
   }
-  connection.reply('subscriptions', { id, subscriptions })
+  connection.reply({ type: 'subscriptions', id, subscriptions })
 }

@@ -8,6 +8,7 @@ import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import { INTERVALS } from '../../../http/ws/channels/candles.ts'
 import { CHANNEL_NAMES } from '../../../http/ws/channels/channels.ts'
 import { closeCodes } from '../../../http/ws/close-codes.ts'
+import { heartbeatMessage } from '../../../http/ws/encode/encoder.ts'
 import { JsonEncoder } from '../../../http/ws/encode/json.ts'
 import { parseCommand } from '../../../http/ws/protocol.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
@@ -182,8 +183,9 @@ describe('messages', () => {
   test('documents the heartbeat of a connection whose subscription is still being filled', () => {
     const { catalog } = server.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
-    const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
-    assert.equal(validator.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
+    const beat = { timestampMs: clock.nowMs(), counter: 1, epoch: 'k', offsets: null }
+    const text = encoder.reply(heartbeatMessage(beat))
+    assert.equal(validator.problem('heartbeatMessage', JSON.parse(text)), null)
   })
 
   test('rejects messages with undocumented or missing properties', () => {

@@ -22,7 +22,14 @@ import { bookSnapshot, bookUpdate } from '../../../http/ws/channels/orderbook.ts
 import { presentPrice, priceMessage } from '../../../http/ws/channels/prices.ts'
 import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
-import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
+import {
+  type Encoder,
+  type Frame,
+  gapMessage,
+  heartbeatMessage,
+  resyncMessage,
+  statusMessage,
+} from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/market.ts'
 import { opportunity, publishedOpportunity } from './opportunities.ts'
 import { SOME_FEES } from './stored.ts'
@@ -183,7 +190,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     whales: 0,
     lifecycle: complete(),
   })
-  const beat = { timestampMs: time(), counter: complete(), offsets }
+  const beat = { timestampMs: time(), counter: complete(), epoch: 'k3f9c2', offsets }
   const reply = {
     type: 'synced',
     id: maybe(random.pick([text(), complete(), 0.5, -1])),
@@ -192,7 +199,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
   return [
     { name: 'update', write: (encoder) => bookUpdate(encoder, updates.book) },
     { name: 'snapshot', write: (encoder) => bookSnapshot(encoder, market, book) },
-    { name: 'resync', write: (encoder) => encoder.resync('depth', ref, 'venue_gap') },
+    { name: 'resync', write: (encoder) => encoder.reply(resyncMessage('depth', ref, 'venue_gap')) },
     { name: 'trade', write: (encoder) => tradeMessage(encoder, updates.trade, epoch) },
     { name: 'whale', write: (encoder) => whaleMessage(encoder, updates.whale, epoch) },
     { name: 'lifecycle', write: (encoder) => lifecycleMessage(encoder, updates.life, epoch) },
@@ -204,9 +211,9 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     },
     { name: 'depth', write: (encoder) => encoder.message(ofDepth, ref, book, book) },
     { name: 'candle', write: (encoder) => encoder.message(ofCandle, ref, stamps, candle) },
-    { name: 'gap', write: (encoder) => encoder.gap({ ...gap, where }) },
-    { name: 'status', write: (encoder) => encoder.status(status) },
-    { name: 'heartbeat', write: (encoder) => encoder.heartbeat(beat) },
+    { name: 'gap', write: (encoder) => encoder.reply(gapMessage({ ...gap, where })) },
+    { name: 'status', write: (encoder) => encoder.reply(statusMessage(status)) },
+    { name: 'heartbeat', write: (encoder) => encoder.reply(heartbeatMessage(beat)) },
     { name: 'reply', write: (encoder) => encoder.reply(reply) },
   ]
 }
