@@ -1,9 +1,10 @@
-// A child process of a bench, which receives commands and sends reports over the `fork` channel. Each report has a
-// `kind`; `failed` is an error.
+// A child process of a bench, whose functions the bench calls over the `fork` channel (in-child.ts). It fails with the
+// process's own error, or when the process ends.
 
 import { type ChildProcess, fork } from 'node:child_process'
 
-const ANSWER_MS_MAX = 120_000
+/** The longest `--seconds`, and two minutes. */
+const ANSWER_MS_MAX = 3_720_000
 
 /** This process's V8 flags, for all child processes of a bench: `npm run bench` sets those of `npm start`. */
 export const V8_FLAGS = process.execArgv.filter((flag) =>
@@ -16,10 +17,28 @@ export const ALLOCATOR = Object.fromEntries(
   ),
 )
 
-/** A running TypeScript file of this folder that receives commands and sends reports. */
-export class Child<Command, Report> {
+/** The functions of a child process; arguments and results are JSON. */
+export type Api = Readonly<Record<string, (...args: never[]) => unknown>>
+
+interface Pending {
+  resolve(value: never): void
+  reject(error: Error): void
+}
+
+/** The result of the call with this id, or a failure of the process. */
+export interface Answer {
+  readonly id?: number
+  readonly value: never
+  readonly error?: string
+}
+
+/** A running TypeScript file of this folder: `new Child<typeof api>('rest/load.ts')`. */
+export class Child<Of extends Api> {
   readonly #process: ChildProcess
   readonly #name: string
+  readonly #pending = new Map<number, Pending>()
+  #callCount = 0
+  #failure: Error | null = null
 
   constructor(file: string, args: readonly string[] = []) {
     this.#name = [file, ...args].join(' ')
@@ -27,45 +46,37 @@ export class Child<Command, Report> {
       execArgv: [...V8_FLAGS, '--import', 'tsx'],
       serialization: 'json',
     })
-  }
-
-  tell(command: Command): void {
-    this.#process.send(Object(command))
-  }
-
-  /** Sends a command, then as `next`. */
-  ask<Kind extends string>(
-    command: Command,
-    kind: Kind,
-    workMs = 0,
-  ): Promise<Extract<Report, { kind: Kind }>> {
-    const answer = this.next(kind, workMs)
-    this.tell(command)
-    return answer
-  }
-
-  /**
-   * The next report, which must be of this kind. Rejects for another kind, at the process's end, and two minutes after
-   * `workMs`.
-   */
-  next<Kind extends string>(kind: Kind, workMs = 0): Promise<Extract<Report, { kind: Kind }>> {
-    return new Promise((resolve, reject) => {
-      const finish = (act: () => void) => {
-        clearTimeout(limit)
-        this.#process.off('message', take)
-        this.#process.off('exit', onExit)
-        act()
-      }
-      const fail = (why: string) => finish(() => reject(new Error(`${this.#name}: ${why}`)))
-      const take = (report: Report) => {
-        if (isOf(report, kind)) finish(() => resolve(report))
-        else fail(JSON.stringify(report))
-      }
-      const onExit = (code: number | null) => fail(`ended with ${code}`)
-      const limit = setTimeout(() => fail(`said no ${kind}`), workMs + ANSWER_MS_MAX)
-      this.#process.on('message', take)
-      this.#process.once('exit', onExit)
+    this.#process.on('message', ({ id, value, error }: Answer) => {
+      if (id === undefined) return this.#fail(error ?? '')
+      const pending = this.#pending.get(id)
+      this.#pending.delete(id)
+      if (error === undefined) pending?.resolve(value)
+      else pending?.reject(new Error(`${this.#name}: ${error}`))
     })
+    this.#process.once('exit', (code) => this.#fail(`ended with ${code}`))
+  }
+
+  #fail(why: string): void {
+    this.#failure ??= new Error(`${this.#name}: ${why}`)
+    for (const { reject } of this.#pending.values()) reject(this.#failure)
+    this.#pending.clear()
+  }
+
+  /** Rejects with the first failure of the process, also an earlier one. */
+  call<Name extends keyof Of & string>(
+    name: Name,
+    ...args: Parameters<Of[Name]>
+  ): Promise<Awaited<ReturnType<Of[Name]>>> {
+    const answer = new Promise<Awaited<ReturnType<Of[Name]>>>((resolve, reject) => {
+      if (this.#failure !== null) return reject(this.#failure)
+      this.#callCount += 1
+      this.#pending.set(this.#callCount, { resolve, reject })
+      this.#process.send({ id: this.#callCount, name, args })
+    })
+    const limit = setTimeout(() => this.#fail(`no answer to ${name}`), ANSWER_MS_MAX)
+    // A failure may come before the bench awaits the answer.
+    answer.catch(() => undefined).finally(() => clearTimeout(limit))
+    return answer
   }
 
   async end(): Promise<void> {
@@ -74,11 +85,4 @@ export class Child<Command, Report> {
     this.#process.kill('SIGKILL')
     await ended
   }
-}
-
-function isOf<Report, Kind extends string>(
-  report: Report,
-  kind: Kind,
-): report is Extract<Report, { kind: Kind }> {
-  return Reflect.get(Object(report), 'kind') === kind
 }

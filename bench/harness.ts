@@ -96,11 +96,9 @@ const WARM_UP_SHARE = 0.2
 /** A timed alternative: performs `count` operations, starting with the `from`-th. */
 export interface Contestant {
   readonly times: Histogram
-  readonly batch: (from: number, count: number) => void
+  readonly batch: (from: number, count: number) => unknown
   /** Runs before each batch, off the clock. */
   readonly beforeBatch?: (from: number, count: number) => void
-  /** Runs after each batch, off the clock. */
-  readonly afterBatch?: () => void
 }
 
 /**
@@ -124,13 +122,12 @@ export function timeInRotation(
     for (let tick = 0; tick < contestants.length; tick += 1) {
       const contestant = contestants[(first + tick) % contestants.length]
       if (contestant === undefined) continue
-      const { times, batch, beforeBatch, afterBatch } = contestant
+      const { times, batch, beforeBatch } = contestant
       beforeBatch?.(from, count)
       const startedMs = systemClock.monotonicMs()
       batch(from, count)
       const elapsedMs = systemClock.monotonicMs() - startedMs
       if (from >= warmUpCount) record(times, elapsedMs / count)
-      afterBatch?.()
     }
   }
 }

@@ -1,24 +1,30 @@
-// Shared by the child processes of benches: commands and reports over the `fork` channel.
+// Shared by the child processes of benches: answers the bench's calls over the `fork` channel (child.ts).
 
-/** Calls `take` with each command; ends this process when the bench ends. */
-export function takeCommands<Command>(take: (command: Command) => unknown): void {
-  process.on('disconnect', () => process.exit(0))
-  process.on('message', take)
+import type { Answer, Api } from './child.ts'
+
+interface Call {
+  readonly id: number
+  readonly name: string
+  readonly args: never[]
 }
 
-/**
- * Sends reports to the bench. After a `fail` every report is that failure, since the bench may not have awaited it
- * when it happened.
- */
-export class Reports<Report extends { readonly kind: string }> {
-  #failure: { readonly kind: 'failed'; readonly why: string } | null = null
+/** Lets the bench call these functions; ends this process when the bench ends. */
+export function serve<Of extends Api>(api: Of): Of {
+  process.on('disconnect', () => process.exit(0))
+  process.on('message', async ({ id, name, args }: Call) => {
+    try {
+      process.send?.({ id, value: await api[name]?.(...args) })
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      process.send?.({ id, error: why } satisfies Omit<Answer, 'value'>)
+    }
+  })
+  return api
+}
 
-  readonly report = (message: Report): void => void process.send?.(this.#failure ?? message)
-
-  readonly fail = (why: string): void => {
-    this.#failure ??= { kind: 'failed', why }
-    process.send?.(this.#failure)
-  }
+/** Fails every pending and later call: something went wrong that no call awaits. */
+export function fail(why: string): void {
+  process.send?.({ error: why } satisfies Omit<Answer, 'value'>)
 }
 
 /** User and system time of this process since its start, in microseconds. */

@@ -1,14 +1,12 @@
-// Venue frames per second that one thread turns into published updates. The whole engine in one process over LMDB,
-// wired as in production. Frames of the simulated world, one in twenty a trade, go at full speed through parse, map,
-// actors, commit queue, publisher and hub. One subscriber receives all books, trades and prices as JSON over loopback.
-// The limit runs on the same thread in the same run: JSON.parse of the same frames, JSON.stringify of the same updates
-// as finished objects, and a bare uWebSockets.js publish to an equal subscriber. They alternate. Both process 64 frames
-// per event-loop tick, about one read of a busy venue's socket, and wait when the subscriber is 3,000 messages behind.
-// Excluded: the venue's sockets, checkpoints and retention of a longer run, the subscriber's own work.
-// Precision: processor time is the whole process's, including LMDB's thread and garbage collection; the thread's own
-// time and wall time are reported too.
+// The whole engine in one process over LMDB, wired as in production. Frames of the simulated world, one in twenty a
+// trade, go at full speed through parse, map, actors, commit queue, publisher and hub. One subscriber receives all
+// books, trades and prices as JSON over loopback. The limit runs alternately on the same thread: JSON.parse of the same
+// frames, JSON.stringify of the same updates as finished objects, and a bare uWebSockets.js publish to an equal
+// subscriber. Both process 64 frames per event-loop tick, about one read of a busy venue's socket, and wait when the
+// subscriber is 3,000 messages behind. Processor time is the whole process's, with LMDB's thread and garbage collection.
 
 import { readFileSync } from 'node:fs'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
 import {
   aimedRow,
@@ -20,7 +18,7 @@ import {
   withLmdb,
 } from './harness.ts'
 import { type IngestLoad, ingestLoad, messagesOf } from './ingest/load.ts'
-import { Limit, Ours, type Side } from './ingest/sides.ts'
+import { openLimit, openOurs, type Side } from './ingest/sides.ts'
 import { median } from './latency-recorder.ts'
 import { listingOf } from './sim-load.ts'
 
@@ -38,11 +36,11 @@ export const bench: Bench = {
     const { isSmall } = setting
     const rounds = isSmall ? 1 : 7
     const load = ingestLoad(isSmall ? 1_000 : 80_000, isSmall ? 20 : 100)
-    const messages = messagesOf(load)
+    const messages = await withLmdb((storage) => messagesOf(load, storage))
     return withLmdb(async (storage) => {
       for (const market of load.world.markets) storage.markets.put(listingOf(market))
-      const ours = await Ours.open(load, storage)
-      const limit = await Limit.open(load, messages)
+      const ours = await openOurs(load, storage)
+      const limit = await openLimit(load, messages)
       try {
         const rows = await compete(load, { ours, limit }, rounds, setting)
         const lines = await ours.checked()
@@ -108,25 +106,21 @@ async function compete(
 async function drive(side: Side, from: number, to: number): Promise<Cost> {
   const startedMs = systemClock.monotonicMs()
   const before = { processMs: processMs(), threadMs: threadMs() }
-  let sampled = side.sentCount
+  let sampled = side.sentCount()
   for (let at = from; at < to; at += FRAMES_PER_ROUND) {
     side.take(at, Math.min(at + FRAMES_PER_ROUND, to))
-    if (side.sentCount - sampled >= WINDOW) {
-      await side.reader.ask({ kind: 'await', total: sampled }, 'there')
-      sampled = side.sentCount
-    } else await nextTurn()
+    if (side.sentCount() - sampled >= WINDOW) {
+      await side.subscriber.call('reached', sampled)
+      sampled = side.sentCount()
+    } else await nextTick()
   }
   await side.settle()
-  await side.reader.ask({ kind: 'await', total: side.sentCount }, 'there')
+  await side.subscriber.call('reached', side.sentCount())
   return {
     processMs: processMs() - before.processMs,
     threadMs: threadMs() - before.threadMs,
     tookMs: systemClock.monotonicMs() - startedMs,
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function processMs(): number {

@@ -37,3 +37,8 @@ function digits(value: number): string {
 export function median(figures: readonly number[]): number {
   return [...figures].sort((one, other) => one - other)[figures.length >> 1] ?? Number.NaN
 }
+
+/** Milliseconds of a clock that all processes of a machine share. */
+export function sharedMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

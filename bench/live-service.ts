@@ -28,7 +28,7 @@ interface MarketCounts {
 }
 
 type Levels = readonly (readonly [number, number])[]
-export interface TruthBook {
+interface TruthBook {
   readonly bids: Levels
   readonly asks: Levels
 }
@@ -44,28 +44,24 @@ export class LiveService {
   readonly #gamma: string
   readonly api: string
   readonly key: string
-  readonly startedAtMs: number
-  readonly venuesUpAtMs: number
-  readonly servingAtMs: number
+  readonly times: {
+    readonly startedAtMs: number
+    readonly venuesUpAtMs: number
+    readonly servingAtMs: number
+  }
 
   private constructor(
     process: TestProcess,
-    facts: {
-      gamma: string
-      api: string
-      key: string
-      startedAtMs: number
-      venuesUpAtMs: number
-      servingAtMs: number
-    },
+    gamma: string,
+    api: string,
+    key: string,
+    times: LiveService['times'],
   ) {
     this.#process = process
-    this.#gamma = facts.gamma
-    this.api = facts.api
-    this.key = facts.key
-    this.startedAtMs = facts.startedAtMs
-    this.venuesUpAtMs = facts.venuesUpAtMs
-    this.servingAtMs = facts.servingAtMs
+    this.#gamma = gamma
+    this.api = api
+    this.key = key
+    this.times = times
   }
 
   /** Resolves when the banner is printed; rejects after three minutes, or when the engine ends. */
@@ -90,18 +86,34 @@ export class LiveService {
       check(up !== null, 'the log says where the simulated venues are')
       const [, upTime = '', gamma = ''] = up ?? []
       const key = readFileSync(join(options.dataDir, 'local-key'), 'utf8').trim()
-      const venuesUpAtMs = Date.parse(upTime)
-      const facts = { gamma, api, key, startedAtMs, venuesUpAtMs, servingAtMs }
-      return new LiveService(engine, facts)
+      const times = { startedAtMs, venuesUpAtMs: Date.parse(upTime), servingAtMs }
+      return new LiveService(engine, gamma, api, key, times)
     } catch (error) {
       await engine.end('SIGKILL')
       throw error
     }
   }
 
-  /** Fetches JSON from our REST API. */
-  read<Answer>(path: string): Promise<Answer> {
-    return readJson(`${this.api}${path}`, { 'X-API-Key': this.key })
+  /** Fetches a response of our REST API; any status but 200 is an error. */
+  async answer(path: string): Promise<{ readonly body: string; readonly headers: Headers }> {
+    const response = await fetch(`${this.api}${path}`, { headers: { 'X-API-Key': this.key } })
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
+    return { body: await response.text(), headers: response.headers }
+  }
+
+  async read<Body>(path: string): Promise<Body> {
+    return JSON.parse((await this.answer(path)).body)
+  }
+
+  /** The simulator's own state of its world. */
+  async #world<Body>(query: string): Promise<Body> {
+    const response = await fetch(`${this.#gamma}/sim/state${query}`)
+    if (!response.ok) throw new Error(`the simulator answered ${query} with ${response.status}`)
+    return JSON.parse(await response.text())
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.api}/metrics`)).text()
   }
 
   async marketCounts(): Promise<MarketCounts> {
@@ -109,11 +121,15 @@ export class LiveService {
       readonly markets: number
       readonly statuses: { readonly open?: number }
     }
-    const { venues } = await readJson<{ venues: Record<VenueKey, Venue> }>(
-      `${this.#gamma}/sim/state`,
-    )
+    const { venues } = await this.#world<{ venues: Record<VenueKey, Venue> }>('')
     const open = (venues.a.statuses.open ?? 0) + (venues.b.statuses.open ?? 0)
     return { listed: venues.a.markets + venues.b.markets, open }
+  }
+
+  /** Resolves when both catalogues are complete and every open book is live. */
+  async ready(): Promise<void> {
+    await this.catalogsLoaded()
+    await this.booksLive(0)
   }
 
   /** When both catalogues were complete; at the earliest the time of the first poll. */
@@ -127,11 +143,18 @@ export class LiveService {
   /** When at most this many books were waiting for their snapshot. */
   async booksLive(staleMax: number): Promise<number> {
     return this.#until('live books', async () => {
-      const response = await fetch(`${this.api}/metrics`)
-      const stale = [...(await response.text()).matchAll(/^books_stale_[ab] (\d+)$/gm)]
+      const stale = [...(await this.metrics()).matchAll(/^books_stale_[ab] (\d+)$/gm)]
       check(stale.length === 2, '/metrics shows the stale books of both venues')
       return stale.reduce((sum, [, count]) => sum + Number(count), 0) <= staleMax
     })
+  }
+
+  /** How late the event loop came since the start, as text. */
+  async loopDelayText(): Promise<string> {
+    const text = await this.metrics()
+    const of = (name: string) =>
+      Number(new RegExp(`^loop_late_${name}_ms (\\S+)$`, 'm').exec(text)?.[1]).toFixed(1)
+    return `late by ${of('p50')} ms (p50), ${of('p99')} ms (p99), ${of('max')} ms at most`
   }
 
   async #until(what: string, isSo: () => Promise<boolean>): Promise<number> {
@@ -184,15 +207,15 @@ export class LiveService {
 
   /** Pauses the simulated world: books and trades stop changing. */
   async pauseWorld(): Promise<void> {
-    await readJson(`${this.#gamma}/sim/state?action=pause`)
+    await this.#world('?action=pause')
   }
 
   /** Every book that the world has created, by unified id. */
   async truthBooks(): Promise<Map<string, TruthBook>> {
     const truth = new Map<string, TruthBook>()
     for (const venue of ['a', 'b']) {
-      const url = `${this.#gamma}/sim/state?view=books&venue=${venue}`
-      const { books } = await readJson<{ books: Record<string, TruthBook> }>(url)
+      const query = `?view=books&venue=${venue}`
+      const { books } = await this.#world<{ books: Record<string, TruthBook> }>(query)
       for (const [nativeId, book] of Object.entries(books)) {
         truth.set(`venue_${venue}_${nativeId}`, book)
       }
@@ -200,8 +223,37 @@ export class LiveService {
     return truth
   }
 
+  /** Pauses the world; returns the lines of about this many books, once those over REST are equal. */
+  async sampledBooks(count: number): Promise<readonly string[]> {
+    await this.pauseWorld()
+    const truth = [...(await this.truthBooks())]
+    const step = Math.max(1, Math.floor(truth.length / count))
+    return this.equalLines(new Map(truth.filter((_, index) => index % step === 0)))
+  }
+
+  /**
+   * The simulator's book lines, once those over REST equal them. Polls for 20 s while messages are still in transit;
+   * then throws with the first difference.
+   */
+  async equalLines(truth: ReadonlyMap<string, TruthBook>): Promise<readonly string[]> {
+    const endsAtMs = systemClock.monotonicMs() + EQUAL_WITHIN_MS
+    const lines: string[] = []
+    for (const [id, book] of truth) {
+      const line = truthLine(id, book)
+      for (;;) {
+        const found = await this.#book(id)
+        if (found !== null && truthLine(id, found) === line) break
+        const reported = found === null ? 'stale' : truthLine(id, found)
+        check(systemClock.monotonicMs() < endsAtMs, `${reported}\nand truly\n${line}`)
+        await pause(POLL_MS)
+      }
+      lines.push(line)
+    }
+    return lines
+  }
+
   /** A market's book over REST, in micros; levels are null while it is stale. */
-  async book(id: string): Promise<TruthBook | null> {
+  async #book(id: string): Promise<TruthBook | null> {
     interface Row {
       readonly price: number
       readonly size: number
@@ -258,37 +310,4 @@ function childrenOf(pid: number): readonly number[] {
 function truthLine(id: string, { bids, asks }: TruthBook): string {
   const side = (levels: Levels) => levels.map(([price, size]) => `${price}:${size}`).join(',')
   return `${id} ${side(bids)} | ${side(asks)}`
-}
-
-/**
- * The simulator's book lines, once `rebuilt` equals them. Polls for 20 s while messages are still in transit; then
- * throws with the first difference.
- */
-export async function equalLines(
-  truth: ReadonlyMap<string, TruthBook>,
-  rebuilt: (id: string) => Promise<TruthBook | null>,
-): Promise<readonly string[]> {
-  const endsAtMs = systemClock.monotonicMs() + EQUAL_WITHIN_MS
-  const lines: string[] = []
-  for (const [id, book] of truth) {
-    const line = truthLine(id, book)
-    for (;;) {
-      const found = await rebuilt(id)
-      if (found !== null && truthLine(id, found) === line) break
-      const reported = found === null ? 'stale' : truthLine(id, found)
-      check(systemClock.monotonicMs() < endsAtMs, `${reported}\nand truly\n${line}`)
-      await pause(POLL_MS)
-    }
-    lines.push(line)
-  }
-  return lines
-}
-
-async function readJson<Answer>(
-  url: string,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(url, { headers })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
-  return JSON.parse(await response.text())
 }

@@ -1,8 +1,6 @@
-// Memory of the engine, at rest and during ten minutes of 3,000 venue messages a second. The whole service as `npm
-// start` runs it, with the default markets. Resident memory is that of the engine's process, including file pages
-// (programs, the mapped database), which the system can reclaim. The simulator is excluded. Full collections of the
-// main thread's heap are counted with their pauses.
-// Excluded: subscribers, requests, the simulator. Finally every book of a sample must equal the simulator's.
+// The whole service as `npm start` runs it, with the default markets. Resident memory is that of the engine's process,
+// including file pages (programs, the mapped database), which the system can reclaim. Full collections of the main
+// thread's heap are counted with their pauses.
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +14,7 @@ import {
   inFolder,
   type Row,
 } from './harness.ts'
-import { equalLines, LiveService, type TruthBook } from './live-service.ts'
+import { LiveService } from './live-service.ts'
 
 /** Defaults of SIM_MARKETS and SIM_RATE. */
 const MARKETS = 400
@@ -98,10 +96,7 @@ function watch({ say: logLine }: BenchSetting, load: Load) {
         if (afterS + SAMPLE_EVERY_S > load.seconds) break
         await pause(SAMPLE_EVERY_S * 1_000)
       }
-      await service.pauseWorld()
-      await service.booksLive(0)
-      const truth = new Map<string, TruthBook>([...(await service.truthBooks())].slice(0, SAMPLE))
-      const lines = await equalLines(truth, (id) => service.book(id))
+      const lines = await service.sampledBooks(SAMPLE)
       await service.stop()
       return { checks, lines }
     } finally {
@@ -111,7 +106,7 @@ function watch({ say: logLine }: BenchSetting, load: Load) {
 }
 
 async function lookAt(service: LiveService, afterS: number): Promise<MemorySample> {
-  const text = await (await fetch(`${service.api}/metrics`)).text()
+  const text = await service.metrics()
   const read = (name: string) => {
     const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)
     check(found !== null, `/metrics shows ${name}`)

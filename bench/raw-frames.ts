@@ -54,9 +54,10 @@ function upgradeRequest(path: string): string {
   ].join('\r\n')
 }
 
-/** A client's text frame of at most 65,535 bytes; its zero mask leaves the text unchanged. */
-export function textFrame(text: string): Buffer {
-  return frame(TEXT, Buffer.from(text))
+/** Sends a subscription, at most 65,535 bytes; its zero mask leaves the text unchanged. */
+export function subscribe(socket: Socket, command: Readonly<Record<string, unknown>>): void {
+  const text = JSON.stringify({ action: 'subscribe', id: 1, ...command })
+  socket.write(frame(TEXT, Buffer.from(text)))
 }
 
 function frame(code: number, payload: Buffer): Buffer {

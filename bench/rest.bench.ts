@@ -1,16 +1,12 @@
-// Server cost of a request, against a bare uWebSockets.js app that reads one header and sends a constant, and against
-// fastify. Ours is the whole service in its own process, with keys, limits and headers, while simulated venues send 200
-// messages a second. The limit writes the same headers and a body of equal size. Fastify looks keys and markets up,
-// counts requests and writes prepared texts (bench/rest/server.ts).
+// Ours is the whole service in its own process, with keys, limits and headers, while simulated venues send 200 messages
+// a second. The limit, a bare uWebSockets.js app, writes the same headers and a body of equal size. Fastify looks keys
+// and markets up, counts requests and writes prepared texts (bench/rest/server.ts).
 // Closed loop: autocannon, in its own process, uses 64 connections on one route of one server at a time, alternately.
-// The client saturates before the servers do, so servers are compared by processor time per request. The cost of ours
-// for its venues, measured in a pause of each round, is subtracted; the others' own idle cost (nearly nothing) too.
+// The client saturates before the servers do, so servers are compared by processor time per request. The idle cost of
+// each, measured in a pause of each round, is subtracted and reported; for ours it is rather too high, since in a pause
+// each venue message wakes the loop separately.
 // Open loop: all three receive the hot routes at a planned rate, timed from the planned moments. Ours and the limit
 // also run at 70 % of our closed-loop rate of that round, where queues show.
-// Excluded: networks beyond loopback, connecting, TLS, pipelined requests, markets that sleep on disk.
-// Precision: our processor time has a resolution of 10 ms, about 1 % of a round. In a pause each venue message wakes
-// the loop separately, while between requests it may share a tick. The subtracted cost is therefore rather too high,
-// and is reported.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -27,8 +23,14 @@ import {
   timesRow,
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
-import { type FieldSize, type RequestedRoute, RestField, type Usage } from './rest/field.ts'
-import { CONTESTANTS, type Contestant } from './rest/messages.ts'
+import {
+  CONTESTANTS,
+  type Contestant,
+  type FieldSize,
+  type RequestedRoute,
+  RestField,
+  type Usage,
+} from './rest/field.ts'
 
 const SHARE_OF_LIMIT_MIN = 0.75
 const TIMES_FASTIFY_MIN = 1.5
@@ -58,8 +60,9 @@ export const bench: Bench = {
     const seconds = setting.seconds ?? (isSmall ? 0.05 : 0.8)
     const size = { ...(isSmall ? SMALL : LARGE), hasWarmUp: !isSmall, seconds }
     return inFolder(async (folder) => {
-      const field = await RestField.open(folder, size)
+      const field = new RestField()
       try {
+        await field.open(folder, size)
         const contest = new Contest(field, size, setting)
         await contest.run()
         const lines = await field.judge()

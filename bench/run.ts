@@ -21,8 +21,8 @@ import {
   outcomeText,
   resultsJson,
   resultsText,
+  runSeries,
 } from './report/report.ts'
-import { runSeries } from './report/series.ts'
 import { loadTarget, TargetError } from './target/target.ts'
 
 const RESULTS_FILE = fileURLToPath(new URL('./report/results.md', import.meta.url))

@@ -1,12 +1,8 @@
-// Memory of a market without events, and cost of startup, a list, a search and routing of an event. Runs with 1,000,
-// 10,000 and 100,000 markets, or the requested number. For each number a separate process runs the whole engine on a
-// data folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, which excludes
-// file pages, after a collection; a market's share is the slope between two numbers. Markets without events are closed
-// ones, which are listed, searched and routed like others. The matcher also indexes an open market's text in its own
-// thread; that is measured separately, at the smaller numbers.
-// Excluded: connectors' subscription state, books and trades of busy markets, the client's work (latencies include it).
-// Precision: requests go in sequence, so processor time per request is the server's alone. Memory is measured on Linux
-// only.
+// For each number of markets a separate process runs the whole engine on a data folder as a first start leaves it, with
+// every listing's texts and native rows. Memory is RssAnon (Linux), which excludes file pages, after a collection; a
+// market's share is the slope between two numbers. Quiet markets are closed ones, which are listed, searched and routed
+// like others. The matcher also indexes an open market's text in its own thread; that is measured separately, at the
+// smaller numbers. Requests go in sequence, so processor time per request is the server's alone.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
@@ -25,8 +21,14 @@ import {
 } from './harness.ts'
 import { median } from './latency-recorder.ts'
 import { fillFolder } from './scale/fill.ts'
-import type { ScaleCommand, ScaleReport } from './scale/messages.ts'
-import { ask, QUESTIONS, type Question, untilSearchable } from './scale/requests.ts'
+import {
+  ask,
+  QUESTIONS,
+  type Question,
+  type SearchLocation,
+  untilSearchable,
+} from './scale/requests.ts'
+import type { api as serverApi } from './scale/server.ts'
 
 /** Memory limit of a market without events. */
 const MARKET_KB_MAX = 6
@@ -121,7 +123,7 @@ function measure(plan: Plan, size: Size, setting: BenchSetting): Promise<Measure
   return inFolder(async (dataDir) => {
     setting.say(`${plan.marketCount} ${plan.status} markets: filling a folder`)
     await fillFolder(dataDir, plan)
-    const server: Child<ScaleCommand, ScaleReport> = new Child('scale/server.ts')
+    const server: Server = new Child('scale/server.ts')
     try {
       return await measureOn(server, dataDir, plan, size, setting)
     } finally {
@@ -130,19 +132,21 @@ function measure(plan: Plan, size: Size, setting: BenchSetting): Promise<Measure
   })
 }
 
+type Server = Child<typeof serverApi>
+
 async function measureOn(
-  server: Child<ScaleCommand, ScaleReport>,
+  server: Server,
   dataDir: string,
   { marketCount, status }: Plan,
   { requestCount, routeCount, restMs }: Size,
   { say: logLine }: BenchSetting,
 ): Promise<Measured> {
-  const position = await server.ask({ kind: 'open', dataDir }, 'serving', marketCount)
+  const position = await server.call('open', dataDir)
   check(position.marketCount === marketCount, `${position.marketCount} of ${marketCount} markets`)
   const searchableMs = Math.round(await untilSearchable(position))
   await pause(restMs)
-  const before = await server.ask({ kind: 'look' }, 'looked')
-  const settled = await server.ask({ kind: 'settle' }, 'looked')
+  const before = await server.call('look', false)
+  const settled = await server.call('look', true)
   const rows: Row[] = []
   const title = `${marketCount} ${status} markets`
   const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
@@ -160,10 +164,8 @@ async function measureOn(
     rows.push(timesRow(`${title}: ${question}, at the client`, requested.times))
     rows.push(figureRow(`${title}: ${question}`, each))
   }
-  const routed = async (walletsMax: number | null) => {
-    const { times } = await server.ask({ kind: 'route', count: routeCount, walletsMax }, 'routed')
-    return decodeFromCompressedBase64(times)
-  }
+  const routed = async (walletsMax: number | null) =>
+    decodeFromCompressedBase64(await server.call('route', routeCount, walletsMax))
   const route = await routed(BUSY_WALLETS)
   rows.push(timesRow(`${title}: an event to its owner, ${BUSY_WALLETS} busy ones`, route))
   rows.push(timesRow(`${title}: an event to its owner, any of all`, await routed(null)))
@@ -175,8 +177,8 @@ const PARTS = 5
 
 /** A few untimed requests, then the median of five parts. */
 async function askInParts(
-  server: Child<ScaleCommand, ScaleReport>,
-  position: Extract<ScaleReport, { kind: 'serving' }>,
+  server: Server,
+  position: SearchLocation,
   question: Question,
   requestCount: number,
 ) {
@@ -184,9 +186,9 @@ async function askInParts(
   await ask(position, question, count)
   const parts = []
   for (let part = 0; part < PARTS; part += 1) {
-    const before = await server.ask({ kind: 'look' }, 'looked')
+    const before = await server.call('look', false)
     const requested = await ask(position, question, count)
-    const after = await server.ask({ kind: 'look' }, 'looked')
+    const after = await server.call('look', false)
     parts.push({
       ...requested,
       ms: (after.processorMicros - before.processorMicros) / 1_000 / count,

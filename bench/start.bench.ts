@@ -1,12 +1,8 @@
-// Time from `npm start` to the first live price, startup time with many markets, and memory per market. First the
-// default markets, built and through tsx alternately, each on an empty folder and again on the resulting folder;
-// processor time is the decisive figure, since background load changes it least. The build of these sources is removed
-// first, since the very first start creates it. Then real processes as `npm start` runs them: time until the venues are
-// up, until the banner, until both catalogues are loaded, and until 99 % of the open books are live. Memory is the
-// engine's resident memory less that of an engine with 20 markets a venue, per market. Once on an empty folder and once
-// on the resulting folder.
-// Excluded: real networks and the venues' rate limits beyond the connectors' own; the simulator's memory (its startup
-// is in the total, and also reported separately).
+// First the default markets, built and through tsx alternately, each on an empty folder and again on the resulting
+// folder; processor time is the decisive figure, since background load changes it least. The build of these sources is
+// removed first, since the very first start creates it. Then time until the venues are up, until the banner, until both
+// catalogues are loaded, and until 99 % of the open books are live; once on an empty folder and once on the resulting
+// folder. Memory is the engine's resident memory less that of an engine with 20 markets a venue, per market.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +17,8 @@ import {
   inFolder,
   type Row,
 } from './harness.ts'
-import { equalLines, LiveService, type TruthBook } from './live-service.ts'
+import { median } from './latency-recorder.ts'
+import { LiveService } from './live-service.ts'
 
 /** The default of SIM_MARKETS. */
 const DEFAULT_MARKETS = 400
@@ -99,7 +96,7 @@ async function builtAndThroughTsx({
   const rows = [...found].map(([what, starts]) => figureRow(what, quickText(medians(starts))))
   const [built, tsx] = PROGRAMS.map(([how]) => found.get(`${how}, second start`))
   if (built === undefined || tsx === undefined) return rows
-  const ratio = median(tsx, 'seconds') / median(built, 'seconds')
+  const ratio = medianOf(tsx, 'seconds') / medianOf(built, 'seconds')
   const what = 'processor time to the first price, tsx over built'
   return [...rows, figureRow(what, `${figureText(ratio)} times`)]
 }
@@ -117,8 +114,9 @@ async function startQuickly(
   const settings = { dataDir, marketsPerVenue, messagesPerSecond: RATE, entry }
   const service = await LiveService.start(settings)
   try {
-    const listeningMs = service.servingAtMs - service.startedAtMs
-    const priceMs = (await service.firstPrice()) - service.startedAtMs
+    const { startedAtMs, servingAtMs } = service.times
+    const listeningMs = servingAtMs - startedAtMs
+    const priceMs = (await service.firstPrice()) - startedAtMs
     const start = { listeningMs, priceMs, ...service.whole() }
     await service.stop()
     return start
@@ -127,13 +125,11 @@ async function startQuickly(
   }
 }
 
-function median(starts: readonly QuickStart[], name: keyof QuickStart): number {
-  const values = starts.map((start) => start[name]).sort((one, other) => one - other)
-  return values[Math.floor(values.length / 2)] ?? Number.NaN
-}
+const medianOf = (starts: readonly QuickStart[], name: keyof QuickStart): number =>
+  median(starts.map((start) => start[name]))
 
 function medians(starts: readonly QuickStart[]): QuickStart {
-  const of = (name: keyof QuickStart) => median(starts, name)
+  const of = (name: keyof QuickStart) => medianOf(starts, name)
   return {
     ...{ listeningMs: of('listeningMs'), priceMs: of('priceMs'), seconds: of('seconds') },
     ...{ resident: of('resident'), processes: of('processes') },
@@ -158,16 +154,13 @@ interface Measured {
   readonly marketCount: number
 }
 
+/** A start on an empty folder, and further ones on the resulting folder. */
 function startTwice(plan: Plan): Promise<Measured> {
   return inFolder(async (folder) => {
     const first = await startOnce(plan, folder, 'first start')
     if (plan.starts === 1) return first
-    const second = await startOnce(plan, folder, 'second start')
-    return {
-      ...first,
-      rows: [...first.rows, ...second.rows],
-      lines: [...first.lines, ...second.lines],
-    }
+    const { rows, lines } = await startOnce(plan, folder, 'second start')
+    return { ...first, rows: [...first.rows, ...rows], lines: [...first.lines, ...lines] }
   })
 }
 
@@ -182,26 +175,24 @@ async function startOnce(plan: Plan, folder: string, which: string): Promise<Mea
     const atLive = service.memoryBytes()
     await pause(isSmall ? 0 : SETTLE_MS)
     const settled = service.memoryBytes()
-    const seconds = (atMs: number) => `${((atMs - service.startedAtMs) / 1_000).toFixed(1)} s`
+    const { startedAtMs, venuesUpAtMs, servingAtMs } = service.times
+    const seconds = (atMs: number) => `${((atMs - startedAtMs) / 1_000).toFixed(1)} s`
     const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
-    const times = `venues up after ${seconds(service.venuesUpAtMs)}, serving ${seconds(service.servingAtMs)}, catalogues loaded ${seconds(loadedAtMs)}, 99 % of ${open} open books live ${seconds(liveAtMs)}`
+    const times = `venues up after ${seconds(venuesUpAtMs)}, serving ${seconds(servingAtMs)}, catalogues loaded ${seconds(loadedAtMs)}, 99 % of ${open} open books live ${seconds(liveAtMs)}`
     const memory = `resident ${mib(atLive.resident)} then, ${mib(settled.resident)} settled (${mib(settled.files)} of it pages of files), peak ${mib(settled.peak)}`
     const work = `processor ${service.processorSeconds().toFixed(1)} s`
     const what = `${marketsPerVenue} a venue, ${which}`
-    const rows = [figureRow(what, times), figureRow(`${what}, memory`, `${memory}; ${work}`)]
+    const loop = await service.loopDelayText()
+    const rows = [
+      figureRow(what, times),
+      figureRow(`${what}, memory`, `${memory}; ${work}`),
+      figureRow(`${what}, event loop since the start`, loop),
+    ]
     logLine(`${what}: ${times}; ${memory}; ${work}`)
-    const lines = await compareSample(service)
+    const lines = await service.sampledBooks(SAMPLE)
     await service.stop()
     return { rows, lines, residentBytes: settled.resident, marketCount: listed }
   } finally {
     await service.kill()
   }
-}
-
-async function compareSample(service: LiveService): Promise<readonly string[]> {
-  await service.pauseWorld()
-  const truth = [...(await service.truthBooks())]
-  const step = Math.max(1, Math.floor(truth.length / SAMPLE))
-  const sample = new Map<string, TruthBook>(truth.filter((_, index) => index % step === 0))
-  return equalLines(sample, (id) => service.book(id))
 }

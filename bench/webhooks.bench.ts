@@ -1,16 +1,13 @@
-// Time from the detection of a whale (150 ms after its first fill arrived) to the first byte of its POST at a receiver.
-// Also the engine's cost per delivery. Real processes as `npm start` runs them; the receivers are bare sockets in this
-// process, each with its own origin. The start is the stream's `received_ms` of the first fill plus 150 ms, on the same
+// Real processes as `npm start` runs them; the receivers are in this process, each with its own origin. A whale closes
+// 150 ms after its first fill arrived: the start is the stream's `received_ms` of that fill plus 150 ms, on the same
 // machine's clock. If the fill that makes it a whale arrives more than a second later, the start is the stream's
 // message, and the case is counted. A delivery's cost is the engine's processor time beyond that of the same load
-// without webhooks.
-// Excluded: networks and TLS (loopback, http), the receivers' own work.
-// A webhook has at most four concurrent attempts. If events come faster, they wait in the outbox and the rate is the
-// maximum of four attempts on this machine.
+// without webhooks. A webhook has at most four concurrent attempts. If events come faster, they wait in the outbox and
+// the rate is the maximum of four attempts on this machine.
 // Precision: timestamps are whole milliseconds; receivers and venues share the two cores.
 
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { systemClock } from '../engine/clock.ts'
@@ -35,7 +32,6 @@ const LATE_MS = 1_000
 const POLL_MS = 100
 /** Initial time that is not measured: compilation and new subscriptions. */
 const WARM_UP_MS = 2_000
-const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n'
 
 export const bench: Bench = {
   name: 'webhooks',
@@ -54,8 +50,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
   })
   const load = new WebhookLoad(service, isSmall ? 500 : 7_000)
   try {
-    await service.catalogsLoaded()
-    await service.booksLive(0)
+    await service.ready()
     if (!isSmall) await pause(WARM_UP_MS)
     const bareShare = await load.processorShare()
     const rows: Row[] = [...(await load.whales(`${messagesPerSecond} venue messages/s`))]
@@ -70,7 +65,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
     const checked = `what ${lines.length} receivers accepted is what the service says it delivered, and its counts add up`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   } finally {
-    await load.close()
+    load.close()
     await service.kill()
   }
 }
@@ -90,7 +85,7 @@ interface HookRecord {
 class WebhookLoad {
   readonly #service: LiveService
   readonly #measureMs: number
-  readonly #receivers = new Map<string, FirstBytes>()
+  readonly #receivers = new Map<string, Receiver>()
 
   constructor(service: LiveService, measureMs: number) {
     this.#service = service
@@ -134,7 +129,7 @@ class WebhookLoad {
 
   /** This many webhooks, each for every trade. */
   async deliveries(hookCount: number, bareShare: number): Promise<{ text: string; row: Row }> {
-    const hooks: FirstBytes[] = []
+    const hooks: Receiver[] = []
     for (let count = 0; count < hookCount; count += 1) {
       hooks.push(await this.#hook({ event_types: ['trade.created'] }))
     }
@@ -180,18 +175,18 @@ class WebhookLoad {
     }
   }
 
-  async close(): Promise<void> {
-    for (const receiver of this.#receivers.values()) await receiver.close()
+  close(): void {
+    for (const receiver of this.#receivers.values()) receiver.close()
   }
 
-  async #hook(body: Readonly<Record<string, unknown>>): Promise<FirstBytes> {
-    const receiver = await FirstBytes.open()
-    const { id } = await this.#send('POST', '', { ...body, url: receiver.url })
+  async #hook(body: Readonly<Record<string, unknown>>): Promise<Receiver> {
+    const receiver = new Receiver()
+    const { id } = await this.#send('POST', '', { ...body, url: await receiver.open() })
     this.#receivers.set(id, receiver)
     return receiver
   }
 
-  async #change(receiver: FirstBytes, change: { readonly active: boolean }): Promise<void> {
+  async #change(receiver: Receiver, change: { readonly active: boolean }): Promise<void> {
     const [id] = [...this.#receivers].find(([, one]) => one === receiver) ?? ['']
     await this.#send('PATCH', `/${id}`, change)
   }
@@ -249,58 +244,34 @@ interface WhaleMessage {
 interface Post {
   readonly id: string
   readonly body: string
-  /** Time of its first byte. */
+  /** When its headers had arrived. */
   readonly atMs: number
 }
 
-/** A minimal receiver: records when each POST began, stores it, responds with 204. */
-class FirstBytes {
+/** A receiver: records when each POST began, stores it, responds with 204. */
+class Receiver {
   readonly posts: Post[] = []
-  readonly #server: Server
-  readonly #sockets = new Set<Socket>()
+  readonly #server = createServer((request, response) => {
+    const atMs = systemClock.nowMs()
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const id = String(request.headers['webhook-id'])
+      this.posts.push({ id, body: Buffer.concat(chunks).toString(), atMs })
+      response.writeHead(204).end()
+    })
+  })
 
-  private constructor() {
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
-  }
-
-  static async open(): Promise<FirstBytes> {
-    const receiver = new FirstBytes()
-    receiver.#server.listen(0, '127.0.0.1')
-    await once(receiver.#server, 'listening')
-    return receiver
-  }
-
-  get url(): string {
+  /** Resolves with its URL. */
+  async open(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
     const address = this.#server.address()
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close')
+  close(): void {
     this.#server.close()
-    for (const socket of this.#sockets) socket.destroy()
-    await closed
-  }
-
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket)
-    socket.on('close', () => this.#sockets.delete(socket))
-    socket.on('error', () => undefined)
-    let bytes: Buffer = Buffer.alloc(0)
-    let firstMs = 0
-    socket.on('data', (chunk: Buffer) => {
-      if (bytes.length === 0) firstMs = systemClock.nowMs()
-      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-      const head = bytes.indexOf('\r\n\r\n')
-      if (head < 0) return
-      const headers = bytes.toString('latin1', 0, head)
-      const length = Number(/content-length: (\d+)/i.exec(headers)?.[1] ?? 0)
-      if (bytes.length < head + 4 + length) return
-      const id = /webhook-id: (\S+)/i.exec(headers)?.[1] ?? ''
-      // The sender waits for the response before it sends the next one.
-      this.posts.push({ id, body: bytes.toString('utf8', head + 4), atMs: firstMs })
-      bytes = Buffer.alloc(0)
-      socket.write(ANSWER)
-    })
+    this.#server.closeAllConnections()
   }
 }

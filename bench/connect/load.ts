@@ -4,19 +4,16 @@
 
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
-import { Reports, takeCommands } from '../in-child.ts'
+import { fail, serve } from '../in-child.ts'
 import { newTimes, record } from '../latency-recorder.ts'
-import { openFrames, textFrame } from '../raw-frames.ts'
-import {
-  CHANNELS,
-  type Channel,
-  type LoadCommand,
-  type LoadReport,
-  type Published,
-} from './messages.ts'
+import type { EngineAddress } from '../quiet-engine.ts'
+import { openFrames, subscribe } from '../raw-frames.ts'
+import { Received, type StreamMessage } from '../received.ts'
+import type { Published } from './server.ts'
 
+const CHANNELS = ['orderbook', 'trades'] as const
 /** Concurrent handshakes: more would overflow the queue of a listening socket. */
 const UNDER_WAY_MAX = 200
 const MARKETS_PER_CLIENT = 4
@@ -26,87 +23,64 @@ const COMPARE_MS_MAX = 20_000
 const COMPARE_POLL_MS = 20
 const READ_BYTES = 65_536
 
-const { report, fail } = new Reports<LoadReport>()
-
-interface Message {
-  readonly type: string
-  readonly channel?: Channel
-  readonly market_id?: string
-  readonly epoch?: string
-  readonly offset?: number
-  readonly seq?: number
-  readonly replayed?: number
+export interface ServerAddress extends EngineAddress {
+  readonly marketIds: readonly string[]
 }
 
-/** What a client has received of a market on a channel: all messages after `from` up to `offset`. */
-interface Had {
-  from: number | null
-  offset: number
-  seq: number | null
-  count: number
-}
+const buffer = Buffer.alloc(READ_BYTES)
 
 /** One client across its connections. */
 class Client {
-  readonly #place: { readonly port: number; readonly apiKey: string }
+  readonly received = new Received()
+  readonly markets: readonly string[]
+  readonly #path: string
+  readonly #port: number
   readonly #number: number
-  readonly #markets: readonly string[]
-  readonly #had: Record<Channel, Map<string, Had>>
-  /** The offset up to which it has received everything, by channel. */
-  readonly #position: Record<Channel, number | null> = { orderbook: null, trades: null }
-  #epoch: string | null = null
   #socket: Socket | null = null
-  #pending = new Set<Channel>()
+  #pending = new Set<string>()
   #onReady: () => void = () => undefined
-  snapshotCount = 0
-  replayedCount = 0
 
-  constructor(
-    number: number,
-    { port, apiKey, marketIds }: { port: number; apiKey: string; marketIds: readonly string[] },
-  ) {
+  constructor(number: number, { port, apiKey, marketIds }: ServerAddress) {
     this.#number = number
-    this.#place = { port, apiKey }
-    this.#markets = Array.from({ length: MARKETS_PER_CLIENT }, (_, index) => {
+    this.#port = port
+    this.#path = `/v1/ws?api_key=${apiKey}`
+    this.markets = Array.from({ length: MARKETS_PER_CLIENT }, (_, index) => {
       return marketIds[(number * MARKETS_PER_CLIENT + index) % marketIds.length] ?? ''
     })
-    const nothing = () =>
-      new Map(
-        this.#markets.map((id): [string, Had] => [
-          id,
-          { from: null, offset: 0, seq: null, count: 0 },
-        ]),
-      )
-    this.#had = { orderbook: nothing(), trades: nothing() }
   }
 
   /**
    * Connects, with retries until a server listens, and subscribes, from its position if it has one. Resolves when it
    * is up to date.
    */
-  open(shared: Buffer): Promise<void> {
+  open(): Promise<void> {
     return new Promise((resolve) => {
       this.#onReady = resolve
       this.#pending = new Set(CHANNELS)
       let isOpen = false
-      const { port, apiKey } = this.#place
-      const location = { port, path: `/v1/ws?api_key=${apiKey}`, buffer: shared }
-      const socket = openFrames(location, {
-        onOpen: () => {
-          isOpen = true
-          this.#subscribe()
+      const socket = openFrames(
+        { port: this.#port, path: this.#path, buffer },
+        {
+          onOpen: () => {
+            isOpen = true
+            for (const channel of CHANNELS) {
+              const since = this.received.position(channel)
+              const command = { channel, market_ids: this.markets }
+              subscribe(socket, since === null ? command : { ...command, since })
+            }
+          },
+          onText: (bytes, from, to) => this.#take(JSON.parse(bytes.toString('utf8', from, to))),
+          onClose: (code) => this.fail(`was closed with ${code}`),
+          onFault: (why) => {
+            if (!why.includes('ECONNREFUSED')) this.fail(why)
+          },
+          onEnd: () => {
+            if (this.#socket !== socket) return
+            if (isOpen) return this.fail('was cut off')
+            setTimeout(() => this.open().then(resolve), TRY_AGAIN_MS)
+          },
         },
-        onText: (bytes, from, to) => this.#take(JSON.parse(bytes.toString('utf8', from, to))),
-        onClose: (code) => this.#fail(`was closed with ${code}`),
-        onFault: (why) => {
-          if (!why.includes('ECONNREFUSED')) this.#fail(why)
-        },
-        onEnd: () => {
-          if (this.#socket !== socket) return
-          if (isOpen) return this.#fail('was cut off')
-          setTimeout(() => this.open(shared).then(resolve), TRY_AGAIN_MS)
-        },
-      })
+      )
       this.#socket = socket
     })
   }
@@ -119,152 +93,103 @@ class Client {
     socket?.resetAndDestroy()
   }
 
-  #subscribe(): void {
-    for (const [index, channel] of CHANNELS.entries()) {
-      const offset = this.#position[channel]
-      const since = offset === null ? {} : { since: { epoch: this.#epoch, offset } }
-      const target = { channel, market_ids: this.#markets }
-      const command = { action: 'subscribe', id: index + 1, ...target, ...since }
-      this.#socket?.write(textFrame(JSON.stringify(command)))
-    }
-  }
-
-  #take(message: Message): void {
-    const { type, channel } = message
-    if (channel === undefined) {
-      if (type === 'error' || type === 'gap') this.#fail(JSON.stringify(message))
-      return
-    }
-    if (type === 'update' || type === 'trade') return this.#count(channel, message)
-    if (type === 'snapshot') return this.#takeSnapshot(message)
-    if (type === 'resync') return this.#fail(`got ${JSON.stringify(message)}`)
+  #take(message: StreamMessage): void {
+    const { type, channel = '' } = message
+    const { received } = this
+    const isBack = received.position(channel) !== null
+    received.take(message)
+    const isLoss = ['error', 'gap', 'resync'].includes(type) || (isBack && type === 'snapshot')
+    if (isLoss) return this.fail(`got ${JSON.stringify(message)}`)
+    if (received.holes.length > 0) return this.fail(`lost a message: ${received.holes.join()}`)
     if (type !== 'synced' && type !== 'resumed') return
-    const isBack = this.#position[channel] !== null
-    if (isBack !== (type === 'resumed')) return this.#fail(`was answered by ${type} on ${channel}`)
-    this.replayedCount += message.replayed ?? 0
-    this.#epoch = message.epoch ?? null
-    const offset = message.offset ?? 0
-    this.#position[channel] = offset
-    for (const had of this.#had[channel].values()) {
-      had.from ??= offset
-      had.offset = Math.max(had.offset, offset)
-    }
+    if (isBack !== (type === 'resumed')) return this.fail(`was answered by ${type} on ${channel}`)
     if (this.#pending.delete(channel) && this.#pending.size === 0) this.#onReady()
   }
 
-  #takeSnapshot({ market_id: id = '', offset = 0, seq = 0 }: Message): void {
-    const had = this.#had.orderbook.get(id)
-    if (had === undefined || had.from !== null) return this.#fail(`got a second snapshot of ${id}`)
-    had.from = offset
-    had.offset = offset
-    had.seq = seq
-    this.snapshotCount += 1
-  }
-
-  /** Ignores repeated messages; any other message must be the next one. */
-  #count(channel: Channel, { market_id: id = '', offset = 0, seq = 0, epoch }: Message): void {
-    const had = this.#had[channel].get(id)
-    if (had === undefined) return this.#fail(`got a message of ${id}`)
-    if (this.#epoch !== null && epoch !== this.#epoch) return this.#fail('met another epoch')
-    // Live messages may arrive before the channel's `synced` only if they are newer.
-    if (had.seq !== null && seq <= had.seq) return
-    if (had.seq !== null && seq !== had.seq + 1) {
-      return this.#fail(`${channel} of ${id}: ${seq} after ${had.seq}`)
-    }
-    had.seq = seq
-    had.offset = offset
-    had.count += 1
-    if (this.#position[channel] !== null) this.#position[channel] = offset
-  }
-
   /** Number of received messages if they are all that were due; null while some are missing. */
-  complete(due: (channel: Channel, market: string, from: number) => number): number | null {
-    let count = 0
+  complete(due: (channel: keyof Published, market: string, from: number) => number): number | null {
+    let all = 0
     for (const channel of CHANNELS) {
-      for (const [market, had] of this.#had[channel]) {
-        const wanted = due(channel, market, had.from ?? 0)
-        if (had.count > wanted) this.#fail(`had ${had.count} of ${wanted} ${channel} of ${market}`)
-        if (had.count < wanted) return null
-        count += had.count
+      for (const market of this.markets) {
+        const { count, from } = this.received.countOf(channel, market)
+        const wanted = due(channel, market, from)
+        if (count > wanted) this.fail(`had ${count} of ${wanted} ${channel} of ${market}`)
+        if (count < wanted) return null
+        all += count
       }
     }
-    return count
+    return all
   }
 
-  #fail(why: string): void {
+  fail(why: string): void {
     fail(`client ${this.#number} ${why}`)
   }
 }
 
 let clients: readonly Client[] = []
 let marketIds: readonly string[] = []
-const shared = Buffer.alloc(READ_BYTES)
 
-/** Opens every client's connection, some at a time; each is timed. */
-async function openAll(): Promise<Histogram> {
+/** Opens every client's connection, some at a time; returns the time of each, compressed, in Base64. */
+async function openAll(): Promise<string> {
   const times = newTimes()
   let next = 0
   const work = async (): Promise<void> => {
     for (let client = clients[next]; client !== undefined; client = clients[next]) {
       next += 1
       const startedMs = systemClock.monotonicMs()
-      await client.open(shared)
+      await client.open()
       record(times, systemClock.monotonicMs() - startedMs)
     }
   }
   await Promise.all(Array.from({ length: UNDER_WAY_MAX }, work))
-  return times
+  return encodeIntoCompressedBase64(times)
 }
 
-const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)
-
-async function compare(published: Published): Promise<void> {
-  const locations = new Map(marketIds.map((id, location) => [id, location]))
-  const due = (channel: Channel, market: string, from: number) => {
-    const offsets = published[channel][locations.get(market) ?? -1] ?? []
-    return offsets.length - countUpTo(offsets, from)
-  }
-  const endsAtMs = systemClock.monotonicMs() + COMPARE_MS_MAX
-  for (;;) {
-    const counts = clients.map((client) => client.complete(due))
-    const missing = counts.filter((count) => count === null).length
-    if (missing === 0) {
-      return report({ kind: 'compared', messageCount: sum(counts.map((count) => count ?? 0)) })
-    }
-    if (systemClock.monotonicMs() > endsAtMs) {
-      return fail(`${missing} of ${clients.length} clients have lost messages`)
-    }
-    await pause(COMPARE_POLL_MS)
-  }
-}
+const sumOf = (value: (client: Client) => number): number =>
+  clients.reduce((total, client) => total + value(client), 0)
 
 /** Number of ascending offsets that are at most `from`. */
 function countUpTo(offsets: readonly number[], from: number): number {
-  let [low, high] = [0, offsets.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((offsets[middle] ?? 0) <= from) low = middle + 1
-    else high = middle
-  }
-  return low
+  const index = offsets.findIndex((offset) => offset > from)
+  return index < 0 ? offsets.length : index
 }
 
-takeCommands(async (command: LoadCommand) => {
-  if (command.kind === 'connect') {
-    const { clientCount, firstClient } = command
-    marketIds = command.marketIds
+export const api = serve({
+  /** New clients, which retry until a server listens. The first one's number determines the markets of each. */
+  async connect(server: ServerAddress, clientCount: number, firstClient: number) {
+    marketIds = server.marketIds
     clients = Array.from(
       { length: clientCount },
-      (_, index) => new Client(firstClient + index, command),
+      (_, index) => new Client(firstClient + index, server),
     )
-    const times = encodeIntoCompressedBase64(await openAll())
-    const snapshotCount = sum(clients.map((client) => client.snapshotCount))
-    report({ kind: 'connected', snapshotCount, times })
-  } else if (command.kind === 'cut') {
+    const times = await openAll()
+    return { times, messageCount: sumOf(({ received }) => received.snapshotCount) }
+  },
+  /** Resets every connection. */
+  cut(): void {
     for (const client of clients) client.cut()
-    report({ kind: 'cut' })
-  } else if (command.kind === 'resume') {
-    const times = encodeIntoCompressedBase64(await openAll())
-    report({ kind: 'resumed', replayedCount: sum(clients.map((one) => one.replayedCount)), times })
-  } else await compare(command.published)
+  },
+  /** Reconnects every client from its position. */
+  async resume() {
+    const times = await openAll()
+    return { times, messageCount: sumOf(({ received }) => received.replayedCount) }
+  },
+  /** Waits until every client has all messages published since it connected; returns how many they are. */
+  async compare(published: Published): Promise<number> {
+    const positions = new Map(marketIds.map((id, position) => [id, position]))
+    const due = (channel: keyof Published, market: string, from: number) => {
+      const offsets = published[channel][positions.get(market) ?? -1] ?? []
+      return offsets.length - countUpTo(offsets, from)
+    }
+    const endsAtMs = systemClock.monotonicMs() + COMPARE_MS_MAX
+    for (;;) {
+      const counts = clients.map((client) => client.complete(due))
+      const missing = counts.filter((count) => count === null).length
+      if (missing === 0) return counts.reduce<number>((total, count) => total + (count ?? 0), 0)
+      if (systemClock.monotonicMs() > endsAtMs) {
+        throw new Error(`${missing} of ${clients.length} clients have lost messages`)
+      }
+      await pause(COMPARE_POLL_MS)
+    }
+  },
 })

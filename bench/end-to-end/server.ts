@@ -12,22 +12,26 @@ import { seededRandom } from '../../engine/random.ts'
 import { SocketFeed } from '../../engine/venues/socket-feed.ts'
 import { openBroadcast } from '../bare-app.ts'
 import { openStorage } from '../harness.ts'
-import { processorMicros, Reports, takeCommands } from '../in-child.ts'
+import { processorMicros, serve } from '../in-child.ts'
 import { type IngestFrame, ingestLoad, ingestPath } from '../ingest/load.ts'
 import { startQuietEngine } from '../quiet-engine.ts'
 import { listingOf } from '../sim-load.ts'
 import { clockOfFrames } from '../venue-path.ts'
-import type { ServerCommand, ServerReport } from './messages.ts'
 
 const HOST = '127.0.0.1'
 const ALIVE_MS = 600_000
 
 const [, , name = ''] = process.argv
-const { report } = new Reports<ServerReport>()
 let frameCount = 0
 const metrics = new Metrics()
 
-type Opening = ServerCommand & { kind: 'open' }
+export interface Opening {
+  readonly venuePort: number
+  readonly dataDir: string
+  readonly marketsPerVenue: number
+  /** Environment variables of the cluster log that it writes; without any it runs alone. */
+  readonly nats?: Readonly<Record<string, string>>
+}
 
 async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
@@ -86,16 +90,14 @@ function sum(counter: string): number {
   return [...metrics.counts(counter).values()].reduce((total, { value }) => total + value, 0)
 }
 
-takeCommands(async (command: ServerCommand) => {
-  if (command.kind === 'open') {
-    const opened = name === 'relay' ? await relay(command) : await ours(command)
-    report({ kind: 'listening', ...opened })
-  } else {
-    const [batchCount, batchBytes] = [
-      sum('cluster_batches_total'),
-      sum('cluster_batch_bytes_total'),
-    ]
-    const counts = { frameCount, batchCount, batchBytes }
-    report({ kind: 'looked', processorMicros: processorMicros(), ...counts })
-  }
+export const api = serve({
+  /** Returns its port, and the key of its account if it needs one. */
+  open: name === 'relay' ? relay : ours,
+  /** Processor time so far, frames received from the venue, and batches that a cluster's engine wrote into the log. */
+  look: () => ({
+    processorMicros: processorMicros(),
+    frameCount,
+    batchCount: sum('cluster_batches_total'),
+    batchBytes: sum('cluster_batch_bytes_total'),
+  }),
 })

@@ -1,33 +1,17 @@
 // Venue process of the end-to-end bench: sends prepared frames of the simulated world at their planned moments, even if
-// late, over the measured side's one socket. Both sides are treated equally.
+// late, over the measured side's one socket. All sides are treated equally.
 
 import { type WebSocket, WebSocketServer } from 'ws'
-import { sharedMs } from '../fan-out/messages.ts'
-import { Reports, takeCommands } from '../in-child.ts'
+import { serve } from '../in-child.ts'
 import { type IngestLoad, ingestLoad } from '../ingest/load.ts'
+import { sharedMs } from '../latency-recorder.ts'
 import { bookLine } from '../sim-load.ts'
-import { numbered, type SendPlan, type VenueCommand, type VenueReport } from './messages.ts'
+import { numbered, type SendPlan } from './frames.ts'
 
 const HOST = '127.0.0.1'
-const { report } = new Reports<VenueReport>()
 const sockets = new Map<string, WebSocket>()
 let load: IngestLoad | null = null
 let texts: readonly string[] = []
-
-async function open({
-  frameCount,
-  marketsPerVenue,
-}: VenueCommand & { kind: 'open' }): Promise<void> {
-  const made = ingestLoad(frameCount, marketsPerVenue)
-  load = made
-  texts = made.frames.map(({ text }, index) => numbered(text, index))
-  const server = new WebSocketServer({ host: HOST, port: 0, perMessageDeflate: false })
-  server.on('connection', (socket, request) => void sockets.set(request.url ?? '', socket))
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('cannot listen')
-  report({ kind: 'listening', port: address.port, frameCount: texts.length })
-}
 
 function socketOf(side: string): WebSocket {
   const socket = sockets.get(`/${side}`)
@@ -36,32 +20,42 @@ function socketOf(side: string): WebSocket {
 }
 
 /** Uses 1 ms timers: all due frames go in one event-loop tick. */
-function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): void {
-  let next = from
-  const step = (): void => {
-    const dueCount = Math.floor(((sharedMs() - startMs) * perSecond) / 1_000) + 1
-    const end = Math.min(to, from + Math.max(0, dueCount))
-    for (; next < end; next += 1) socket.send(texts[next] ?? '')
-    if (next >= to) return report({ kind: 'sent' })
-    const nextMs = startMs + ((next - from) * 1_000) / perSecond
-    setTimeout(step, Math.max(1, Math.floor(nextMs - sharedMs())))
-  }
-  step()
+function send(socket: WebSocket, { startMs, perSecond, from, to }: SendPlan): Promise<void> {
+  return new Promise((resolve) => {
+    let next = from
+    const step = (): void => {
+      const dueCount = Math.floor(((sharedMs() - startMs) * perSecond) / 1_000) + 1
+      const end = Math.min(to, from + Math.max(0, dueCount))
+      for (; next < end; next += 1) socket.send(texts[next] ?? '')
+      if (next >= to) return resolve()
+      const nextMs = startMs + ((next - from) * 1_000) / perSecond
+      setTimeout(step, Math.max(1, Math.floor(nextMs - sharedMs())))
+    }
+    step()
+  })
 }
 
-/** Books by unified id, after the last frame. */
-function truth(): readonly string[] {
-  return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>
-    bookLine(`venue_${venue}_${nativeId}`, book),
-  )
-}
-
-takeCommands(async (command: VenueCommand) => {
-  if (command.kind === 'open') await open(command)
-  else if (command.kind === 'truth') report({ kind: 'truth', books: truth() })
-  else if (command.kind === 'send') send(socketOf(command.side), command)
-  else {
-    for (const { text } of load?.world.snapshots ?? []) socketOf(command.side).send(text)
-    report({ kind: 'sent' })
-  }
+export const api = serve({
+  /** Makes at least this many frames. */
+  async open(wantedCount: number, marketsPerVenue: number) {
+    load = ingestLoad(wantedCount, marketsPerVenue)
+    texts = load.frames.map(({ text }, index) => numbered(text, index))
+    const server = new WebSocketServer({ host: HOST, port: 0, perMessageDeflate: false })
+    server.on('connection', (socket, request) => void sockets.set(request.url ?? '', socket))
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('cannot listen')
+    return { port: address.port, frameCount: texts.length }
+  },
+  /** Sends every market's initial book at once to the server of this name. */
+  snapshots(side: string): void {
+    for (const { text } of load?.world.snapshots ?? []) socketOf(side).send(text)
+  },
+  send: (side: string, plan: SendPlan) => send(socketOf(side), plan),
+  /** Books by unified id, after the last frame, as lines. */
+  truth(): readonly string[] {
+    return (load?.world.markets ?? []).map(({ listing: { venue, nativeId }, book }) =>
+      bookLine(`venue_${venue}_${nativeId}`, book),
+    )
+  },
 })

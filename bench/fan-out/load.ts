@@ -5,16 +5,10 @@
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { decodeMessagePack, decodeMessagePackSequence } from '../../http/client/msgpack.ts'
-import { Reports, takeCommands } from '../in-child.ts'
-import { newTimes, record } from '../latency-recorder.ts'
-import { openFrames, textFrame } from '../raw-frames.ts'
-import {
-  type Encoding,
-  type LoadCommand,
-  type LoadReport,
-  type Plan,
-  sharedMs,
-} from './messages.ts'
+import { fail, serve } from '../in-child.ts'
+import { newTimes, record, sharedMs } from '../latency-recorder.ts'
+import { openFrames, subscribe } from '../raw-frames.ts'
+import type { ContestantName, Encoding, Plan } from './server.ts'
 
 const CONNECTS_AT_ONCE = 100
 const COMPARED_EVERY = 100
@@ -23,19 +17,31 @@ const READ_BYTES = 262_144
 const TYPE_AT = { json: 9, msgpack: 7 } as const
 
 type Expectation = Plan & { readonly publishedCount: number }
-type Setup = LoadCommand & { kind: 'connect' }
+
+interface Setup {
+  readonly contestant: ContestantName
+  readonly encoding: Encoding
+  readonly isBatched: boolean
+  readonly port: number
+  readonly subscriberCount: number
+  /** The constant message, in Base64. */
+  readonly frame: string
+  readonly marketIds: readonly string[]
+}
 
 const shared = Buffer.alloc(READ_BYTES)
 let subscribers: Subscriber[] = []
 let run: Run | null = null
-
-const { report, fail } = new Reports<LoadReport>()
 
 /** One run of messages, from the plan's start to the last delivery. */
 class Run {
   readonly expected: Expectation
   readonly times = newTimes()
   readonly #total: number
+  readonly done: Promise<void>
+  #finish: () => void = () => undefined
+  /** From the plan's start to the last delivery. */
+  tookMs = 0
   deliveryCount = 0
   comparedCount = 0
   /** Compared batch frames, by the index of their first delivery; all subscribers receive the same frames. */
@@ -44,6 +50,9 @@ class Run {
   constructor(expected: Expectation) {
     this.expected = expected
     this.#total = expected.tickCount * expected.perRound * subscribers.length
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve
+    })
   }
 
   /** Records a subscriber's `index`-th delivery of this run. */
@@ -52,9 +61,8 @@ class Run {
     record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
     this.deliveryCount += 1
     if (this.deliveryCount < this.#total) return
-    const { deliveryCount, comparedCount } = this
-    const times = encodeIntoCompressedBase64(this.times)
-    report({ kind: 'done', deliveryCount, comparedCount, tookMs: atMs - startMs, times })
+    this.tookMs = atMs - startMs
+    this.#finish()
   }
 }
 
@@ -99,8 +107,7 @@ class Subscriber {
 
   #begin(): void {
     if (this.#setup.contestant !== 'ours') return this.#onReady()
-    const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
-    this.#socket.write(textFrame(JSON.stringify(command)))
+    subscribe(this.#socket, { channel: 'orderbook', market_ids: ['*'] })
   }
 
   /** Two letters distinguish `update` and `synced` from other types. */
@@ -208,11 +215,18 @@ async function connectAll(setup: Setup): Promise<void> {
     })
     await Promise.all(wave)
   }
-  report({ kind: 'connected' })
 }
 
-takeCommands(async (command: LoadCommand) => {
-  if (command.kind === 'connect') return connectAll(command)
-  run = new Run(command)
-  report({ kind: 'expecting' })
+export const api = serve({
+  connect: connectAll,
+  expect(expected: Expectation): void {
+    run = new Run(expected)
+  },
+  /** Resolves with the last delivery: how many there were, and how many of them had their contents compared. */
+  async done() {
+    if (run === null) throw new Error('nothing is expected')
+    await run.done
+    const { deliveryCount, comparedCount, tookMs, times } = run
+    return { deliveryCount, comparedCount, tookMs, times: encodeIntoCompressedBase64(times) }
+  },
 })

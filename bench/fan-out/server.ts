@@ -13,14 +13,22 @@ import { JsonEncoder } from '../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
 import { FakeEngine } from '../../test/support/fakes/engine.ts'
 import { openBroadcast } from '../bare-app.ts'
-import { processorMicros, Reports, takeCommands } from '../in-child.ts'
-import {
-  type Encoding,
-  type Plan,
-  type ServerCommand,
-  type ServerReport,
-  sharedMs,
-} from './messages.ts'
+import { processorMicros, serve } from '../in-child.ts'
+import { sharedMs } from '../latency-recorder.ts'
+
+/** The publishers: our API server, a bare uWebSockets.js app, or the package `ws`. */
+export type ContestantName = 'ours' | 'bare' | 'ws'
+
+export type Encoding = 'json' | 'msgpack'
+
+/** An open-loop plan: tick `n` is due at `startMs + n * intervalMs` whatever happened before. */
+export interface Plan {
+  /** By sharedMs (bench/latency-recorder.ts). */
+  readonly startMs: number
+  readonly tickCount: number
+  readonly perRound: number
+  readonly intervalMs: number
+}
 
 const MARKETS = 20
 /** Changed levels of one update, distributed as in recorded streams of venue a. */
@@ -139,13 +147,6 @@ async function broadcasting(encoding: Encoding, frame: Buffer): Promise<Contesta
   return { port: address.port, frame, marketIds: [], warmUpCount: 0, publish }
 }
 
-function open(name: string | undefined, command: ServerCommand & { kind: 'open' }) {
-  const frame = Buffer.from(command.frame ?? '', 'base64')
-  if (name === 'ours') return ours(command.encoding)
-  if (name === 'bare') return bare(command.encoding, frame, command.isBatched)
-  return broadcasting(command.encoding, frame)
-}
-
 let contestant: Contestant | null = null
 let publishedCount = 0
 
@@ -166,15 +167,25 @@ function publish(
   step()
 }
 
-const { report } = new Reports<ServerReport>()
+const [, , name] = process.argv
 
-takeCommands(async (command: ServerCommand) => {
-  if (command.kind === 'open') {
-    contestant = await open(process.argv[2], command)
-    const { port, frame, marketIds, warmUpCount } = contestant
+export const api = serve({
+  /**
+   * `frame`: the constant message, in Base64; ours encodes its own. `isBatched`: all messages of a tick are one frame.
+   * Returns a message of typical size, in Base64.
+   */
+  async open(encoding: Encoding, frame: string | null, isBatched: boolean) {
+    const constant = Buffer.from(frame ?? '', 'base64')
+    if (name === 'ours') contestant = await ours(encoding)
+    else if (name === 'bare') contestant = await bare(encoding, constant, isBatched)
+    else contestant = await broadcasting(encoding, constant)
+    const { port, marketIds, warmUpCount } = contestant
     publishedCount = warmUpCount
-    report({ kind: 'listening', port, frame: Buffer.from(frame).toString('base64'), marketIds })
-  } else if (command.kind === 'look') {
-    report({ kind: 'looked', processorMicros: processorMicros(), publishedCount })
-  } else if (contestant !== null) publish(command, contestant.publish)
+    return { port, marketIds, frame: Buffer.from(contestant.frame).toString('base64') }
+  },
+  /** Processor time and published messages so far. */
+  look: () => ({ processorMicros: processorMicros(), publishedCount }),
+  publish(plan: Plan): void {
+    if (contestant !== null) publish(plan, contestant.publish)
+  },
 })

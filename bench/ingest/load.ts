@@ -1,5 +1,5 @@
 // Frames of the ingest bench and their path into the engine. The expected updates are computed beforehand by the same
-// actors in memory, frame by frame, as finished objects, which the limit receives.
+// actors, frame by frame, as finished objects, which the limit receives.
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'
@@ -16,8 +16,8 @@ import { bookUpdate } from '../../http/ws/channels/orderbook.ts'
 import { priceMessage } from '../../http/ws/channels/prices.ts'
 import { tradeMessage } from '../../http/ws/channels/trades.ts'
 import { JsonEncoder } from '../../http/ws/encode/json.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../test/support/reference/memory.ts'
 import { marketParts, NAMES } from '../../test/support/worlds/builders.ts'
 import { check } from '../harness.ts'
 import { listingOf, type SimLoad, simLoad } from '../sim-load.ts'
@@ -96,11 +96,13 @@ export function isCounted({ kind }: Update): boolean {
 }
 
 /** The messages of each frame, as finished objects. */
-export function messagesOf({ world, frames }: IngestLoad): readonly (readonly unknown[])[] {
+export async function messagesOf(
+  { world, frames }: IngestLoad,
+  storage: Storage,
+): Promise<readonly (readonly unknown[])[]> {
   const metrics = new Metrics()
   const clock = new ManualClock(RECEIVED_AT)
   const publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics })
-  const storage = openMemoryStorage()
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
   const { parts: market } = marketParts({ publisher, storage, nowMs: () => clock.nowMs() })
   const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
@@ -119,9 +121,11 @@ export function messagesOf({ world, frames }: IngestLoad): readonly (readonly un
   })
   const path = ingestPath(world, (event) => routes.route(event))
   for (const { venue, text } of world.snapshots) path({ stream: venue, text })
-  return frames.map((frame) => {
+  const ofFrames = frames.map((frame) => {
     messages = []
     path(frame)
     return messages
   })
+  await storage.committed()
+  return ofFrames
 }

@@ -1,10 +1,17 @@
-// The result of a bench run as Markdown and as one JSON document: conditions, questions, figures and targets. A failed
-// bench reports its error and no figures.
+// Runs benches in sequence, and formats their results as Markdown and as one JSON document: conditions, questions,
+// figures and targets. A failed bench reports its error and no figures, and the others still run.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'
-import { type Aimed, type Bench, type BenchResult, figureText, nanosText } from '../harness.ts'
+import {
+  type Aimed,
+  type Bench,
+  type BenchResult,
+  type BenchSetting,
+  figureText,
+  nanosText,
+} from '../harness.ts'
 
 /** Machine, time and subject of a run. */
 interface Conditions {
@@ -182,4 +189,35 @@ function rowsJson({ rows }: BenchResult) {
 function aimedJson({ figure, aim, isMet }: Aimed) {
   const bound = 'atLeast' in aim ? { at_least: aim.atLeast } : { at_most: aim.atMost }
   return { figure, ...bound, met: isMet }
+}
+
+/** The result of each bench, in order. `onOutcome` receives each at once, `say` receives progress lines. */
+export async function runSeries(
+  benches: readonly Bench[],
+  setting: BenchSetting,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const bench of benches) {
+    const outcome = await runOne(bench, setting)
+    outcomes.push(outcome)
+    onOutcome(outcome)
+  }
+  return outcomes
+}
+
+async function runOne(bench: Bench, setting: BenchSetting): Promise<Outcome> {
+  const logLine = (line: string) => setting.say(`${bench.name}: ${line}`)
+  const startedMs = systemClock.monotonicMs()
+  const took = () => systemClock.monotonicMs() - startedMs
+  logLine('begins')
+  try {
+    const result = await bench.run({ ...setting, say: logLine })
+    logLine(`ended after ${(took() / 1_000).toFixed(1)} s`)
+    return { bench, kind: 'done', result, tookMs: took() }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    logLine(`FAILED: ${why}`)
+    return { bench, kind: 'failed', why, tookMs: took() }
+  }
 }

@@ -7,17 +7,15 @@ import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { Child } from '../child.ts'
 import { check } from '../harness.ts'
-import { equalLines, LiveService } from '../live-service.ts'
+import { LiveService } from '../live-service.ts'
 import { describeTarget } from '../target/target.ts'
-import type {
-  Contestant,
-  LoadCommand,
-  LoadReport,
-  RequestedPath,
-  ServedRoute,
-  ServerCommand,
-  ServerReport,
-} from './messages.ts'
+import type { api as loadApi } from './load.ts'
+import type { RequestedPath } from './planned.ts'
+import type { ServedRoute, api as serverApi } from './server.ts'
+
+/** The servers: the whole service, a bare uWebSockets.js app, or the package fastify. */
+export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
+export type Contestant = (typeof CONTESTANTS)[number]
 
 const MESSAGES_PER_SECOND = 200
 /** Message rate and duration of the run that stores trades. */
@@ -69,59 +67,55 @@ interface PastPage {
   readonly candles?: readonly { readonly closed: boolean }[]
 }
 
-export class RestField {
-  readonly routes: readonly RequestedRoute[]
-  readonly #service: LiveService
-  readonly #children: Readonly<Record<'limit' | 'fastify', Child<ServerCommand, ServerReport>>>
-  readonly #load: Child<LoadCommand, LoadReport>
-  readonly #origins: Readonly<Record<Contestant, string>>
+/** What runs once the field is open. */
+interface Running {
+  readonly service: LiveService
+  readonly origins: Readonly<Record<Contestant, string>>
+}
 
-  private constructor(parts: {
-    routes: readonly RequestedRoute[]
-    service: LiveService
-    children: Readonly<Record<'limit' | 'fastify', Child<ServerCommand, ServerReport>>>
-    load: Child<LoadCommand, LoadReport>
-    origins: Readonly<Record<Contestant, string>>
-  }) {
-    this.routes = parts.routes
-    this.#service = parts.service
-    this.#children = parts.children
-    this.#load = parts.load
-    this.#origins = parts.origins
+export class RestField {
+  routes: readonly RequestedRoute[] = []
+  readonly #load = new Child<typeof loadApi>('rest/load.ts')
+  readonly #children = {
+    limit: new Child<typeof serverApi>('rest/server.ts', ['limit']),
+    fastify: new Child<typeof serverApi>('rest/server.ts', ['fastify']),
+  }
+  #opened: Running | null = null
+
+  get #running(): Running {
+    if (this.#opened === null) throw new Error('the servers are not open')
+    return this.#opened
   }
 
-  static async open(dataDir: string, size: FieldSize): Promise<RestField> {
-    const load = new Child<LoadCommand, LoadReport>('rest/load.ts')
-    const children = {
-      limit: new Child<ServerCommand, ServerReport>('rest/server.ts', ['limit']),
-      fastify: new Child<ServerCommand, ServerReport>('rest/server.ts', ['fastify']),
+  async open(dataDir: string, size: FieldSize): Promise<void> {
+    const { marketsPerVenue } = size
+    const start = async (messagesPerSecond: number): Promise<LiveService> => {
+      const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond })
+      this.#opened = { service, origins: { ours: service.api, limit: '', fastify: '' } }
+      await service.ready()
+      return service
     }
-    let service: LiveService | null = null
-    try {
-      if (!size.isShort) await storeTrades(dataDir, size)
-      service = await startedService(dataDir, size, MESSAGES_PER_SECOND)
-      const { routes, headers } = await routesOf(service, size)
-      const opening: ServerCommand = { kind: 'open', apiKey: service.key, headers, routes }
-      const at = async (child: Child<ServerCommand, ServerReport>): Promise<string> => {
-        const { port } = await child.ask(opening, 'listening')
-        return `http://127.0.0.1:${port}`
-      }
-      const [limit, fastify] = [await at(children.limit), await at(children.fastify)]
-      const origins = { ours: service.api, limit, fastify }
-      return new RestField({ routes, service, children, load, origins })
-    } catch (error) {
-      await Promise.all([load.end(), children.limit.end(), children.fastify.end(), service?.kill()])
-      throw error
+    // An earlier run of the service stores full pages of trades.
+    if (!size.isShort) {
+      const earlier = await start(STORED_PER_SECOND)
+      await pause(STORED_MS)
+      await earlier.stop()
     }
+    const service = await start(MESSAGES_PER_SECOND)
+    const { routes, headers } = await routesOf(service, size)
+    const opening = { apiKey: service.key, headers, routes }
+    const at = async (name: 'limit' | 'fastify') =>
+      `http://127.0.0.1:${await this.#children[name].call('open', opening)}`
+    const origins = { ours: service.api, limit: await at('limit'), fastify: await at('fastify') }
+    this.#opened = { service, origins }
+    this.routes = routes
   }
 
   /** Sends requests for one route to one server as fast as it responds. */
   async press(contestant: Contestant, route: RequestedRoute, seconds: number): Promise<Usage> {
     const requests = this.#requests(contestant, [route])
-    const command = { ...this.#asking(contestant), seconds, requests }
-    return this.#used(contestant, () =>
-      this.#load.ask({ kind: 'press', ...command }, 'pressed', 1_000 * seconds),
-    )
+    const plan = { ...this.#asking(contestant), seconds, requests }
+    return this.#used(contestant, () => this.#load.call('press', plan))
   }
 
   /** Sends requests for several routes in rotation to one server at a rate; returns the response times. */
@@ -131,9 +125,8 @@ export class RestField {
     { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
   ): Promise<Histogram> {
     const requests = this.#requests(contestant, routes)
-    const command = { ...this.#asking(contestant), seconds, requests, perSecond }
-    const { times } = await this.#load.ask({ kind: 'plan', ...command }, 'planned', 1_000 * seconds)
-    return decodeFromCompressedBase64(times)
+    const plan = { ...this.#asking(contestant), seconds, requests, perSecond }
+    return decodeFromCompressedBase64(await this.#load.call('plan', plan))
   }
 
   /** A server's processor time during `work`, with everything else that it does. */
@@ -157,14 +150,13 @@ export class RestField {
   }
 
   async #processorMicros(contestant: Contestant): Promise<number> {
-    if (contestant === 'ours') return this.#service.processorSeconds() * MICROS
-    const { processorMicros } = await this.#children[contestant].ask({ kind: 'look' }, 'looked')
-    return processorMicros
+    if (contestant === 'ours') return this.#running.service.processorSeconds() * MICROS
+    return this.#children[contestant].call('processorMicros')
   }
 
   #asking(contestant: Contestant) {
-    const position = { origin: this.#origins[contestant], apiKey: this.#service.key }
-    return { ...position, connections: CONNECTIONS }
+    const { service, origins } = this.#running
+    return { origin: origins[contestant], apiKey: service.key, connections: CONNECTIONS }
   }
 
   /** Interleaved, so that several routes alternate. */
@@ -184,14 +176,16 @@ export class RestField {
    * record, pages of history with longer ones. Returns what was compared, as lines; throws at the first difference.
    */
   async judge(): Promise<readonly string[]> {
-    await this.#service.pauseWorld()
+    await this.#running.service.pauseWorld()
     const requested = new Set(this.routes.flatMap(({ byMarket }) => Object.keys(byMarket)))
-    const truth = [...(await this.#service.truthBooks())].filter(([id]) => requested.has(id))
+    const truth = [...(await this.#running.service.truthBooks())].filter(([id]) =>
+      requested.has(id),
+    )
     check(
       truth.length === requested.size,
       `${truth.length} of ${requested.size} markets have a true book`,
     )
-    const lines = [...(await equalLines(new Map(truth), (id) => this.#service.book(id)))]
+    const lines = [...(await this.#running.service.equalLines(new Map(truth)))]
     for (const id of requested) lines.push(await this.#judgePrice(id))
     for (const { kind, requests } of this.routes) {
       for (const { path } of requests) {
@@ -207,17 +201,17 @@ export class RestField {
       readonly outcomes: readonly { readonly price: number }[]
     }
     const path = `/v1/markets/${encodeURIComponent(id)}`
-    const { price } = await this.#service.read<{ price: number }>(`${path}/price`)
-    const { outcomes } = await this.#service.read<Market>(path)
+    const { price } = await this.#running.service.read<{ price: number }>(`${path}/price`)
+    const { outcomes } = await this.#running.service.read<Market>(path)
     check(outcomes[0]?.price === price, `${id}: price ${price}, its record ${outcomes[0]?.price}`)
     return `${id} ${price}`
   }
 
   async #judgeList(path: string): Promise<string> {
-    const { markets } = await this.#service.read<Page>(path)
+    const { markets } = await this.#running.service.read<Page>(path)
     check(markets.length > 0, `${path} finds something`)
     for (const row of markets.slice(0, 5)) {
-      const own = await this.#service.read<Row>(`/v1/markets/${encodeURIComponent(row.id)}`)
+      const own = await this.#running.service.read<Row>(`/v1/markets/${encodeURIComponent(row.id)}`)
       const [listed, alone] = [JSON.stringify(row), JSON.stringify(own)]
       check(listed === alone, `${path} has\n${listed}\nand alone it is\n${alone}`)
     }
@@ -234,116 +228,83 @@ export class RestField {
   }
 
   async #pastRows(path: string): Promise<readonly string[]> {
-    const { trades, candles = [] } = await this.#service.read<PastPage>(path)
+    const { trades, candles = [] } = await this.#running.service.read<PastPage>(path)
     return (trades ?? candles.map(({ closed, ...bar }) => bar)).map((row) => JSON.stringify(row))
   }
 
   async close(): Promise<void> {
     const { limit, fastify } = this.#children
-    await Promise.all([this.#load.end(), limit.end(), fastify.end(), this.#service.kill()])
+    await Promise.all([this.#load, limit, fastify].map((child) => child.end()))
+    await this.#opened?.service.kill()
   }
 }
 
-async function startedService(
-  dataDir: string,
-  { marketsPerVenue }: FieldSize,
-  messagesPerSecond: number,
-): Promise<LiveService> {
-  const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond })
-  await service.catalogsLoaded()
-  await service.booksLive(0)
-  return service
+/** A route's requests; `id`: of the market that fastify looks up. */
+interface Spec extends Pick<RequestedRoute, 'name' | 'kind'> {
+  readonly requests: readonly (RequestedPath & { readonly id?: string })[]
 }
 
-/** An earlier run of the service stores full pages of trades. */
-async function storeTrades(dataDir: string, size: FieldSize): Promise<void> {
-  const service = await startedService(dataDir, size, STORED_PER_SECOND)
-  await pause(STORED_MS)
-  await service.stop()
+function specsOf(rows: readonly Row[]): readonly Spec[] {
+  const ofMarket = (id: string, tail: string) => `/v1/markets/${encodeURIComponent(id)}${tail}`
+  const listed = (paths: readonly string[]) =>
+    paths.map((path) => ({ path: `${path}limit=${PAGE}`, says: '":[' }))
+  const past = (tail: string) => listed(rows.map(({ id }) => ofMarket(id, tail)))
+  const terms = describeTarget(rows).slice(0, 20).map(encodeURIComponent)
+  return [
+    ...['/price', '/orderbook', ''].map((tail): Spec => {
+      const requests = rows.map(({ id }) => ({
+        ...{ id, path: ofMarket(id, tail), says: JSON.stringify(id) },
+      }))
+      return { name: `/markets/{id}${tail}`, kind: 'hot', requests }
+    }),
+    {
+      ...{ name: '/markets', kind: 'list' },
+      requests: listed(rows.slice(0, 5).map((_, index) => `/v1/markets?offset=${index}&`)),
+    },
+    {
+      ...{ name: '/markets/search', kind: 'list' },
+      requests: listed(terms.map((term) => `/v1/markets/search?search=${term}&`)),
+    },
+    {
+      ...{ name: '/markets/{id}/trades', kind: 'past' },
+      requests: past('/trades?order=desc&'),
+    },
+    {
+      ...{ name: '/markets/{id}/candles', kind: 'past' },
+      requests: past('/candles?interval=5m&'),
+    },
+  ]
 }
 
 /** The routes with their request paths and our current responses, and the headers of one response. */
 async function routesOf(
   service: LiveService,
-  { askedCount: requestCount, isShort }: FieldSize,
+  { askedCount, isShort }: FieldSize,
 ): Promise<{ routes: readonly RequestedRoute[]; headers: readonly (readonly [string, string])[] }> {
-  const pages = await Promise.all(
-    ['venue_a', 'venue_b'].map((platform) =>
-      service.read<Page>(`/v1/markets?status=open&platform=${platform}&limit=${requestCount / 2}`),
-    ),
-  )
-  const rows = pages.flatMap(({ markets }) => markets)
-  check(rows.length > 1, 'both venues have open markets')
-  const first = await answerOf(service, `/v1/markets/${encodeURIComponent(rows[0]?.id ?? '')}`)
-  const hot = (tail: string): Promise<RequestedRoute> => hotRoute(service, tail, rows)
-  const listed = (route: ListedRoute): Promise<RequestedRoute> => listRoute(service, route)
-  const routes = [
-    await hot('/price'),
-    await hot('/orderbook'),
-    await hot(''),
-    await listed({ name: '/markets', kind: 'list', paths: listPaths(rows) }),
-    await listed({ name: '/markets/search', kind: 'list', paths: searchPaths(rows) }),
-    await listed({
-      name: '/markets/{id}/trades',
-      kind: 'past',
-      paths: pastPaths(rows, '/trades?order=desc'),
-    }),
-    await listed({
-      name: '/markets/{id}/candles',
-      kind: 'past',
-      paths: pastPaths(rows, '/candles?interval=5m'),
-    }),
-  ]
-  const isLastOfKind = ({ kind }: RequestedRoute, index: number): boolean =>
-    routes[index + 1]?.kind !== kind
-  return { routes: isShort ? routes.filter(isLastOfKind) : routes, headers: first.headers }
-}
-
-const listPaths = (rows: readonly Row[]): string[] =>
-  rows.slice(0, 5).map((_, index) => `/v1/markets?limit=${PAGE}&offset=${index}`)
-
-const searchPaths = (rows: readonly Row[]): string[] =>
-  describeTarget(rows)
-    .slice(0, 20)
-    .map((term) => `/v1/markets/search?limit=${PAGE}&search=${encodeURIComponent(term)}`)
-
-const pastPaths = (rows: readonly Row[], tail: string): string[] =>
-  rows.map(({ id }) => `/v1/markets/${encodeURIComponent(id)}${tail}&limit=${PAGE}`)
-
-async function hotRoute(
-  service: LiveService,
-  tail: string,
-  rows: readonly Row[],
-): Promise<RequestedRoute> {
-  const byMarket: Record<string, string> = {}
-  const requests: RequestedPath[] = []
-  for (const { id } of rows) {
-    const path = `/v1/markets/${encodeURIComponent(id)}${tail}`
-    byMarket[id] = (await answerOf(service, path)).body
-    requests.push({ path, says: JSON.stringify(id) })
+  const rows: Row[] = []
+  for (const platform of ['venue_a', 'venue_b']) {
+    const query = `status=open&platform=${platform}&limit=${askedCount / 2}`
+    rows.push(...(await service.read<Page>(`/v1/markets?${query}`)).markets)
   }
-  const bodies = Object.values(byMarket)
-  const name = `/markets/{id}${tail}`
-  return { name, kind: 'hot', pattern: patternOf(name), requests, byMarket, ...ordinary(bodies) }
+  check(rows.length > 1, 'both venues have open markets')
+  const [first] = rows
+  const { headers } = await service.answer(`/v1/markets/${encodeURIComponent(first?.id ?? '')}`)
+  const all = specsOf(rows)
+  const specs = isShort ? all.filter(({ kind }, index) => all[index + 1]?.kind !== kind) : all
+  const routes: RequestedRoute[] = []
+  for (const { requests, ...spec } of specs) {
+    const bodies: string[] = []
+    const byMarket: Record<string, string> = {}
+    for (const { path, id } of requests) {
+      const { body } = await service.answer(path)
+      bodies.push(body)
+      if (id !== undefined) byMarket[id] = body
+    }
+    const pattern = `/v1${spec.name.replace('{id}', ':market_id')}`
+    routes.push({ ...spec, pattern, requests, byMarket, ...ordinary(bodies) })
+  }
+  return { routes, headers: [...headers].filter(([name]) => !OWN_HEADERS.includes(name)) }
 }
-
-interface ListedRoute {
-  readonly name: string
-  readonly kind: 'list' | 'past'
-  readonly paths: readonly string[]
-}
-
-async function listRoute(
-  service: LiveService,
-  { name, kind, paths }: ListedRoute,
-): Promise<RequestedRoute> {
-  const bodies: string[] = []
-  for (const path of paths) bodies.push((await answerOf(service, path)).body)
-  const requests = paths.map((path) => ({ path, says: '":[' }))
-  return { name, kind, pattern: patternOf(name), requests, byMarket: {}, ...ordinary(bodies) }
-}
-
-const patternOf = (name: string): string => `/v1${name.replace('{id}', ':market_id')}`
 
 /** The response nearest to the mean size, so that all send equally many bytes. */
 function ordinary(bodies: readonly string[]): { constant: string; bytes: number } {
@@ -351,11 +312,4 @@ function ordinary(bodies: readonly string[]): { constant: string; bytes: number 
   const distance = (body: string): number => Math.abs(Buffer.byteLength(body) - bytes)
   const [constant = ''] = [...bodies].sort((one, other) => distance(one) - distance(other))
   return { constant, bytes: Math.round(bytes) }
-}
-
-async function answerOf({ api, key }: LiveService, path: string) {
-  const response = await fetch(`${api}${path}`, { headers: { 'X-API-Key': key } })
-  check(response.status === 200, `${path} answered ${response.status}`)
-  const headers = [...response.headers].filter(([name]) => !OWN_HEADERS.includes(name))
-  return { body: await response.text(), headers }
 }

@@ -4,19 +4,25 @@
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
-import { Reports, takeCommands } from '../in-child.ts'
-import type { LoadCommand, LoadReport, RequestedPath } from './messages.ts'
-import { timesOfPlan } from './planned.ts'
+import { serve } from '../in-child.ts'
+import { type Plan, type RequestedPath, timesOfPlan } from './planned.ts'
 
 /** One path in this many has its response compared. */
 const COMPARED_EVERY = 5
 const POLL_MS = 20
 const TRIES_MAX = 50
 
-const { report, fail } = new Reports<LoadReport>()
-
-async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadReport> {
-  const { origin, apiKey, seconds, connections, requests } = command
+/**
+ * Closed loop: each connection sends the next request after each response. Returns the number of responses, all of
+ * which had status 200, and of those whose text was compared.
+ */
+async function press({
+  origin,
+  apiKey,
+  seconds,
+  connections,
+  requests,
+}: Omit<Plan, 'perSecond'>): Promise<{ answerCount: number; comparedCount: number }> {
   const differences: string[] = []
   let comparedCount = 0
   const compare = ({ path, says: states }: RequestedPath) => {
@@ -43,21 +49,19 @@ async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadRepo
     })
     const { non2xx, errors, timeouts } = result
     const [first] = differences
-    if (first !== undefined) return { kind: 'failed', why: first }
+    if (first !== undefined) throw new Error(first)
     if (non2xx + errors + timeouts > 0) {
-      return { kind: 'failed', why: `${non2xx} refused, ${errors} errors, ${timeouts} too late` }
+      throw new Error(`${non2xx} refused, ${errors} errors, ${timeouts} too late`)
     }
     answerCount += result['2xx']
   }
-  return { kind: 'pressed', answerCount, comparedCount }
+  return { answerCount, comparedCount }
 }
 
-async function plan(command: LoadCommand & { kind: 'plan' }): Promise<LoadReport> {
-  const times = await timesOfPlan(command)
-  return { kind: 'planned', times: encodeIntoCompressedBase64(times) }
-}
-
-takeCommands((command: LoadCommand) => {
-  const running = command.kind === 'press' ? press(command) : plan(command)
-  running.then(report, (error: unknown) => fail(String(error)))
+export const api = serve({
+  press,
+  /** Open loop, at planned moments; returns a histogram of nanoseconds, compressed, in Base64. */
+  async plan(plan: Plan): Promise<string> {
+    return encodeIntoCompressedBase64(await timesOfPlan(plan))
+  },
 })

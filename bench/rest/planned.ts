@@ -6,13 +6,18 @@ import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { newTimes, record } from '../latency-recorder.ts'
-import type { RequestedPath } from './messages.ts'
 
 /** Response timeout. */
 const ANSWER_MS_MAX = 10_000
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-interface Plan {
+/** A request and a text that its response must contain. */
+export interface RequestedPath {
+  readonly path: string
+  readonly says: string
+}
+
+export interface Plan {
   readonly origin: string
   readonly apiKey: string
   readonly connections: number
@@ -38,17 +43,13 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
   }
   const free: Connection[] = []
   const opened = Array.from({ length: plan.connections }, () => {
-    const connection: Connection = new Connection(
-      { hostname, port: Number(port) },
-      {
-        onAnswer: (plannedMs) => {
-          record(times, systemClock.monotonicMs() - plannedMs)
-          free.push(connection)
-        },
-        onFault: fail,
+    return new Connection(hostname, Number(port), {
+      onAnswer: (connection, plannedMs) => {
+        record(times, systemClock.monotonicMs() - plannedMs)
+        free.push(connection)
       },
-    )
-    return connection
+      onFault: fail,
+    })
   })
   try {
     await Promise.all(opened.map((connection) => connection.opened))
@@ -75,8 +76,8 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
   }
 }
 
-interface Answered {
-  onAnswer(plannedMs: number): void
+interface Listener {
+  onAnswer(connection: Connection, plannedMs: number): void
   onFault(why: string): void
 }
 
@@ -84,20 +85,20 @@ interface Answered {
 class Connection {
   readonly opened: Promise<void>
   readonly #socket: Socket
-  readonly #told: Answered
+  readonly #listener: Listener
   #plannedMs = 0
   #rest = Buffer.alloc(0)
   #isClosed = false
 
-  constructor(position: { readonly hostname: string; readonly port: number }, published: Answered) {
-    this.#told = published
-    this.#socket = connect({ host: position.hostname, port: position.port, noDelay: true })
+  constructor(host: string, port: number, listener: Listener) {
+    this.#listener = listener
+    this.#socket = connect({ host, port, noDelay: true })
     this.opened = new Promise((resolve, reject) => {
       this.#socket.once('connect', resolve)
       this.#socket.once('error', reject)
     })
-    this.#socket.on('error', (error) => published.onFault(String(error)))
-    this.#socket.on('close', () => this.#isClosed || published.onFault('a connection was closed'))
+    this.#socket.on('error', (error) => listener.onFault(String(error)))
+    this.#socket.on('close', () => this.#isClosed || listener.onFault('a connection was closed'))
     this.#socket.on('data', (bytes) => this.#take(bytes))
   }
 
@@ -116,9 +117,9 @@ class Connection {
       return
     }
     this.#rest = Buffer.alloc(0)
-    if (!head.startsWith('HTTP/1.1 200 ')) this.#told.onFault(head.slice(0, 200))
-    else if (Number.isNaN(length)) this.#told.onFault('an answer without a length')
-    else this.#told.onAnswer(this.#plannedMs)
+    if (!head.startsWith('HTTP/1.1 200 ')) this.#listener.onFault(head.slice(0, 200))
+    else if (Number.isNaN(length)) this.#listener.onFault('an answer without a length')
+    else this.#listener.onAnswer(this, this.#plannedMs)
   }
 
   close(): void {

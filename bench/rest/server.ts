@@ -6,10 +6,23 @@
 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openBareApp } from '../bare-app.ts'
-import { processorMicros, Reports, takeCommands } from '../in-child.ts'
-import type { ServedRoute, ServerCommand, ServerReport } from './messages.ts'
+import { processorMicros, serve } from '../in-child.ts'
 
-type Opening = ServerCommand & { kind: 'open' }
+/** A route as both serve it, with `:market_id` in place of the market. */
+export interface ServedRoute {
+  readonly pattern: string
+  /** One of our responses, of typical size: the limit's response to every request of the route. */
+  readonly constant: string
+  /** Prepared responses by market, for fastify; empty for a list, which it does not serve. */
+  readonly byMarket: Readonly<Record<string, string>>
+}
+
+interface Opening {
+  readonly apiKey: string
+  /** Headers of our responses. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly routes: readonly ServedRoute[]
+}
 
 const HOST = '127.0.0.1'
 const KEY_HEADER = 'x-api-key'
@@ -89,12 +102,8 @@ function serveMarkets(
   })
 }
 
-const { report } = new Reports<ServerReport>()
-
-takeCommands(async (command: ServerCommand) => {
-  if (command.kind === 'look') {
-    return report({ kind: 'looked', processorMicros: processorMicros() })
-  }
-  const open = process.argv[2] === 'limit' ? limit : fastify
-  report({ kind: 'listening', port: await open(command) })
+export const api = serve({
+  /** Returns the port. */
+  open: process.argv[2] === 'limit' ? limit : fastify,
+  processorMicros,
 })

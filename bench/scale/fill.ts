@@ -94,7 +94,7 @@ function* eventsOfWorld(seed: number, marketsPerVenue: number): Iterable<ListedE
     plan: new Calendar({ seed, marketsPerVenue }),
     faults: new Faults([], seededRandom(1)),
     clock: new ManualClock(SCALE_NOW),
-    random: seededRandom('scale world'),
+    random: seededRandom('world'),
   })
   for (const event of world.events('a')) {
     const row = eventRow(event, { nowMs: SCALE_NOW, hasTags: true })

@@ -1,6 +1,5 @@
-// Requests of the scale bench: in sequence on one keep-alive connection, each timed, every response checked.
+// Requests of the scale bench: in sequence, each timed, every response checked.
 
-import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
@@ -8,7 +7,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { wordsOf } from '../../engine/search/tokenizer.ts'
 import { check, newTimes, record } from '../harness.ts'
 
-interface SearchLocation {
+export interface SearchLocation {
   readonly port: number
   readonly apiKey: string
   readonly some: readonly { readonly id: string; readonly question: string }[]
@@ -32,22 +31,17 @@ export async function ask(
   question: Question,
   count: number,
 ): Promise<{ readonly times: Histogram; readonly paths: readonly string[] }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const random = seededRandom(`scale ${question}`)
   const times = newTimes()
   const paths = Array.from({ length: count }, (_, index) =>
     pathOf(position, question, index, random),
   )
-  try {
-    for (const path of paths) {
-      const startedMs = systemClock.monotonicMs()
-      const { status, text } = await answer(agent, position, path)
-      record(times, systemClock.monotonicMs() - startedMs)
-      check(status === 200, `${path} was answered by ${status}: ${text.slice(0, 200)}`)
-      checkAnswer(question, path, text)
-    }
-  } finally {
-    agent.destroy()
+  for (const path of paths) {
+    const startedMs = systemClock.monotonicMs()
+    const { status, text } = await answerTo(position, path)
+    record(times, systemClock.monotonicMs() - startedMs)
+    check(status === 200, `${path} was answered by ${status}: ${text.slice(0, 200)}`)
+    checkAnswer(question, path, text)
   }
   return { times, paths }
 }
@@ -57,23 +51,18 @@ const SEARCH_AGAIN_MS = 50
 
 /** Milliseconds until a search succeeds; it is rejected until every text is indexed. */
 export async function untilSearchable(position: SearchLocation): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const path = pathOf(position, 'search', 0, seededRandom('scale first search'))
   const startedMs = systemClock.monotonicMs()
-  try {
-    for (;;) {
-      const { status, text } = await answer(agent, position, path)
-      const tookMs = systemClock.monotonicMs() - startedMs
-      if (status === 200) {
-        checkAnswer('search', path, text)
-        return tookMs
-      }
-      const isWaiting = status === 503 && tookMs < SEARCHABLE_MS_MAX
-      check(isWaiting, `${path} was answered by ${status} after ${Math.round(tookMs)} ms: ${text}`)
-      await pause(SEARCH_AGAIN_MS)
+  for (;;) {
+    const { status, text } = await answerTo(position, path)
+    const tookMs = systemClock.monotonicMs() - startedMs
+    if (status === 200) {
+      checkAnswer('search', path, text)
+      return tookMs
     }
-  } finally {
-    agent.destroy()
+    const isWaiting = status === 503 && tookMs < SEARCHABLE_MS_MAX
+    check(isWaiting, `${path} was answered by ${status} after ${Math.round(tookMs)} ms: ${text}`)
+    await pause(SEARCH_AGAIN_MS)
   }
 }
 
@@ -101,22 +90,8 @@ function checkAnswer(question: Question, path: string, text: string): void {
   check(markets.length > 0, `${path} answered no market`)
 }
 
-function answer(
-  agent: Agent,
-  { port, apiKey }: SearchLocation,
-  path: string,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'X-API-Key': apiKey }
-    const requested = request({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
-      const parts: Buffer[] = []
-      response.on('data', (part: Buffer) => parts.push(part))
-      response.on('error', reject)
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() })
-      })
-    })
-    requested.on('error', reject)
-    requested.end()
-  })
+async function answerTo({ port, apiKey }: SearchLocation, path: string) {
+  const headers = { 'X-API-Key': apiKey }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  return { status: response.status, text: await response.text() }
 }

@@ -9,25 +9,24 @@ import { outcomeId } from '../../engine/ids.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
 import { collectGarbage, newTimes, openStorage, timeInRotation } from '../harness.ts'
-import { processorMicros, Reports, takeCommands } from '../in-child.ts'
+import { processorMicros, serve } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import { SCALE_NOW } from './fill.ts'
-import type { ScaleCommand, ScaleReport } from './messages.ts'
 
 const SOME = 200
 const ROUTE_BATCH = 100
 
 const bornMs = systemClock.monotonicMs()
-const { report } = new Reports<ScaleReport>()
 let quiet: QuietEngine | null = null
 
-async function open(dataDir: string): Promise<QuietEngine> {
+/** `startMs`: from the process's start until it listens. `some`: of the markets, evenly spread. */
+async function open(dataDir: string) {
   // The clock starts at the folder's time.
   const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
   const clock = { ...systemClock, nowMs }
   const storage = await openStorage(dataDir, clock)
-  const opened = await startQuietEngine(storage, clock)
-  const { engine, apiKey } = opened
+  quiet = await startQuietEngine(storage, clock)
+  const { engine, apiKey } = quiet
   // This clock starts with the process.
   const startMs = systemClock.monotonicMs()
   const { marketCount } = engine.catalog
@@ -38,8 +37,7 @@ async function open(dataDir: string): Promise<QuietEngine> {
     if (position % step === 0) some.push({ id: ref.id, question: summary.question })
     position += 1
   }
-  report({ kind: 'serving', port: engine.port, apiKey, startMs, marketCount, some })
-  return opened
+  return { port: engine.port, apiKey, startMs, marketCount, some }
 }
 
 /**
@@ -47,10 +45,9 @@ async function open(dataDir: string): Promise<QuietEngine> {
  * just before it, like those of a new frame. If 200,000 events were created in advance, cache misses and collections
  * of the large heap would be measured too.
  */
-function route(
-  { engine, emit }: QuietEngine,
-  { count, walletsMax }: ScaleCommand & { kind: 'route' },
-): void {
+function route(count: number, walletsMax: number | null): string {
+  if (quiet === null) throw new Error('the engine is not open')
+  const { engine, emit } = quiet
   const random = seededRandom('scale route')
   const all = [...engine.catalog.entries()].flatMap(({ actor }) => {
     const [first] = actor.summary.outcomes
@@ -87,28 +84,19 @@ function route(
     operationCount: count,
     batchCount: ROUTE_BATCH,
   })
-  report({ kind: 'routed', times: encodeIntoCompressedBase64(times) })
+  return encodeIntoCompressedBase64(times)
 }
 
-function look(): void {
-  const status = readFileSync('/proc/self/status', 'latin1')
-  const anonymousBytes = 1_024 * Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN)
-  const { heapUsed: heapBytes, external: externalBytes } = process.memoryUsage()
-  report({
-    kind: 'looked',
-    anonymousBytes,
-    heapBytes,
-    externalBytes,
-    processorMicros: processorMicros(),
-  })
-}
-
-takeCommands(async (command: ScaleCommand) => {
-  if (command.kind === 'open') quiet = await open(command.dataDir)
-  else if (command.kind === 'route') {
-    if (quiet !== null) route(quiet, command)
-  } else {
-    if (command.kind === 'settle') collectGarbage()
-    look()
-  }
+export const api = serve({
+  open,
+  /** Times of one event each to actors across the catalogue, to at most this many different ones (null: to any). */
+  route,
+  /** The process's memory except file pages, its main heap, what is outside of it, and its processor time. */
+  look(isCollected: boolean) {
+    if (isCollected) collectGarbage()
+    const status = readFileSync('/proc/self/status', 'latin1')
+    const anonymousBytes = 1_024 * Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN)
+    const { heapUsed: heapBytes, external: externalBytes } = process.memoryUsage()
+    return { anonymousBytes, heapBytes, externalBytes, processorMicros: processorMicros() }
+  },
 })

@@ -1,28 +1,18 @@
 // Alternatives for storing trades: a bare LMDB with our options and LevelDB through the package `classic-level`, both
 // with the rows that our tables write. Both receive finished keys and values and neither reads, encodes nor checks for
-// duplicates, so the bare LMDB is the limit. The unpacked rows are what a program without packing would write. Reads
-// are compared with LMDB in lmdb-js's default form: one trade per MessagePack row.
+// duplicates, so the bare LMDB is the limit. The unpacked rows are what a program without packing would write.
 
 import { ClassicLevel } from 'classic-level'
-import { type Database, open, type RootDatabase } from 'lmdb'
+import type { Database, RootDatabase } from 'lmdb'
 import { systemClock } from '../../engine/clock.ts'
-import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber } from '../../engine/market/market.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
-import type { StoredTrade, TradedMarket, VenueTrade } from '../../storage/contract/storage.ts'
 import { Hours } from '../../storage/hours.ts'
 import { Environment, openDatabase, openTable, type Root } from '../../storage/lmdb/environment.ts'
 import { rowsOf } from '../../storage/lmdb/packed-table.ts'
-import { tradeKey, venueTradeKey } from '../../storage/records/keys.ts'
 import { TABLE_LAYOUTS, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
-
-/** A trade as its market actor puts it. */
-export interface TradeInput {
-  readonly market: TradedMarket
-  readonly trade: Omit<StoredTrade, 'ordinal'>
-}
+import type { TradeInput } from './inputs.ts'
 
 /** A row as passed to LMDB. */
 export interface WrittenRow {
@@ -152,69 +142,6 @@ export class BareLmdb implements RowStore {
   close(): Promise<void> {
     return this.#root.close()
   }
-}
-
-/** Trades by market and by venue in LMDB with lmdb-js's defaults: MessagePack with shared structures, a row each. */
-export class BareTrades {
-  readonly #root: RootDatabase<Buffer, Buffer>
-  readonly #trades: Database<StoredTrade, Buffer>
-  readonly #byVenue: Database<Buffer, Buffer>
-
-  constructor(folder: string) {
-    this.#root = openDatabase(folder)
-    const sharedStructuresKey = Buffer.of(0xff)
-    this.#trades = open<StoredTrade, Buffer>(`${folder}/trades`, {
-      keyEncoding: 'binary',
-      sharedStructuresKey,
-    })
-    this.#byVenue = this.#root.openDB<Buffer, Buffer>('byVenue', {
-      encoding: 'binary',
-      keyEncoding: 'binary',
-    })
-  }
-
-  async put(venue: VenueKey, rows: readonly VenueTrade[]): Promise<void> {
-    for (const { market, venueOrdinal, trade } of rows) {
-      const key = tradeKey(market, trade.timeMs, trade.ordinal)
-      void this.#trades.put(key, trade)
-      void this.#byVenue.put(venueTradeKey(venue, trade.timeMs, venueOrdinal), key)
-    }
-    await Promise.all([this.#trades.flushed, this.#byVenue.flushed])
-  }
-
-  ofMarket(market: MarketNumber, { isReverse, limit }: BareQuery): readonly StoredTrade[] {
-    const [low, high] = [tradeKey(market, 0, 0), tradeKey(market, Number.MAX_SAFE_INTEGER, 0)]
-    return [...this.#trades.getRange(bareRange(low, high, { isReverse, limit }))].map(
-      ({ value }) => value,
-    )
-  }
-
-  ofVenue(venue: VenueKey, query: BareQuery): readonly StoredTrade[] {
-    const [low, high] = [
-      venueTradeKey(venue, 0, 0),
-      venueTradeKey(venue, Number.MAX_SAFE_INTEGER, 0),
-    ]
-    const found: StoredTrade[] = []
-    for (const { value } of this.#byVenue.getRange(bareRange(low, high, query))) {
-      const trade = this.#trades.get(value)
-      if (trade !== undefined) found.push(trade)
-    }
-    return found
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#trades.close(), this.#root.close()])
-  }
-}
-
-interface BareQuery {
-  readonly isReverse: boolean
-  readonly limit: number
-}
-
-function bareRange(low: Buffer, high: Buffer, { isReverse, limit }: BareQuery) {
-  if (isReverse) return { start: high, end: low, reverse: true, limit }
-  return { start: low, end: high, limit }
 }
 
 /** LevelDB: each commit is one batch with a synchronous log write. */

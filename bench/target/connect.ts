@@ -14,7 +14,8 @@ import {
   record,
   timesRow,
 } from '../harness.ts'
-import { openStreams, Received, TargetStream } from './stream.ts'
+import { Received } from '../received.ts'
+import { openStreams, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 
 const AWAY_MS_MAX = 5_000

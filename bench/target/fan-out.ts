@@ -16,7 +16,8 @@ import {
   record,
   timesRow,
 } from '../harness.ts'
-import { openStreams, Received, type StreamMessage, TargetStream } from './stream.ts'
+import { Received, type StreamMessage } from '../received.ts'
+import { openStreams, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 
 /** Measurements of all subscribers together. */

@@ -1,10 +1,31 @@
 // Requests to a deployment at a planned rate: three hot routes of one market, the list and the search in rotation, each
 // timed from the planned moment. Any status other than 200 ends it.
 
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
 import { TargetError, type TargetRequest } from '../arguments.ts'
-import { type BenchResult, figureRow, hashOf, timesRow } from '../harness.ts'
-import { type PlannedRequest, refusalText, runPlanned } from '../open-loop.ts'
+import { type BenchResult, figureRow, hashOf, newTimes, record, timesRow } from '../harness.ts'
 import type { Target } from './target.ts'
+
+const ANSWER_MS_MAX = 10_000
+const CONNECTIONS_MAX = 64
+
+interface PlannedLoad {
+  /** The service's base URL; paths are appended. */
+  readonly origin: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly perSecond: number
+  readonly seconds: number
+  /** Sent in rotation. */
+  readonly requests: readonly PlannedRequest[]
+}
+
+interface PlannedRequest {
+  /** The route under which its time is recorded. */
+  readonly route: string
+  readonly path: string
+}
 
 /** Rejects with TargetError if a response is not 200. */
 export async function runTargetRest(
@@ -45,4 +66,55 @@ function hotRequests(
       { route: '/markets/search', path: `/v1/markets/search?limit=20&search=${term}` },
     ]
   })
+}
+
+/**
+ * Open-loop requests: request n is due n / rate after the start, whatever happened before, and its time runs from then
+ * to the last byte of the response. Delays of a stalled server, and of this process (`lateness`), are thus included.
+ * `times`: of responses with status 200, by route. `refusals`: number of other outcomes, by status or error.
+ */
+export async function runPlanned({ origin, headers, perSecond, seconds, requests }: PlannedLoad) {
+  const requestCount = Math.max(Math.round(perSecond * seconds), 1)
+  const [times, refusals] = [new Map<string, Histogram>(), new Map<string, number>()]
+  const lateness = newTimes()
+  const startMs = systemClock.monotonicMs()
+  const request = async ({ route, path }: PlannedRequest, plannedMs: number): Promise<void> => {
+    const refuse = (why: string) => void refusals.set(why, (refusals.get(why) ?? 0) + 1)
+    record(lateness, systemClock.monotonicMs() - plannedMs)
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+      const response = await fetch(`${origin}${path}`, { headers, signal })
+      await response.arrayBuffer()
+      if (response.status !== 200) return refuse(`status ${response.status}`)
+      const some = times.get(route) ?? newTimes()
+      times.set(route, some)
+      record(some, systemClock.monotonicMs() - plannedMs)
+    } catch (error) {
+      refuse(reasonOf(error))
+    }
+  }
+  let next = 0
+  const connection = async (): Promise<void> => {
+    for (let number = next; number < requestCount; number = next) {
+      next += 1
+      const plannedMs = startMs + (1_000 * number) / perSecond
+      await pause(Math.max(0, plannedMs - systemClock.monotonicMs()))
+      const planned = requests[number % requests.length]
+      if (planned !== undefined) await request(planned, plannedMs)
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS_MAX }, connection))
+  return { requestCount, times, refusals, lateness }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no answer in ${ANSWER_MS_MAX / 1_000} s`
+  const code: unknown = Reflect.get(Object(error.cause), 'code')
+  return typeof code === 'string' ? code : error.message
+}
+
+/** Failures as text: `3 × status 429, 1 × ECONNRESET`; '' if there were none. */
+export function refusalText(refusals: ReadonlyMap<string, number>): string {
+  return [...refusals].map(([why, count]) => `${count} × ${why}`).join(', ')
 }

@@ -1,100 +1,14 @@
-// One subscriber of a deployment: connects, subscribes, counts messages and checks sequence numbers. A market whose
-// `seq` does not increase by one has lost a message. The state of one connection can be passed to the next, which
-// resumes there.
+// One connection of a subscriber to a deployment.
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'
 import { TargetError } from '../arguments.ts'
+import type { StreamMessage } from '../received.ts'
 import type { Target } from './target.ts'
 
 const WAIT_MS_MAX = 30_000
-
-/** The fields that are checked in any message of the stream. */
-export interface StreamMessage {
-  readonly type: string
-  readonly id?: number
-  readonly channel?: string
-  readonly market_id?: string
-  readonly epoch?: string
-  readonly offset?: number
-  readonly seq?: number
-  readonly timestamp_ms?: number
-  readonly received_ms?: number
-  readonly code?: string
-  readonly message?: string
-  readonly replayed?: number
-  readonly accepted?: readonly string[]
-}
-
-/** The position up to which a client has everything of a channel. */
-interface Position {
-  readonly epoch: string
-  readonly offset: number
-}
-
-/** State of a client across its connections. */
-export class Received {
-  /** By channel and market. */
-  readonly #seqs = new Map<string, Position>()
-  readonly #positions = new Map<string, Position>()
-  deliveryCount = 0
-  repeatCount = 0
-  /** Announced: books that had to restart from a snapshot. */
-  resyncCount = 0
-  /** Announced: messages that could not be recovered. */
-  gapCount = 0
-  /** Unannounced: protocol violations. */
-  readonly holes: string[] = []
-
-  position(channel: string): Position | null {
-    return this.#positions.get(channel) ?? null
-  }
-
-  /** Whether it is a live or replayed message received for the first time. */
-  take(message: StreamMessage): boolean {
-    const { type, channel = '', market_id: market = '', epoch, offset, seq } = message
-    const key = `${channel} ${market}`
-    if (type === 'resync') {
-      this.resyncCount += 1
-      this.#seqs.delete(key)
-    } else if (type === 'gap') this.gapCount += 1
-    if (epoch === undefined || offset === undefined) return false
-    if (type === 'synced' || type === 'resumed') {
-      this.#positions.set(channel, { epoch, offset })
-      return false
-    }
-    if (seq === undefined || market === '') return false
-    const last = this.#seqs.get(key)
-    if (type === 'snapshot') {
-      this.#seqs.set(key, { epoch, offset: seq })
-      return false
-    }
-    if (last !== undefined && last.epoch === epoch && seq <= last.offset) {
-      this.repeatCount += 1
-      return false
-    }
-    this.#look(channel, key, last, { epoch, seq })
-    this.#seqs.set(key, { epoch, offset: seq })
-    const position = this.#positions.get(channel)
-    if (position !== undefined) this.#positions.set(channel, { epoch, offset })
-    this.deliveryCount += 1
-    return true
-  }
-
-  #look(
-    channel: string,
-    key: string,
-    last: Position | undefined,
-    now: { readonly epoch: string; readonly seq: number },
-  ): void {
-    if (last === undefined) {
-      if (channel === 'orderbook') this.holes.push(`${key}: ${now.seq} before its snapshot`)
-      return
-    }
-    const isNext = last.epoch !== now.epoch || now.seq === last.offset + 1
-    if (!isNext) this.holes.push(`${key}: ${now.seq} after ${last.offset}`)
-  }
-}
+/** Streams opened at once. */
+const WAVE = 50
 
 /** One connection. */
 export class TargetStream {
@@ -102,7 +16,8 @@ export class TargetStream {
   readonly #place: string
   readonly #onMessage: (message: StreamMessage, atMs: number) => void
   readonly #waiting = new Map<number, (message: StreamMessage) => void>()
-  #fail: ((error: Error) => void) | null = null
+  readonly #failed: Promise<never>
+  #fail: (error: Error) => void = () => undefined
   #isOver = false
   #commandCount = 0
   #broken: TargetError | null = null
@@ -113,6 +28,10 @@ export class TargetStream {
     this.#onMessage = onMessage
     const url = `${origin.replace(/^http/, 'ws')}/v1/ws?api_key=${encodeURIComponent(apiKey)}`
     this.#socket = new WebSocket(url, { perMessageDeflate: false, handshakeTimeout: WAIT_MS_MAX })
+    this.#failed = new Promise((_, reject) => {
+      this.#fail = reject
+    })
+    this.#failed.catch(() => undefined)
   }
 
   /** Rejects with TargetError if the deployment refuses the connection. */
@@ -125,27 +44,25 @@ export class TargetStream {
     return stream
   }
 
-  #opened(): Promise<void> {
+  async #opened(): Promise<void> {
     const socket = this.#socket
-    return this.#within('the connection', (resolve) => {
-      socket.on('open', resolve)
-      socket.on('message', (bytes) => this.#take(String(bytes)))
-      socket.on('unexpected-response', (_, response) => {
-        const { statusCode, headers } = response
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('end', () => {
-          const wait = headers['retry-after']
-          const when = wait === undefined ? '' : `, come back after ${wait} s`
-          const why = Buffer.concat(chunks).toString().slice(0, 200)
-          this.#break(`${this.#place} refuses a stream with ${statusCode}${when}: ${why}`)
-        })
+    socket.on('message', (bytes) => this.#take(String(bytes)))
+    socket.on('unexpected-response', (_, response) => {
+      const { statusCode, headers } = response
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const wait = headers['retry-after']
+        const when = wait === undefined ? '' : `, come back after ${wait} s`
+        const why = Buffer.concat(chunks).toString().slice(0, 200)
+        this.#break(`${this.#place} refuses a stream with ${statusCode}${when}: ${why}`)
       })
-      socket.on('error', (error) => this.#break(`no stream at ${this.#place}: ${error.message}`))
-      socket.on('close', (code, reason) =>
-        this.#break(`${this.#place} closed a stream with ${code} ${String(reason)}`.trimEnd()),
-      )
     })
+    socket.on('error', (error) => this.#break(`no stream at ${this.#place}: ${error.message}`))
+    socket.on('close', (code, reason) =>
+      this.#break(`${this.#place} closed a stream with ${code} ${String(reason)}`.trimEnd()),
+    )
+    await this.#within('the connection', new Promise((resolve) => socket.once('open', resolve)))
   }
 
   #take(text: string): void {
@@ -168,10 +85,9 @@ export class TargetStream {
   subscribe(command: Readonly<Record<string, unknown>>): Promise<StreamMessage> {
     this.#commandCount += 1
     const id = this.#commandCount
-    return this.#within(`the answer to a subscription`, (resolve) => {
-      this.#waiting.set(id, resolve)
-      this.#socket.send(JSON.stringify({ action: 'subscribe', id, ...command }))
-    })
+    const answer = new Promise<StreamMessage>((resolve) => this.#waiting.set(id, resolve))
+    this.#socket.send(JSON.stringify({ action: 'subscribe', id, ...command }))
+    return this.#within('the answer to a subscription', answer)
   }
 
   /** Throws TargetError if the connection has ended unexpectedly. */
@@ -179,29 +95,22 @@ export class TargetStream {
     if (this.#broken !== null) throw this.#broken
   }
 
-  #within<Value>(what: string, work: (resolve: (value: Value) => void) => void): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      const stop = systemClock.after(WAIT_MS_MAX, () =>
-        this.#break(`${this.#place}: no ${what} in ${WAIT_MS_MAX / 1_000} s`),
-      )
-      this.#fail = (error) => {
-        stop()
-        reject(error)
-      }
-      if (this.#broken !== null) return this.#fail(this.#broken)
-      work((value) => {
-        stop()
-        this.#fail = null
-        resolve(value)
-      })
-    })
+  async #within<Value>(what: string, work: Promise<Value>): Promise<Value> {
+    const stop = systemClock.after(WAIT_MS_MAX, () =>
+      this.#break(`${this.#place}: no ${what} in ${WAIT_MS_MAX / 1_000} s`),
+    )
+    try {
+      return await Promise.race([this.#failed, work])
+    } finally {
+      stop()
+    }
   }
 
   #break(why: string): void {
     if (this.#isOver) return
     this.#broken = new TargetError(why)
     this.#isOver = true
-    this.#fail?.(this.#broken)
+    this.#fail(this.#broken)
     this.#socket.terminate()
   }
 
@@ -236,5 +145,3 @@ export async function openStreams(
   }
   return streams
 }
-
-const WAVE = 50

@@ -39,7 +39,7 @@ test('alternates contestants over the same operations, and excludes the warm-up 
   const contestant = (name: string) => ({
     times: newTimes(),
     batch: (from: number, count: number) => seen.push(`${name} ${from}+${count}`),
-    afterBatch: () => seen.push(`after ${name}`),
+    beforeBatch: () => seen.push(`before ${name}`),
   })
   const [one, other] = [contestant('one'), contestant('other')]
   timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
@@ -47,7 +47,7 @@ test('alternates contestants over the same operations, and excludes the warm-up 
     seen,
     // Each comes first in its turn.
     ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
-      (what) => [what, `after ${what.split(' ', 1)[0]}`],
+      (what) => [`before ${what.split(' ', 1)[0]}`, what],
     ),
   )
   assert.equal(one.times.totalCount, 2)

@@ -11,8 +11,13 @@ import {
   record,
   timesRow,
 } from '../../../bench/harness.ts'
-import { aimsText, conditionsNow, resultsJson, resultsText } from '../../../bench/report/report.ts'
-import { runSeries } from '../../../bench/report/series.ts'
+import {
+  aimsText,
+  conditionsNow,
+  resultsJson,
+  resultsText,
+  runSeries,
+} from '../../../bench/report/report.ts'
 
 const STATE = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
 const SETTING = { isSmall: true, seconds: null, markets: null }

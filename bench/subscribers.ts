@@ -1,0 +1,224 @@
+// Subscriber process of the benches ingest, end-to-end and cluster: bare sockets that count messages. Each message is
+// timed at one of them in rotation: its time field contains the frame's index (end-to-end/venue.ts), which gives the
+// planned moment to the microsecond. The first subscriber's messages are stored and, off the clock, rebuild the books.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { FollowedBook } from '../test/support/clients/stream-follower.ts'
+import { frameIndex, type SendPlan } from './end-to-end/frames.ts'
+import { fail, processorMicros, serve } from './in-child.ts'
+import { newTimes, record, sharedMs } from './latency-recorder.ts'
+import { openFrames, subscribe } from './raw-frames.ts'
+
+const READ_BYTES = 262_144
+/** No message is in transit after this much silence. */
+const QUIET_MS = 200
+const POLL_MS = 25
+/** The first part of each run is not recorded. */
+const WARM_UP_SHARE = 0.2
+/** Prefixes of the time in our updates and in the venues' frames. */
+const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
+const TIME_DIGITS = 13
+/** Five letters of a message's type, after `{"type":"`. */
+const [TYPE_AT, TYPE_LETTERS] = [9, 5]
+/** Types that are counted, and those that are an error. */
+const [COUNTED, WRONG] = [
+  ['updat', 'trade', 'price'],
+  ['error', 'gap",'],
+]
+
+interface Target {
+  readonly port: number
+  /** Null for a bare publisher, which sends without a subscription. */
+  readonly apiKey: string | null
+  readonly channels: readonly string[]
+  readonly subscriberCount: number
+}
+
+let subscriberCount = 0
+let plan: SendPlan | null = null
+let times: Histogram = newTimes()
+let deliveryCount = 0
+let resyncCount = 0
+let lastMs = 0
+let microsBefore = 0
+let awaited: { readonly total: number; readonly resolve: () => void } | null = null
+/** Bytes of one page of stored messages. */
+const PAGE_BYTES = 4 * 2 ** 20
+const LINE_END = 0x0a
+
+/**
+ * Messages of the first subscriber, one per line, in reused buffers. As strings they would be copied by each
+ * young-generation collection, and the pauses would slow our side but not the other's.
+ */
+class StoredMessages {
+  readonly #pages: Buffer[] = []
+  readonly #ends: number[] = []
+
+  add(bytes: Buffer, from: number, to: number): void {
+    let page = this.#ends.length - 1
+    const end = this.#ends[page] ?? PAGE_BYTES
+    if (end + to - from + 1 > PAGE_BYTES) {
+      page += 1
+      this.#pages[page] ??= Buffer.allocUnsafeSlow(PAGE_BYTES)
+      this.#ends[page] = 0
+    }
+    const at = this.#ends[page] ?? 0
+    bytes.copy(this.#pages[page] ?? bytes, at, from, to)
+    this.#pages[page]?.writeUInt8(LINE_END, at + to - from)
+    this.#ends[page] = at + to - from + 1
+  }
+
+  /** Returns and removes all lines. */
+  take(): readonly string[] {
+    const ends = this.#ends.splice(0)
+    return ends.flatMap((end, page) => {
+      const text = this.#pages[page]?.toString('utf8', 0, end) ?? ''
+      return text.split('\n').filter((line) => line !== '')
+    })
+  }
+}
+
+const stored = new StoredMessages()
+const books = new Map<string, FollowedBook>()
+const seqs = new Map<string, number>()
+let tradeCount = 0
+
+/** One subscriber to everything; resolves when its channels are in sync. */
+function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    let syncedCount = 0
+    let count = 0
+    const path = apiKey === null ? '/' : `/v1/ws?api_key=${apiKey}`
+    const socket = openFrames(
+      { port, path, buffer },
+      {
+        onOpen() {
+          if (apiKey === null) return resolve()
+          for (const channel of channels) subscribe(socket, { channel, market_ids: ['*'] })
+        },
+        onText(bytes, from, to) {
+          if (apiKey !== null) {
+            const type = bytes.toString('latin1', from + TYPE_AT, from + TYPE_AT + TYPE_LETTERS)
+            if (type === 'synce' && ++syncedCount === channels.length) return resolve()
+            if (type === 'resyn') resyncCount += 1
+            if (WRONG.includes(type)) fail(bytes.toString('utf8', from, to))
+            const isCounted = COUNTED.includes(type)
+            if (number === 0 && (isCounted || type === 'snaps')) stored.add(bytes, from, to)
+            if (!isCounted || syncedCount < channels.length) return
+          }
+          count += 1
+          note(number, count, bytes.subarray(from, to))
+        },
+        onFault: fail,
+        onEnd: () => fail(`subscriber ${number} was cut off after ${count} messages`),
+      },
+    )
+  })
+}
+
+/** Counts a delivery, and times it if it is this subscriber's turn. */
+function note(number: number, count: number, message: Buffer): void {
+  deliveryCount += 1
+  if (awaited !== null && deliveryCount >= awaited.total) awaited.resolve()
+  if (plan === null) return
+  lastMs = sharedMs()
+  if (count % subscriberCount !== number) return
+  const index = indexOf(message)
+  if (index === null || index < plan.from || index >= plan.to) return
+  const { startMs, perSecond, from, to } = plan
+  if (index < from + (to - from) * WARM_UP_SHARE) return
+  record(times, lastMs - startMs - ((index - from) * 1_000) / perSecond)
+}
+
+/** The index of the message's frame; null if the message has no time of its own. */
+function indexOf(message: Buffer): number | null {
+  for (const mark of TIME_MARKS) {
+    const at = message.indexOf(mark)
+    if (at < 0) continue
+    const digits = at + mark.length
+    return frameIndex(Number(message.toString('latin1', digits, digits + TIME_DIGITS)))
+  }
+  return null
+}
+
+interface Message {
+  readonly type: string
+  readonly channel: string
+  readonly market_id: string
+  readonly seq: number
+  readonly data: Readonly<Record<'bids' | 'asks', readonly { price: number; size: number }[]>>
+}
+
+/** Applies the stored messages: a missing number on a channel, or an update without its snapshot, is a failure. */
+function follow(): void {
+  for (const text of stored.take()) {
+    const { type, channel, market_id: id, seq, data }: Message = JSON.parse(text)
+    const name = `${channel} ${id}`
+    const before = seqs.get(name)
+    if (type !== 'snapshot' && before !== undefined && seq !== before + 1)
+      return fail(`${name}: ${seq} after ${before}`)
+    seqs.set(name, seq)
+    if (type === 'trade') tradeCount += 1
+    if (channel !== 'orderbook') continue
+    if (type === 'snapshot') books.set(id, new FollowedBook())
+    const book = books.get(id)
+    if (book === undefined) return fail(`${id}: an update before its snapshot`)
+    for (const side of ['bids', 'asks'] as const) {
+      for (const { price, size } of data[side]) {
+        if (size === 0) book[side].delete(price)
+        else book[side].set(price, size)
+      }
+    }
+  }
+}
+
+export const api = serve({
+  async connect(target: Target): Promise<void> {
+    subscriberCount = target.subscriberCount
+    const buffer = Buffer.alloc(READ_BYTES)
+    const numbers = Array.from({ length: subscriberCount }, (_, number) => number)
+    await Promise.all(numbers.map((number) => open(number, target, buffer)))
+  },
+  /** Begins a run: its deliveries are counted and timed. */
+  expect(sent: SendPlan): void {
+    plan = sent
+    times = newTimes()
+    deliveryCount = 0
+    resyncCount = 0
+    microsBefore = processorMicros()
+  },
+  /** Resolves when this many messages were delivered since the connection, or since `expect`. */
+  reached(total: number): Promise<void> {
+    return new Promise((resolve) => {
+      awaited = { total, resolve }
+      if (deliveryCount >= total) resolve()
+    })
+  },
+  /** All frames were sent: waits until no more messages arrive. */
+  async finish() {
+    lastMs = Math.max(lastMs, sharedMs())
+    while (sharedMs() - lastMs < QUIET_MS) await pause(POLL_MS)
+    const used = processorMicros() - microsBefore
+    plan = null
+    follow()
+    return {
+      ...{ deliveryCount, resyncCount, processorMicros: used },
+      /** Times of one delivery of each message, of frames that contain their index. */
+      times: encodeIntoCompressedBase64(times),
+    }
+  },
+  /** What the first subscriber has: each book as a line in the format of `bookLine` (sim-load.ts), and counts. */
+  received() {
+    follow()
+    const lines = [...books].map(([id, book]) => {
+      const side = (name: 'bids' | 'asks') =>
+        book
+          .levels(name)
+          .map(([price, size]) => `${price}:${size}`)
+          .join(',')
+      return `${id} ${side('bids')} | ${side('asks')}`
+    })
+    return { books: lines, tradeCount, deliveryCount, resyncCount }
+  },
+})
