@@ -39,6 +39,7 @@ import type { AccountTable, Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
 import type { EngineFigures } from '../../storage/records/log-figures.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
+import type { Config } from '../config.ts'
 import type { VenueEvent, WalletFillEvent } from '../events.ts'
 import { nativeMarketId, type VenueKey } from '../ids.ts'
 import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from '../limits.ts'
@@ -54,38 +55,33 @@ import type { Venue, VenueParts } from '../venues/venue.ts'
 import { venueTable } from '../venues/venues.ts'
 import { openWalletThread } from '../wallets/wallet-thread.ts'
 import { openCaller } from '../webhooks/caller.ts'
-import type { Caller, CallPolicy } from '../webhooks/post.ts'
+import type { Caller } from '../webhooks/post.ts'
 import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 
-interface EngineSettings {
-  readonly host: string
-  readonly port: number
-  /** Overrides the venue names of the table. */
-  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
-  readonly corsOrigins: readonly string[]
-  readonly trustedProxies: readonly string[]
-  readonly isMetricsPublic: boolean
-  readonly metricsHosts?: readonly string[]
-  readonly retentionDays: number
-  readonly dataBytesMax: number
-  readonly jwtSecret: string
-  /** The previous secret. Its tokens stay valid until they expire. Null: none. */
-  readonly jwtSecretPrevious: string | null
-  /** Encrypts webhook secrets. */
-  readonly secretsKey: string
-  readonly webhookPolicy: CallPolicy
-  /** Whether a host must answer a test before webhooks post events to it. Default false. */
-  readonly mustVerifyWebhooks?: boolean
-  /** Whether a dashboard on this machine can open the local account without a password. Default false. */
-  readonly opensLocalAccount?: boolean
-  /** The maximum age of a book, and the period of the REST audit of all books. Default: limits.ts. */
-  readonly bookLimits?: BookCheckLimits
-  /** Whether accounts can be created over HTTP. Default true. */
-  readonly isSignUpOpen?: boolean
-  /** Accounts that one address may create within an hour. */
-  readonly signUpsPerHour?: number
-}
+/** Settings that the API server of an engine and that of a gateway share. */
+export type ServerSettings = Pick<
+  Config,
+  | 'host'
+  | 'port'
+  | 'venueNames'
+  | 'corsOrigins'
+  | 'trustedProxies'
+  | 'isMetricsPublic'
+  | 'jwtSecretPrevious'
+  | 'webhookPolicy'
+> &
+  Partial<Pick<Config, 'metricsHosts'>> & { readonly jwtSecret: string }
+
+/** Without the optional ones webhooks need no test, nothing is opened without a password, and sign-up is open. */
+type EngineSettings = ServerSettings &
+  Pick<Config, 'retentionDays' | 'dataBytesMax'> &
+  Partial<
+    Pick<
+      Config,
+      'mustVerifyWebhooks' | 'opensLocalAccount' | 'bookLimits' | 'isSignUpOpen' | 'signUpsPerHour'
+    >
+  > & { readonly secretsKey: string }
 
 /** Every dependency with side effects, so that a test can replace it. */
 interface EngineParts {
@@ -126,16 +122,18 @@ export interface ClusterParts {
   }) => Feeder
 }
 
-export interface Engine {
-  readonly view: EngineView
-  readonly catalog: Catalog
-  readonly accounts: Accounts
-  /** Operators' overrides of matches. */
-  readonly overrides: MatchOverrides
-  readonly wallets: Wallets
-  readonly matches: Matches
-  readonly arbitrage: Arbitrage
-  readonly publisher: Publisher
+export interface Engine
+  extends Pick<
+    Components,
+    | 'view'
+    | 'catalog'
+    | 'accounts'
+    | 'overrides'
+    | 'wallets'
+    | 'matches'
+    | 'arbitrage'
+    | 'publisher'
+  > {
   /** The port on which the server listens. Valid only after `start`. */
   readonly port: number
   /** Resolves once the server listens: when all catalogues are loaded (fetched or cached), or after 10 s. */
@@ -151,7 +149,7 @@ const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoun
 /** Creates and connects all components. Nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
   const components = createComponents(settings, parts)
-  const { catalog, accounts, publisher, view } = components
+  const { catalog, publisher, view } = components
   const timers: StopTimer[] = []
   let server: Server | null = null
   const openServer = async () => {
@@ -161,14 +159,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     components.arbitrage.closeLastRun()
   }
   return {
-    view,
-    catalog,
-    accounts,
-    overrides: components.overrides,
-    wallets: components.wallets,
-    matches: components.matches,
-    arbitrage: components.arbitrage,
-    publisher,
+    ...components,
     get port() {
       return server?.port ?? settings.port
     },
@@ -181,9 +172,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       // Starts before the first catalogue page arrives, so that the page does not add removed markets
       // again.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
-      timers.push(
-        ...startHousekeeping({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }),
-      )
+      timers.push(...startHousekeeping({ ...parts, ...components, retentionDays, sizeBytesMax }))
       components.webhooks.start()
       components.matcher.start()
       components.arbitrage.start()
@@ -273,9 +262,15 @@ function createComponents(settings: EngineSettings, parts: EngineParts): Compone
     bookAgeMsMax: bookLimits.ageMsMax,
     confirm: (ref) => venues.get(ref.venue)?.actor.requestBookCheck(ref),
   })
-  const pastPrices = openPastPrices(parts, { catalog, venues })
+  const pastPrices = new PastPrices({
+    ...{ clock, log, metrics, storage, events: catalog },
+    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
+    liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
+  })
   const wallets = openWallets(parts, { catalog })
-  const { passwords, accounts } = openAccounts(settings, parts)
+  const passwords = openPasswordPool(clock)
+  const accountTable = parts.cluster?.accounts ?? storage.accounts
+  const accounts = new Accounts({ ...settings, storage: accountTable, clock, passwords })
   const { caller, webhooks } = openWebhooks(settings, parts, { catalog, matches, accounts })
   const whales = new Whales({
     ...{ system, publisher, storage, clock, metrics, run: run.number },
@@ -409,28 +404,6 @@ function* firstMarkets(
       if (market !== null) yield market
     }
   }
-}
-
-function openPastPrices(
-  { clock, log, metrics, storage }: EngineParts,
-  { catalog, venues }: Pick<Components, 'catalog' | 'venues'>,
-): PastPrices {
-  return new PastPrices({
-    ...{ clock, log, metrics, storage, events: catalog },
-    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
-    liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
-  })
-}
-
-function openAccounts(
-  { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }: EngineSettings,
-  { clock, storage, cluster }: EngineParts,
-): Pick<Components, 'passwords' | 'accounts'> {
-  const passwords = openPasswordPool(clock)
-  const settings = { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }
-  const table = cluster?.accounts ?? storage.accounts
-  const accounts = new Accounts({ storage: table, clock, passwords, ...settings })
-  return { passwords, accounts }
 }
 
 /** Market matching: the matcher, the list of matches, and operators' overrides. */

@@ -1,8 +1,11 @@
-// The composition root of a gateway: the API server over a mirror that the cluster's log feeds. When the
+// The composition root of a gateway, loaded only for ROLE=gateway: the API server over a mirror that the cluster's log feeds. When the
 // mirror misses messages, or another run of the engine leads, the server closes its streams as a restart
 // does. It then opens again over a new mirror. Clients resume with `since` and receive what was lost as a
 // gap.
 
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import type { Accounts } from '../../actors/accounts/accounts.ts'
 import { MarketSearch } from '../../actors/catalog/search.ts'
 import { followAccounts } from '../../actors/mirror/accounts.ts'
@@ -15,36 +18,24 @@ import type { ClusterView, EngineView } from '../../actors/views.ts'
 import type { Forward } from '../../http/request/forwarding.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { Tickets } from '../../http/ws/session/tickets.ts'
-import { type Clock, pause, type StopTimer } from '../clock.ts'
+import { type Clock, pause, type StopTimer, systemClock } from '../clock.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from '../cluster/checkpoint.ts'
 import { type ClusterLog, LogError, type LogSubscription } from '../cluster/cluster-log.ts'
 import { Follower, type FollowFault } from '../cluster/follower.ts'
 import { decodeGatewayResponse, encodeGatewayRequest } from '../cluster/gateway-messages.ts'
 import { Loopback } from '../cluster/loopback.ts'
 import { Members } from '../cluster/members.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { EngineError } from '../errors.ts'
-import type { VenueKey } from '../ids.ts'
 import { bookAgeMsMax } from '../limits.ts'
 import type { Log } from '../process/log.ts'
-import type { Metrics } from '../process/metrics.ts'
+import { Metrics } from '../process/metrics.ts'
+import type { Shutdown } from '../process/shutdown.ts'
 import { openSearch } from '../search/search.ts'
 import type { VenueFacts } from '../venue-table.ts'
 import { venueTable } from '../venues/venues.ts'
-import type { CallPolicy } from '../webhooks/post.ts'
-
-interface GatewaySettings {
-  readonly host: string
-  readonly port: number
-  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
-  readonly corsOrigins: readonly string[]
-  readonly trustedProxies: readonly string[]
-  readonly isMetricsPublic: boolean
-  readonly metricsHosts?: readonly string[]
-  /** The engine's secret, so that login tokens are valid on every process. */
-  readonly jwtSecret: string
-  readonly jwtSecretPrevious: string | null
-  readonly webhookPolicy: CallPolicy
-}
+import type { ServerSettings } from './engine.ts'
+import { connectCluster } from './leader.ts'
 
 interface GatewayParts {
   readonly clock: Clock
@@ -59,21 +50,6 @@ interface GatewayParts {
    */
   readonly name: string
   readonly version: string
-}
-
-export interface Gateway {
-  /** The port on which the server listens. Valid only after `start`. */
-  readonly port: number
-  /** The view that is served. Null: no mirror is complete. */
-  readonly view: EngineView | null
-  /** The mirror that is served. */
-  readonly mirror: Mirror | null
-  /** How many mirrors were discarded, and the last reason. */
-  readonly faults: { readonly count: number; readonly last: string | null }
-  /** Resolves once the server listens. Retries until then. */
-  start(): Promise<void>
-  /** Asks the clients to reconnect to another gateway, over some seconds, then ends. */
-  stop(): Promise<void>
 }
 
 /** Everything becomes stale when no message of the engine arrives for this long. */
@@ -97,12 +73,8 @@ interface ServedMirror extends Followed {
   readonly view: EngineView
 }
 
-export function createGateway(settings: GatewaySettings, parts: GatewayParts): Gateway {
-  return new LogGateway(settings, parts)
-}
-
-class LogGateway implements Gateway {
-  readonly #settings: GatewaySettings
+export class Gateway {
+  readonly #settings: ServerSettings
   readonly #parts: GatewayParts
   readonly #names: ReturnType<typeof venueTable>
   readonly #shares: QuotaShares
@@ -130,7 +102,7 @@ class LogGateway implements Gateway {
   /** When the checkpoint that was tried last was created. */
   #triedMs: number | null = null
 
-  constructor(settings: GatewaySettings, parts: GatewayParts) {
+  constructor(settings: ServerSettings, parts: GatewayParts) {
     const { clock, cluster, name, metrics } = parts
     this.#settings = settings
     this.#parts = parts
@@ -173,22 +145,27 @@ class LogGateway implements Gateway {
     )
   }
 
+  /** The port on which the server listens. Valid only after `start`. */
   get port(): number {
     return this.#served?.server.port ?? this.#settings.port
   }
 
+  /** The view that is served. Null: no mirror is complete. */
   get view(): EngineView | null {
     return this.#served?.view ?? null
   }
 
+  /** The mirror that is served. */
   get mirror(): Mirror | null {
     return this.#served?.mirror ?? null
   }
 
-  get faults() {
+  /** How many mirrors were discarded, and the last reason. */
+  get faults(): { readonly count: number; readonly last: string | null } {
     return { count: this.#faultCount, last: this.#lastFault }
   }
 
+  /** Resolves once the server listens. Retries until then. */
   async start(): Promise<void> {
     const { clock, cluster, log, name } = this.#parts
     while (this.#accounts === null && !this.#isStopped) {
@@ -220,6 +197,7 @@ class LogGateway implements Gateway {
     this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
 
+  /** Asks the clients to reconnect to another gateway, over some seconds, then ends. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const stopTimer of this.#timers) stopTimer()
@@ -425,4 +403,37 @@ class LogGateway implements Gateway {
       }),
     }
   }
+}
+
+/** The process of a gateway: connects to the log, follows it, serves, and stops in order. */
+export async function runGateway(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  const { jwtSecret } = config
+  if (jwtSecret === null) {
+    throw new ConfigError(["JWT_SECRET is not set; a gateway takes the engine's own"])
+  }
+  const clock = systemClock
+  const metrics = new Metrics()
+  const cluster = await connectCluster(config, { clock, log, metrics })
+  shutdown.add(() => cluster.close())
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  const gateway = new Gateway(
+    { ...config, jwtSecret },
+    {
+      ...{ clock, log, metrics, cluster, version: String(version) },
+      name: `${hostname()}-${process.pid}`,
+    },
+  )
+  shutdown.add(() => gateway.stop())
+  if (shutdown.hasBegun) return
+  // A mirror is loaded at once and retained completely. Small steps of heap growth would cause repeated
+  // full collections.
+  setFlagsFromString('--heap-growing-percent=0')
+  await gateway.start()
+  setFlagsFromString('--heap-growing-percent=30')
+  if (shutdown.hasBegun) return
+  process.stdout.write(
+    `\n  Twinbook ${version}, a gateway, listens at http://${config.host}:${gateway.port}\n\n`,
+  )
 }

@@ -54,17 +54,6 @@ interface LeaderParts {
   readonly onDeposed: () => void
 }
 
-export interface Leader {
-  /** For createEngine. */
-  readonly parts: ClusterParts
-  /** Called once the engine's server listens on loopback. Resolves when the first checkpoint is written. */
-  start(engine: Engine): Promise<void>
-  /** Called before the engine stops. */
-  pause(): Promise<void>
-  /** Called after the engine has stopped. Sends what is queued and releases the lease. */
-  stop(): Promise<void>
-}
-
 /** Settings of the engine's server, which receives only the gateways' requests, through this process. */
 export function engineServerSettings(config: Config) {
   return {
@@ -97,7 +86,7 @@ export async function connectCluster(
 /** Follows the log until the lease is free. Resolves with null when the process is to end before that. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
-  let leading: Leading | null = null
+  let leading: Leader | null = null
   const accounts = await cluster.bucket('accounts')
   const webhooks = new ClusterWebhooks(storage.webhooks, await cluster.bucket('webhooks'))
   const onFailed = (error: unknown) =>
@@ -144,7 +133,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const onRecordLost = () => void shareAgain()
   const lease = await takeLease({ bucket, holder, clock, log, onRecordLost }, signal)
   // Created at once, because it renews the lease.
-  if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
+  if (lease !== null) leading = new Leader(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
   stopHousekeeping()
   for (const each of [followed, hooks]) {
@@ -158,7 +147,9 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   return leading
 }
 
-class Leading implements Leader {
+/** The engine's side of a cluster while it leads. */
+export class Leader {
+  /** For createEngine. */
   readonly parts: ClusterParts
   readonly #parts: LeaderParts
   readonly #lease: Lease
@@ -261,6 +252,7 @@ class Leading implements Leader {
     metrics.gauge('cluster_standby_lag_ms', ms, () => most((one) => one.lagMs))
   }
 
+  /** Called once the engine's server listens on loopback. Resolves when the first checkpoint is written. */
   async start(engine: Engine): Promise<void> {
     const { cluster, clock, log, metrics, storage } = this.#parts
     const [feeder, writer] = [this.#feeder, this.#writer]
@@ -334,12 +326,14 @@ class Leading implements Leader {
     }
   }
 
+  /** Called before the engine stops. */
   async pause(): Promise<void> {
     this.#checkpoints?.stop()
     this.#stopTimer()
     for (const answering of this.#answers) await answering.stop()
   }
 
+  /** Called after the engine has stopped. Sends what is queued and releases the lease. */
   async stop(): Promise<void> {
     this.#loopback?.close()
     if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)

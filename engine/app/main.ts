@@ -97,7 +97,7 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
 async function openLeading(
   config: Config,
   parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
-): Promise<(Leader & { readonly serverSettings: Partial<Config> }) | null> {
+): Promise<{ readonly leader: Leader; readonly serverSettings: Partial<Config> } | null> {
   if (config.role !== 'engine') return null
   const { storage, log, metrics, shutdown } = parts
   const { connectCluster, engineServerSettings, openLeader } = await import('./leader.ts')
@@ -117,18 +117,12 @@ async function openLeading(
   const leader = await opening
   if (leader === null) return null
   shutdown.add(() => leader.stop())
-  return {
-    parts: leader.parts,
-    start: (engine) => leader.start(engine),
-    pause: () => leader.pause(),
-    stop: () => leader.stop(),
-    serverSettings: engineServerSettings(config),
-  }
+  return { leader, serverSettings: engineServerSettings(config) }
 }
 
 async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   if (config.role !== 'gateway') return runEngine(config, log, shutdown)
-  const { runGateway } = await import('./gateway-process.ts')
+  const { runGateway } = await import('./gateway.ts')
   return runGateway(config, log, shutdown)
 }
 
@@ -148,13 +142,14 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const source = await openVenueSource(config, log, shutdown)
   if (shutdown.hasBegun) return
   shutdown.add(source.stop)
-  const leader = await openLeading(config, { storage, log, metrics, shutdown })
+  const leading = await openLeading(config, { storage, log, metrics, shutdown })
   if (shutdown.hasBegun) return
+  const leader = leading?.leader ?? null
   const { version } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   )
   const engine = createEngine(
-    { ...config, ...leader?.serverSettings, ...secretsOf(config) },
+    { ...config, ...leading?.serverSettings, ...secretsOf(config) },
     {
       clock,
       random: systemRandom(),
@@ -253,11 +248,6 @@ const COMMAND = {
   name: 'npm start',
   about:
     'Starts the engine with its REST API, stream, webhooks and dashboard, until Ctrl-C or SIGTERM.',
-  usage: [''],
-  positionals: {},
-  positionalCounts: [0, 0],
-  options: {},
-  examples: [''],
   notes: [
     'Settings are variables of the environment or of .env (README):',
     ...Object.entries(VARIABLES).map(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGateway } from '../../engine/app/gateway.ts'
+import { Gateway } from '../../engine/app/gateway.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/recorded-engine.ts'
@@ -14,7 +14,7 @@ test('marks data stale five seconds after losing the log, and live within ten se
   await play(30)
   await settle(engine.checkpoint())
   const link = server.connect()
-  const gateway = createGateway(SETTINGS, {
+  const gateway = new Gateway(SETTINGS, {
     clock,
     log: silentLog,
     metrics: new Metrics(),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { KindGuard } from '@sinclair/typebox'
-import { createGateway } from '../../engine/app/gateway.ts'
+import { Gateway } from '../../engine/app/gateway.ts'
 import { systemClock } from '../../engine/clock.ts'
 import { nativeEventId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing } from '../../engine/market/market.ts'
@@ -121,11 +121,12 @@ async function openCluster() {
     if (one == null || other == null) throw new Error('a market is missing')
     await results.set(one, other, 'confirmed')
   }
-  const gateways = ['g1', 'g2'].map((name) =>
-    createGateway(SETTINGS, {
-      ...{ clock: systemClock, log: silentLog, metrics: new Metrics(), name, version: '0' },
-      cluster: server.connect(),
-    }),
+  const gateways = ['g1', 'g2'].map(
+    (name) =>
+      new Gateway(SETTINGS, {
+        ...{ clock: systemClock, log: silentLog, metrics: new Metrics(), name, version: '0' },
+        cluster: server.connect(),
+      }),
   )
   const beat = setInterval(() => {
     engine.feeds()

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createGateway, type Gateway } from '../../../engine/app/gateway.ts'
+import { Gateway } from '../../../engine/app/gateway.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { encodeRevocation } from '../../../engine/cluster/gateway-messages.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -43,7 +43,7 @@ async function openCluster() {
   const addGateway = async (name: string) => {
     const link = server.connect()
     const settings = { ...SETTINGS, opensLocalAccount: false }
-    const gateway = createGateway(settings, {
+    const gateway = new Gateway(settings, {
       ...{
         clock: systemClock,
         log: silentLog,
