@@ -2,26 +2,12 @@
 // that cannot be done.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { type ApiServer, openApiServer } from '../support/rigs/api-server.ts'
+import { type Ended, runToEnd } from '../support/rigs/run-to-end.ts'
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function runBench(...args: readonly string[]): Promise<Ended> {
-  const terms = ['--import', 'tsx', 'bench/run.ts', ...args]
-  return new Promise((resolve) => {
-    execFile(process.execPath, terms, (error, stdout, stderr) => {
-      const code = error === null ? 0 : Number(error.code)
-      resolve({ code, stdout, stderr })
-    })
-  })
-}
+const runBench = (...args: readonly string[]): Promise<Ended> => runToEnd('bench/run.ts', args)
 
 /** One line on stderr that matches, and nothing else anywhere. */
 function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {

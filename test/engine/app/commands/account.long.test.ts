@@ -2,8 +2,6 @@
 // socket of one that runs (here: this process, with the engine's own parts), and while one starts.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,25 +13,15 @@ import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../../../storage/lmdb/lmdb.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
+import { runToEnd } from '../../../support/rigs/run-to-end.ts'
 import { newDelivery, webhook } from '../../../support/worlds/stored-webhooks.ts'
 
 const folder = testFolder('account')
 
 async function run(dataDir: string, ...terms: readonly string[]) {
-  const command = [import.meta.resolve('tsx'), 'engine/app/commands/account.ts', ...terms]
-  const child = spawn(process.execPath, ['--import', ...command], {
-    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [out, error] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    error += text
-  })
-  const [code] = await once(child, 'close')
-  return { code, out, error }
+  const env = { DATA_DIR: dataDir }
+  const ended = await runToEnd('engine/app/commands/account.ts', terms, { env })
+  return { code: ended.code, out: ended.stdout, error: ended.stderr }
 }
 
 /** What holds a data folder: its storage, and the accounts in it. */

@@ -1,17 +1,13 @@
 // `npm run drift` as a process: against simulated venues, healthy and changed, and against none.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
+import { runToEnd } from '../../../support/rigs/run-to-end.ts'
 
-function drift(settings: Readonly<Record<string, string>>) {
-  const env = { PATH: process.env.PATH ?? '', SIM_MARKETS: '40', LOG_LEVEL: 'fatal', ...settings }
-  const args = ['--import', 'tsx', 'engine/app/commands/drift.ts']
-  return new Promise<{ code: number; lines: readonly string[] }>((resolve) => {
-    execFile(process.execPath, args, { env }, (error, stdout) => {
-      resolve({ code: error === null ? 0 : Number(error.code), lines: stdout.trim().split('\n') })
-    })
-  })
+async function drift(settings: Readonly<Record<string, string>>) {
+  const env = { SIM_MARKETS: '40', LOG_LEVEL: 'fatal', ...settings }
+  const { code, stdout } = await runToEnd('engine/app/commands/drift.ts', [], { env })
+  return { code, lines: stdout.trim().split('\n') }
 }
 
 test('exits with 0 without losses, with 1 on losses, and with 2 when a venue does not answer', async () => {

@@ -1,11 +1,11 @@
 // The table of commands: each as a process that is asked for help, and each with an argument that it does not know.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
+import { type Ended, runToEnd } from '../../../support/rigs/run-to-end.ts'
 
 /** Every npm script that takes arguments of its own: its file and its name. */
 const COMMANDS = [
@@ -31,21 +31,9 @@ function scriptOf(file: string): string {
   return `npm run ${found[0]}`
 }
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function run(file: string, ...args: readonly string[]): Promise<Ended> {
-  // An environment without settings, in which whatever starts in spite of its arguments fails.
-  const env = { PATH: process.env.PATH ?? '', DATA_DIR: '/nowhere' }
-  return new Promise((resolve) => {
-    execFile(process.execPath, ['--import', 'tsx', file, ...args], { env }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout: out, stderr: err })
-    })
-  })
-}
+/** In an environment without settings, in which whatever starts in spite of its arguments fails. */
+const run = (file: string, ...args: readonly string[]) =>
+  runToEnd(file, args, { env: { DATA_DIR: '/nowhere' } })
 
 describe('command table', { concurrency: 2 }, () => {
   for (const { file, name } of COMMANDS) {

@@ -1,0 +1,24 @@
+// Runs a TypeScript file of the project as a process until it ends.
+
+import { execFile } from 'node:child_process'
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** `env` replaces this process's environment, except PATH. */
+export function runToEnd(
+  file: string,
+  args: readonly string[],
+  { env = {}, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Promise<Ended> {
+  const terms = ['--import', import.meta.resolve('tsx'), file, ...args]
+  const options = { cwd, env: { PATH: process.env.PATH ?? '', ...env } }
+  return new Promise((resolve) => {
+    execFile(process.execPath, terms, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
