@@ -20,7 +20,7 @@ export async function connectAdmin(dataDir: string, clock: Clock): Promise<Admin
   const location = openSocketLocation(dataDir)
   try {
     const socket = await connectSocket(location.path)
-    return socket === null ? null : new SocketClient(socket, clock)
+    return socket === null ? null : clientOf(socket, clock)
   } finally {
     location.close()
   }
@@ -42,34 +42,22 @@ function connectSocket(path: string): Promise<Socket | null> {
   })
 }
 
-class SocketClient implements AdminClient {
-  readonly #socket: Socket
-  readonly #clock: Clock
-  readonly #lines: AsyncIterator<string>
-
-  constructor(socket: Socket, clock: Clock) {
-    this.#socket = socket
-    this.#clock = clock
-    this.#lines = readLines(socket, answerBytesMax)
-  }
-
-  async send(command: string, request: AdminRequest): Promise<unknown> {
-    const stopTimeout = this.#clock.after(ANSWER_MS_MAX, () => this.#socket.destroy())
-    try {
-      this.#socket.write(`${JSON.stringify({ command, request })}\n`)
-      const next = await this.#lines.next().catch(() => ({ done: true, value: undefined }))
-      if (next.done === true) {
+function clientOf(socket: Socket, clock: Clock): AdminClient {
+  const lines = readLines(socket, answerBytesMax)
+  return {
+    async send(command, request) {
+      const stopTimeout = clock.after(ANSWER_MS_MAX, () => socket.destroy())
+      try {
+        socket.write(`${JSON.stringify({ command, request })}\n`)
+        const next = await lines.next().catch(() => ({ done: true, value: undefined }))
+        if (next.done !== true) return resultIn(next.value)
         const detail = `the engine closed the connection; whether ${command} came about is unknown`
         throw new EngineError('UNAVAILABLE', detail)
+      } finally {
+        stopTimeout()
       }
-      return resultIn(next.value)
-    } finally {
-      stopTimeout()
-    }
-  }
-
-  close(): void {
-    this.#socket.destroy()
+    },
+    close: () => void socket.destroy(),
   }
 }
 

@@ -19,15 +19,15 @@ export interface CommandSpec<Name extends string = string> {
   readonly name: string
   /** One or two sentences. */
   readonly about: string
-  /** The arguments and options of each form, without the name. */
-  readonly usage: readonly string[]
+  /** The arguments and options of each form, without the name. Default: nothing but the name. */
+  readonly usage?: readonly string[]
   /** Each positional argument and its meaning. */
-  readonly positionals: Readonly<Record<string, string>>
-  /** Minimum and maximum number of positional arguments. */
-  readonly positionalCounts: readonly [least: number, most: number]
-  readonly options: Readonly<Record<Name, OptionSpec>>
-  /** Arguments that can be typed as they are. */
-  readonly examples: readonly string[]
+  readonly positionals?: Readonly<Record<string, string>>
+  /** Minimum and maximum number of positional arguments. Default: none. */
+  readonly positionalCounts?: readonly [least: number, most: number]
+  readonly options?: Readonly<Record<Name, OptionSpec>>
+  /** Arguments that can be typed as they are. Default: none are needed. */
+  readonly examples?: readonly string[]
   /** Text after the examples: exit codes, environment variables. */
   readonly notes: readonly string[]
 }
@@ -84,7 +84,7 @@ export function readArguments<Name extends string>(
   command: CommandSpec<Name>,
   args: readonly string[],
 ): Arguments<Name> | 'help' {
-  const { name, options, positionalCounts, usage } = command
+  const { name, options = {}, positionalCounts = [0, 0], usage = [''] } = command
   const specs = new Map<string, OptionSpec>(Object.entries<OptionSpec>(options))
   const parseOptions = [...specs].map(
     ([option, { takes }]): [string, { type: 'string' | 'boolean' }] => [
@@ -149,10 +149,10 @@ function optionValue({ rawName, value, inlineValue }: OptionToken, { takes }: Op
 export function helpOf({
   name,
   about,
-  usage,
-  positionals,
-  options,
-  examples,
+  usage = [''],
+  positionals = {},
+  options = {},
+  examples = [''],
   notes,
 }: CommandSpec): string {
   const typed = (rest: string): string => (rest === '' ? `  ${name}` : `  ${name} -- ${rest}`)

@@ -58,12 +58,3 @@ export function openSearchThread(): SearchPort {
     isResult: isSearchResult,
   })
 }
-
-/** The same port without a thread. */
-export function searchInline(): SearchPort {
-  const searcher = new Searcher()
-  return {
-    run: async (task) => searcher.run(task),
-    close: async () => undefined,
-  }
-}

@@ -94,36 +94,25 @@ function webhooksIn(storage: Storage): WebhooksOf {
   return (id) => (numbers.get(id) ?? []).map((number) => storage.outbox.state(number))
 }
 
-/** An account as actors/accounts/account-commands.ts returns it. */
-interface AccountRow {
-  readonly email: string
-  readonly tier: string
-  readonly requests_per_minute: number
-  readonly sockets: number
-  readonly keys: number
-  readonly is_disabled: boolean
-  readonly created_at: number
-  readonly webhooks: number
-  readonly pending_deliveries: number
-  readonly throttled_deliveries: number
-  readonly requests_now: number
-  readonly streams_now: number
-}
-
 const HEADINGS = [
   ...['e-mail', 'tier', 'requests/min', 'streams', 'keys', 'state', 'since'],
   ...['webhooks', 'pending', 'throttled', 'requests now', 'streams now'],
 ]
 
-function cells(row: AccountRow): readonly string[] {
-  const { requests_per_minute: requests, sockets, keys, created_at: seconds } = row
-  const state = row.is_disabled ? 'disabled' : 'active'
-  const since = new Date(seconds * 1_000).toISOString().slice(0, 10)
-  const { webhooks, pending_deliveries: pending, throttled_deliveries: throttled } = row
-  const limits = [`${requests}`, `${sockets}`, `${keys}`]
-  const now = [`${row.requests_now}`, `${row.streams_now}`]
-  const figures = [`${webhooks}`, `${pending}`, `${throttled}`, ...now]
-  return [printable(row.email), row.tier, ...limits, state, since, ...figures]
+/** The cells of an account as actors/accounts/account-commands.ts returns it. */
+function cells(row: unknown): readonly string[] {
+  if (!isRecord(row) || typeof row.created_at !== 'number') {
+    throw new Error('the answer is no account')
+  }
+  const since = new Date(row.created_at * 1_000).toISOString().slice(0, 10)
+  return [
+    // An e-mail may contain terminal control characters.
+    String(row.email).replace(/[\p{C}]/gu, '?'),
+    ...[row.tier, row.requests_per_minute, row.sockets, row.keys].map(String),
+    ...[row.is_disabled === true ? 'disabled' : 'active', since],
+    ...[row.webhooks, row.pending_deliveries, row.throttled_deliveries].map(String),
+    ...[row.requests_now, row.streams_now].map(String),
+  ]
 }
 
 async function list(send: SendCommand): Promise<void> {
@@ -131,7 +120,7 @@ async function list(send: SendCommand): Promise<void> {
   for (let after: unknown = null; ; ) {
     const answer = await send('account.list', after === null ? {} : { after })
     if (!isRecord(answer) || !Array.isArray(answer.accounts)) throw new Error('no list came')
-    for (const row of answer.accounts) table.push(cells(rowIn(row)))
+    for (const row of answer.accounts) table.push(cells(row))
     after = answer.next
     if (typeof after !== 'string') break
   }
@@ -140,8 +129,7 @@ async function list(send: SendCommand): Promise<void> {
 }
 
 async function change(send: SendCommand, command: string, request: AdminRequest): Promise<void> {
-  const row = rowIn(await send(command, request))
-  const [email, tier, requests, sockets, keys, state] = cells(row)
+  const [email, tier, requests, sockets, keys, state] = cells(await send(command, request))
   if (command === 'account.delete')
     return printLine(`${email}: deleted, with its keys (${keys}) and webhooks`)
   if (command === 'account.log-out')
@@ -149,29 +137,8 @@ async function change(send: SendCommand, command: string, request: AdminRequest)
   printLine(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
 }
 
-/** Escapes an e-mail, which may contain terminal control characters. */
-function printable(text: string): string {
-  return text.replace(/[\p{C}]/gu, '?')
-}
-
 function printLine(line: string): void {
   process.stdout.write(`${line.trimEnd()}\n`)
-}
-
-function rowIn(value: unknown): AccountRow {
-  if (!isRow(value)) throw new Error('the answer is no account')
-  return value
-}
-
-function isRow(value: unknown): value is AccountRow {
-  if (!isRecord(value)) return false
-  const { email, tier, requests_per_minute, sockets, keys, is_disabled, created_at } = value
-  const { webhooks, pending_deliveries, throttled_deliveries, requests_now, streams_now } = value
-  const figures = [webhooks, pending_deliveries, throttled_deliveries, requests_now, streams_now]
-  const numbers = [requests_per_minute, sockets, keys, created_at, ...figures]
-  const hasTexts = typeof email === 'string' && typeof tier === 'string'
-  const hasNumbers = numbers.every((number) => typeof number === 'number')
-  return hasTexts && hasNumbers && typeof is_disabled === 'boolean'
 }
 
 await runCommand(ACCOUNT_COMMAND, async (given) => {

@@ -23,11 +23,6 @@ const COMMAND = {
   name: 'npm run cluster',
   about:
     'Starts a cluster on this machine: a nats-server from the PATH, one engine and two gateways, until Ctrl-C or SIGTERM.',
-  usage: [''],
-  positionals: {},
-  positionalCounts: [0, 0],
-  options: {},
-  examples: [''],
   notes: [
     'Settings are the variables of npm start; the gateways listen on PORT and on the one after it, or on free ports where PORT is 0.',
     'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',

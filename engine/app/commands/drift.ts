@@ -17,11 +17,6 @@ import { runCommand } from './run-command.ts'
 const COMMAND = {
   name: 'npm run drift',
   about: 'Asks the configured venues once whether they answer what the code does not know.',
-  usage: [''],
-  positionals: {},
-  positionalCounts: [0, 0],
-  options: {},
-  examples: [''],
   notes: [
     'VENUES=live asks the real venues, VENUES=sim (the default) simulated ones; hosts and keys by the variables of OPERATING.md.',
     'Reads both catalogues whole, within the venues\u2019 limits: minutes on the real ones.',

@@ -23,8 +23,6 @@ const COMMAND = {
   about:
     'Scores labelled pairs through the same code as the service and says how often it is right.',
   usage: ['[--pairs FILE ...] [--out FILE] [--worst N]'],
-  positionals: {},
-  positionalCounts: [0, 0],
   options: {
     pairs: PAIRS_OPTION,
     out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },

@@ -31,8 +31,6 @@ const COMMAND = {
   about:
     'Matches two dumps through the service\u2019s own code and writes the pairs as JSON lines, best first.',
   usage: ['--venue-a FILE ... --venue-b FILE ... --out FILE [--take ROWS] [--known FILE]'],
-  positionals: {},
-  positionalCounts: [0, 0],
   options: {
     'venue-a': {
       takes: 'FILE',

@@ -26,7 +26,6 @@ const COMMAND = {
       'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',
   },
   positionalCounts: [1, 3],
-  options: {},
   examples: [
     'list',
     'confirm venue_a_0x12ab venue_b_KXRAIN-26',

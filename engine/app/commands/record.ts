@@ -33,7 +33,6 @@ const COMMAND = {
     FILE: 'where to (test/fixtures/VENUE/recording.jsonl)',
   },
   positionalCounts: [2, 3],
-  options: {},
   examples: ['polymarket 60', 'kalshi 600 kalshi.jsonl'],
   notes: [
     'VENUES=live records the real venue, VENUES=sim (the default) the simulated one; VENUES=replay:FILE plays a recording.',

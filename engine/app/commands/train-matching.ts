@@ -31,8 +31,6 @@ const COMMAND = {
   name: 'npm run train:matching',
   about: 'Trains the matcher\u2019s model on labelled pairs and writes its weights.',
   usage: ['[--pairs FILE ...] [--out FILE]', '--words'],
-  positionals: {},
-  positionalCounts: [0, 0],
   options: {
     pairs: PAIRS_OPTION,
     out: {

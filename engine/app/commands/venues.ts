@@ -17,11 +17,6 @@ import { runCommand } from './run-command.ts'
 const COMMAND = {
   name: 'npm run venues',
   about: 'Runs both simulated venues alone, on fixed ports, until Ctrl-C or SIGTERM.',
-  usage: [''],
-  positionals: {},
-  positionalCounts: [0, 0],
-  options: {},
-  examples: [''],
   notes: [
     'Settings are variables: SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S, SIM_PORT, DATA_DIR, LOG_LEVEL.',
     'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',

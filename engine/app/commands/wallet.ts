@@ -13,7 +13,6 @@ const COMMAND = {
   usage: ['ADDRESS'],
   positionals: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
   positionalCounts: [1, 1],
-  options: {},
   examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
   notes: [
     'Asks the running engine of DATA_DIR. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.',

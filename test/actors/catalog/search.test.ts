@@ -9,7 +9,7 @@ import { requestDeadlineMs } from '../../../engine/limits.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { openPool } from '../../../engine/pool.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { openSearchThread, type SearchPort, searchInline } from '../../../engine/search/search.ts'
+import { openSearch, openSearchThread, type SearchPort } from '../../../engine/search/search.ts'
 import {
   isSearchResult,
   type SearchResult,
@@ -19,7 +19,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
 test('finds a market by its current words and no longer after the market is removed', async () => {
-  const { search, found } = bench(searchInline())
+  const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
   assert.deepEqual(await found('zebras'), [1, 2])
@@ -55,7 +55,7 @@ test('searches question, event, outcomes, tags and category in the real thread',
 })
 
 test('includes every change queued before the search, however many are queued', async () => {
-  const { search, found } = bench(searchInline())
+  const { search, found } = bench(openSearch(Number.POSITIVE_INFINITY))
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
   search.remove(1)
@@ -66,7 +66,7 @@ test('includes every change queued before the search, however many are queued', 
 })
 
 test('sends nothing to the thread while held, and everything once released', async () => {
-  const { search, found, port } = bench(searchInline())
+  const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
   search.hold()
@@ -83,7 +83,7 @@ test('sends nothing to the thread while held, and everything once released', asy
 })
 
 test('sends changes in small batches with only the latest state of each market', async () => {
-  const { search, found, port } = bench(searchInline())
+  const { search, found, port } = bench(openSearch(Number.POSITIVE_INFINITY))
   for (let round = 0; round < 3; round += 1) {
     for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   }
@@ -258,7 +258,7 @@ function bench<Port extends SearchPort>(
 
 /** Answers nothing until `answerAll`, then everything at once. */
 function slowPort(): SearchPort & { answerAll(): void } {
-  const inner = searchInline()
+  const inner = openSearch(Number.POSITIVE_INFINITY)
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -272,12 +272,12 @@ function slowPort(): SearchPort & { answerAll(): void } {
 
 /** A port whose thread can be replaced by a new one, or be broken. */
 function losingPort() {
-  let inner = searchInline()
+  let inner = openSearch(Number.POSITIVE_INFINITY)
   const port = {
     isBroken: false,
     onTask: (): void => undefined,
     lose: () => {
-      inner = searchInline()
+      inner = openSearch(Number.POSITIVE_INFINITY)
     },
     async run(task: SearchTask): Promise<SearchResult> {
       port.onTask()

@@ -1,5 +1,11 @@
-// Made-up markets and events for the tests of matching, as short as a test wants them.
+// Made-up markets and events for the tests of matching, as short as a test wants them, and their scores.
 
+import assert from 'node:assert/strict'
+import { type PairScore, scorePair } from '../../../engine/matching/compare/score.ts'
+import {
+  understandEvent,
+  understandMarket,
+} from '../../../engine/matching/understand/proposition-parser.ts'
 import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
 import { GAMMA_SUBJECTS } from '../../../engine/venues/polymarket/subjects.ts'
@@ -40,4 +46,24 @@ export function eventB(
     event_ticker: ticker,
     sample_markets: samples,
   })
+}
+
+export function score(a: MatchMarket, b: MatchMarket): PairScore {
+  return scorePair(understandMarket(a), understandMarket(b))
+}
+
+export function scoreEvents(a: MatchEvent, b: MatchEvent): PairScore {
+  return scorePair(understandEvent(a), understandEvent(b))
+}
+
+/** The veto is the only one, and it keeps the pair from matching. */
+export function vetoed(found: PairScore, reason: string): void {
+  assert.deepEqual(found.vetoes, [reason], found.explanation)
+  assert.ok(found.score < 80)
+}
+
+export function same(found: PairScore): void {
+  assert.deepEqual(found.vetoes, [], found.explanation)
+  assert.ok(found.score >= 80, `${found.score}: ${found.explanation}`)
+  assert.equal(found.relation, 'identical')
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSearch, openSearchThread, searchInline } from '../../../engine/search/search.ts'
+import { openSearch, openSearchThread } from '../../../engine/search/search.ts'
 import type { SearchChange, SearchQuery } from '../../../engine/search/search-task.ts'
 
 test('maintains and searches the index in a thread, in task order', async () => {
@@ -18,7 +18,7 @@ test('maintains and searches the index in a thread, in task order', async () => 
 })
 
 test('answers “lost” to tasks that do not follow the last executed task', async () => {
-  const port = searchInline()
+  const port = openSearch(Number.POSITIVE_INFINITY)
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
   assert.equal(await port.run(change(1, [1], 'zebra')), 'changed')

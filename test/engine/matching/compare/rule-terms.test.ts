@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
 import {
   isNegative,
@@ -10,22 +9,7 @@ import {
 } from '../../../../engine/matching/understand/proposition-parser.ts'
 import { otherTerms } from '../../../../engine/matching/veto/rule-vetoes.ts'
 import { VETOES } from '../../../../engine/matching/veto/vetoes.ts'
-import type { MatchMarket } from '../../../../engine/subject.ts'
-import { marketA, marketB } from '../subjects.ts'
-
-function score(a: MatchMarket, b: MatchMarket): PairScore {
-  return scorePair(understandMarket(a), understandMarket(b))
-}
-
-function vetoed(found: PairScore, reason: string): void {
-  assert.deepEqual(found.vetoes, [reason], found.explanation)
-  assert.ok(found.score < 80)
-}
-
-function same(found: PairScore): void {
-  assert.deepEqual(found.vetoes, [], found.explanation)
-  assert.ok(found.score >= 80, `${found.score}: ${found.explanation}`)
-}
+import { marketA, marketB, same, score, vetoed } from '../subjects.ts'
 
 /** Each clause that departs from the plain reading, and a sentence with its words that does not. */
 const CLAUSES: Readonly<Record<string, readonly [string, string]>> = {

@@ -4,34 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import type { Proposition } from '../../../../engine/matching/understand/proposition.ts'
-import {
-  understandEvent,
-  understandMarket,
-} from '../../../../engine/matching/understand/proposition-parser.ts'
+import { understandMarket } from '../../../../engine/matching/understand/proposition-parser.ts'
 import { Families } from '../../../../engine/matching/veto/families.ts'
 import { capOf, MATCH_SCORE, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
-import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
-import { eventA, eventB, marketA, marketB } from '../subjects.ts'
-
-function score(a: MatchMarket, b: MatchMarket): PairScore {
-  return scorePair(understandMarket(a), understandMarket(b))
-}
-
-function scoreEvents(a: MatchEvent, b: MatchEvent): PairScore {
-  return scorePair(understandEvent(a), understandEvent(b))
-}
-
-/** The veto is the only one, and it keeps the pair from matching. */
-function vetoed(found: PairScore, reason: string): void {
-  assert.deepEqual(found.vetoes, [reason], found.explanation)
-  assert.ok(found.score < 80)
-}
-
-function same(found: PairScore): void {
-  assert.deepEqual(found.vetoes, [])
-  assert.ok(found.score >= 80, `${found.score}: ${found.explanation}`)
-  assert.equal(found.relation, 'identical')
-}
+import type { MatchMarket } from '../../../../engine/subject.ts'
+import { eventA, eventB, marketA, marketB, same, score, scoreEvents, vetoed } from '../subjects.ts'
 
 const game = (tail = '', title = 'Cubs vs. Padres'): MatchMarket =>
   marketA(title, `mlb-chc-sd-2031-06-10${tail}`)
