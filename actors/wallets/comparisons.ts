@@ -8,9 +8,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import { runInSlices } from '../../engine/time-slices.ts'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import type { PnlState } from '../../engine/wallets/pnl-state.ts'
 import { type Difference, reconcileSliced } from '../../engine/wallets/reconcile.ts'
-import type { PnlPosition } from '../../engine/wallets/wallet-figures.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -145,7 +143,7 @@ export class WalletComparisons {
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
     // Uses one PnlState throughout. Markets of fills that arrive meanwhile are excluded below.
-    const ours = positionsOf(wallet.shown)
+    const ours = wallet.shown.positions()
     const coverage = { isComplete: theirs.length < LISTED_MAX }
     const all = await runInSlices(clock, reconcileSliced(ours, theirs, coverage))
     for (const market of unsettledMarkets(wallet)) moving.add(market)
@@ -158,11 +156,6 @@ export class WalletComparisons {
     const details = { wallet, count: differences.length, worst: worst.slice(0, WORST_COUNT) }
     this.#parts.log.info(details, 'the venue counts a wallet otherwise')
   }
-}
-
-/** Yields one by one: ten thousand at once would be created in one tick. */
-function* positionsOf(pnlState: PnlState): Iterable<PnlPosition> {
-  for (let index = 0; index < pnlState.positionCount; index += 1) yield pnlState.position(index)
 }
 
 const isOfSize = ({ what }: Difference): boolean => what !== 'bought' && what !== 'realized'

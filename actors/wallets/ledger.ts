@@ -10,7 +10,7 @@ import { assert } from '../../engine/errors.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
-import { LedgerBlock, packBlock } from '../../engine/wallets/ledger-block.ts'
+import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 
@@ -42,7 +42,7 @@ export class WalletLedger {
   #count: number
   #unsettled: readonly WalletEvent[] = []
   /** The block that was read last. */
-  #open: { readonly index: number; readonly block: LedgerBlock } | null = null
+  #open: { readonly index: number; readonly events: readonly WalletEvent[] } | null = null
   /** Time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
 
@@ -91,7 +91,8 @@ export class WalletLedger {
       if (written > 0) await nextTurn()
       const position = this.#count + written
       const index = Math.floor(position / blockEvents)
-      const before = this.#eventsOf(index, position % blockEvents)
+      const stored = position % blockEvents
+      const before = stored === 0 ? [] : this.#blockAt(index, stored).slice(0, stored)
       const added = events.slice(written, written + blockEvents - before.length)
       this.#table.putBlock(this.#proxy, this.#begin + index, packBlock([...before, ...added]))
       this.#open = null
@@ -101,28 +102,18 @@ export class WalletLedger {
     this.#count += events.length
   }
 
-  /** The first `count` events of a block. */
-  #eventsOf(index: number, count: number): readonly WalletEvent[] {
-    if (count === 0) return []
-    const block = this.#blockAt(index, count)
-    return Array.from({ length: count }, (_, position) => block.event(position))
-  }
-
   /** The readable events of a damaged ledger, one block at a time. */
   *readable(): Iterable<readonly WalletEvent[]> {
     for (let index = 0; index < this.blockCount; index += 1) {
-      const bytes = this.#table.block(this.#proxy, this.#begin + index)
-      const block = bytes === null ? null : LedgerBlock.open(bytes)
-      const count = Math.min(block?.count ?? 0, this.#count - index * blockEvents)
-      if (block !== null)
-        yield Array.from({ length: count }, (_, position) => block.event(position))
+      const events = this.#read(index) ?? []
+      yield events.slice(0, this.#count - index * blockEvents)
     }
   }
 
   /** The bytes of a full block; the caller may transfer them to a thread. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
-    if (bytes === null || this.#blockAt(index, blockEvents).count !== blockEvents) {
+    if (bytes === null || this.#blockAt(index, blockEvents).length !== blockEvents) {
       throw new LedgerDamage(`block ${index} of ${this.#proxy} is not whole`)
     }
     return bytes
@@ -137,32 +128,25 @@ export class WalletLedger {
   at(position: number): WalletEvent {
     const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled
-    const { block, at } = this.#find(position)
-    return block.event(at)
+    const inBlock = position % blockEvents
+    const event = this.#blockAt(Math.floor(position / blockEvents), inBlock + 1)[inBlock]
+    assert(event !== undefined && position < this.#count, 'a settled event has an offset')
+    return event
   }
 
-  #timeAt(position: number): TimeMs {
-    const unsettled = this.#unsettled[position - this.#count]
-    if (unsettled !== undefined) return unsettled.timeMs
-    const { block, at } = this.#find(position)
-    return block.timeMs(at)
-  }
-
-  #find(position: number): { readonly block: LedgerBlock; readonly at: number } {
-    assert(position >= 0 && position < this.#count, 'a settled event has a place')
-    const at = position % blockEvents
-    return { block: this.#blockAt(Math.floor(position / blockEvents), at + 1), at }
-  }
-
-  #blockAt(index: number, countMin: number): LedgerBlock {
-    if (this.#open?.index === index) return this.#open.block
-    const bytes = this.#table.block(this.#proxy, this.#begin + index)
-    const block = bytes === null ? null : LedgerBlock.open(bytes)
-    if (block === null || block.count < countMin) {
+  #blockAt(index: number, countMin: number): readonly WalletEvent[] {
+    if (this.#open?.index === index) return this.#open.events
+    const events = this.#read(index)
+    if (events === null || events.length < countMin) {
       throw new LedgerDamage(`block ${index} of ${this.#proxy} cannot be read`)
     }
-    this.#open = { index, block }
-    return block
+    this.#open = { index, events }
+    return events
+  }
+
+  #read(index: number): readonly WalletEvent[] | null {
+    const bytes = this.#table.block(this.#proxy, this.#begin + index)
+    return bytes === null ? null : unpackBlock(bytes)
   }
 
   // Queries
@@ -208,7 +192,7 @@ export class WalletLedger {
 
   /** Offset of the first event of the same time. It is usually the same offset, so the search goes backwards. */
   #beginOf(position: number): number {
-    const atMs = this.#timeAt(position)
+    const atMs = this.at(position).timeMs
     let begin = position
     while (this.#timeOrNone(begin - 1) === atMs) begin -= 1
     return begin
@@ -217,7 +201,7 @@ export class WalletLedger {
   /** Null outside the ledger. */
   #timeOrNone(position: number): TimeMs | null {
     const isInside = position >= 0 && position < this.#count + this.#unsettled.length
-    return isInside ? this.#timeAt(position) : null
+    return isInside ? this.at(position).timeMs : null
   }
 
   #matching(
@@ -237,7 +221,7 @@ export class WalletLedger {
     let high = this.#count + this.#unsettled.length
     // Fast path: most queries request the whole ledger.
     if (high === 0 || atMs <= 0) return 0
-    if (this.#timeAt(high - 1) < atMs) return high
+    if (this.at(high - 1).timeMs < atMs) return high
     // Searches blocks first: their first times are cached, so that few of them are opened.
     let lowBlock = 0
     let highBlock = this.blockCount
@@ -252,7 +236,7 @@ export class WalletLedger {
     if (lowBlock < this.blockCount) high = lowBlock * blockEvents
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#timeAt(middle) < atMs) low = middle + 1
+      if (this.at(middle).timeMs < atMs) low = middle + 1
       else high = middle
     }
     return low
@@ -261,7 +245,7 @@ export class WalletLedger {
   #firstOf(index: number): TimeMs {
     const cached = this.#firstMs.get(index)
     if (cached !== undefined) return cached
-    const firstMs = this.#timeAt(index * blockEvents)
+    const firstMs = this.at(index * blockEvents).timeMs
     this.#firstMs.set(index, firstMs)
     return firstMs
   }

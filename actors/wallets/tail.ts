@@ -5,7 +5,7 @@
 import type { WalletAddress } from '../../engine/ids.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
-import { LedgerBlock, packBlock } from '../../engine/wallets/ledger-block.ts'
+import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
 import { type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
@@ -161,9 +161,9 @@ export class WalletTail {
     const events: WalletEvent[] = []
     for (let index = 0; ; index += 1) {
       const bytes = this.#table.block(this.#proxy, walletSides.tail + index)
-      const block = bytes === null ? null : LedgerBlock.open(bytes)
+      const block = bytes === null ? null : unpackBlock(bytes)
       if (block === null) return events
-      events.push(...block.events())
+      events.push(...block)
     }
   }
 }

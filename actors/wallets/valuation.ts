@@ -182,8 +182,7 @@ export class WalletValuation {
     const { clock, markets } = this.#parts
     const yielder = new EventLoopYielder(clock)
     const positions: PositionView[] = []
-    for (let index = 0; index < pnlState.positionCount; index += 1) {
-      const figures = pnlState.position(index)
+    for (const figures of pnlState.positions()) {
       const view = markets.view(figures.market)
       const facts = markets.find(figures.market)
       const first = prices.get(figures.market)

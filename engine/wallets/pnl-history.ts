@@ -1,104 +1,103 @@
-// Realised PnL, volume, payments and receipts of a wallet over time: one row per second with any activity,
-// in columns. A resolution that becomes known late inserts rows between others. These are buffered and
-// merged at the next read, so that ten thousand of them cost one pass.
+// Realised PnL, volume, payments and receipts of a wallet over time: one row of numbers per second with any
+// activity. A resolution that becomes known late inserts rows between others. These are buffered and merged
+// at the next read, so that ten thousand of them cost one pass.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
-import { IntegerColumn, WordColumn } from './columns.ts'
 import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './wallet-figures.ts'
 
 const SECOND_MS = 1_000
-const UINT32_MAX = 0xffff_ffff
 /** 1970-01-01 was a Thursday. Weeks begin on Mondays. */
 const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** Figures of one second: dollars in micros, and the number of fills. */
-type SecondFigures = Readonly<Record<FigureName, number>>
-
-const FIGURE_NAMES = ['realized', 'volume', 'fees', 'income', 'trades'] as const
-type FigureName = (typeof FIGURE_NAMES)[number]
-const NOTHING: SecondFigures = { realized: 0, volume: 0, fees: 0, income: 0, trades: 0 }
-
-/** Number of sections of a packed history: the seconds and a column for each figure. */
-export const HISTORY_SECTIONS = 1 + FIGURE_NAMES.length
-
-interface Columns {
-  readonly seconds: WordColumn
-  readonly figures: Readonly<Record<FigureName, IntegerColumn>>
-}
+/** Cells of a row: the second, then dollars in micros, and the number of fills. */
+const CELL = { realized: 1, volume: 2, fees: 3, income: 4, trades: 5 } as const
+const WIDTH = 6
+const ROWS_MIN = 16
+type SecondFigures = Partial<Readonly<Record<keyof typeof CELL, number>>>
 
 export class PnlHistory {
-  /** Ascending by second, without duplicates. A row may be all zeros after realised PnL was reversed. */
-  #rows: Columns
+  /** Rows one after the other, ascending by second. A row may be all zeros after realised PnL was reversed. */
+  #cells: Float64Array<ArrayBuffer>
+  #count: number
   /** Rows to insert before the last row, by second. */
-  #waiting = new Map<number, SecondFigures>()
+  #waiting = new Map<number, Float64Array>()
 
-  private constructor(rows: Columns) {
-    this.#rows = rows
+  private constructor(cells: Float64Array<ArrayBuffer>, count: number) {
+    this.#cells = cells
+    this.#count = count
   }
 
   static empty(): PnlHistory {
-    return new PnlHistory({ seconds: WordColumn.empty(), figures: figuresOf(IntegerColumn.empty) })
+    return new PnlHistory(new Float64Array(ROWS_MIN * WIDTH), 0)
   }
 
-  /** Opens the sections that `sections` returned. Null when they are damaged. */
-  static over(sections: readonly Uint8Array<ArrayBuffer>[]): PnlHistory | null {
-    const [first, ...others] = sections
-    const count = (first?.byteLength ?? Number.NaN) / 4
-    if (first === undefined || !Number.isInteger(count)) return null
-    const seconds = WordColumn.over(first, count, UINT32_MAX)
-    const columns = others.map((bytes) => IntegerColumn.over(bytes, count))
-    if (seconds === null || columns.length !== FIGURE_NAMES.length) return null
-    if (columns.includes(null)) return null
-    for (let index = 1; index < count; index += 1) {
-      if (seconds.at(index) <= seconds.at(index - 1)) return null
-    }
-    const figures = figuresOf((_, index) => columns[index] ?? IntegerColumn.empty())
-    return new PnlHistory({ seconds, figures })
+  /** Opens the bytes that `pack` returned. */
+  static unpack(bytes: Uint8Array): PnlHistory {
+    const cells = new Float64Array(new Uint8Array(bytes).buffer)
+    return new PnlHistory(cells, cells.length / WIDTH)
+  }
+
+  /** A view, valid until the next change. */
+  pack(): Uint8Array {
+    this.#merge()
+    return new Uint8Array(this.#cells.buffer, 0, this.#count * WIDTH * 8)
+  }
+
+  copy(): PnlHistory {
+    this.#merge()
+    return new PnlHistory(this.#cells.slice(0, this.#count * WIDTH), this.#count)
   }
 
   /** Adds to the figures of a second. A negative `realized` reverses. */
-  add(second: number, some: Partial<SecondFigures>): void {
-    const { seconds, figures } = this.#rows
-    const added = { ...NOTHING, ...some }
-    const lastIndex = seconds.count - 1
-    if (lastIndex < 0 || second > seconds.at(lastIndex)) {
-      seconds.push(second)
-      for (const name of FIGURE_NAMES) figures[name].push(added[name])
-      return
+  add(second: number, figures: SecondFigures): void {
+    const last = this.#count - 1
+    if (last < 0 || second > this.#second(last)) this.#push(second)
+    const row = second >= this.#second(last) ? this.#count - 1 : this.#firstFrom(second)
+    if (this.#second(row) === second) addFigures(this.#cells, row * WIDTH, figures)
+    else {
+      const waiting = this.#waiting.get(second) ?? new Float64Array(WIDTH)
+      waiting[0] = second
+      addFigures(waiting, 0, figures)
+      this.#waiting.set(second, waiting)
     }
-    const index = second === seconds.at(lastIndex) ? lastIndex : this.#firstFrom(second)
-    if (seconds.at(index) === second) {
-      for (const name of FIGURE_NAMES) figures[name].add(index, added[name])
-      return
+  }
+
+  #push(second: number): void {
+    const start = this.#count * WIDTH
+    if (start === this.#cells.length) {
+      // Grows by a quarter: wallets are many and most never grow again.
+      const cells = new Float64Array(Math.max(ROWS_MIN, this.#count + (this.#count >> 2)) * WIDTH)
+      cells.set(this.#cells)
+      this.#cells = cells
     }
-    const before = this.#waiting.get(second) ?? NOTHING
-    this.#waiting.set(
-      second,
-      figuresOf((name) => added[name] + before[name]),
-    )
+    this.#cells[start] = second
+    this.#count += 1
+  }
+
+  #second(row: number): number {
+    return this.#cells[row * WIDTH] ?? 0
   }
 
   /** Sums of whole seconds in [fromMs, toMs]. */
   between(fromMs: number, toMs: number): RangeFigures {
-    this.#merged()
+    this.#merge()
     return this.#sum(this.#firstAt(fromMs), this.#firstAfter(toMs))
   }
 
   /** Sums of the rows in [start, end). */
   #sum(start: number, end: number): RangeFigures {
-    const { figures } = this.#rows
-    const sum = figuresOf((name) => {
-      let of = 0
-      for (let index = start; index < end; index += 1) of += figures[name].at(index)
-      return of
-    })
+    const sumOf = (name: keyof typeof CELL): number => {
+      let sum = 0
+      for (let row = start; row < end; row += 1) sum += this.#cells[row * WIDTH + CELL[name]] ?? 0
+      return sum
+    }
     return {
-      realized: usdMicros(sum.realized),
-      volume: usdMicros(sum.volume),
-      trades: sum.trades,
-      fees: usdMicros(sum.fees),
-      income: usdMicros(sum.income),
+      realized: usdMicros(sumOf('realized')),
+      volume: usdMicros(sumOf('volume')),
+      trades: sumOf('trades'),
+      fees: usdMicros(sumOf('fees')),
+      income: usdMicros(sumOf('income')),
     }
   }
 
@@ -111,20 +110,20 @@ export class PnlHistory {
     readonly toMs: TimeMs
     readonly granularity: PnlGranularity
   }): PnlPoint[] {
-    const { seconds, figures } = this.#merged()
-    const { realized } = figures
+    this.#merge()
+    const realizedIn = (row: number): number => this.#cells[row * WIDTH + CELL.realized] ?? 0
     const start = this.#firstAt(range.fromMs)
     const end = this.#firstAfter(range.toMs)
     let toDate = 0
-    for (let index = 0; index < start; index += 1) toDate += realized.at(index)
+    for (let row = 0; row < start; row += 1) toDate += realizedIn(row)
     const points: PnlPoint[] = []
-    for (let index = start; index < end; ) {
-      const step = stepOf(range.granularity, seconds.at(index) * SECOND_MS)
+    for (let row = start; row < end; ) {
+      const step = stepOf(range.granularity, this.#second(row) * SECOND_MS)
       let sum = 0
       let isRealized = false
-      for (; index < end && seconds.at(index) * SECOND_MS < step.endMs; index += 1) {
-        sum += realized.at(index)
-        isRealized ||= realized.at(index) !== 0
+      for (; row < end && this.#second(row) * SECOND_MS < step.endMs; row += 1) {
+        sum += realizedIn(row)
+        isRealized ||= realizedIn(row) !== 0
       }
       toDate += sum
       if (!isRealized) continue
@@ -139,53 +138,36 @@ export class PnlHistory {
 
   /** Whole hours with any activity, ascending. Includes the hour of `sinceMs` from its start. */
   hours(sinceMs: number): HourFigures[] {
-    const { seconds, figures } = this.#merged()
+    this.#merge()
     const hours: HourFigures[] = []
-    const first = this.#firstAt(Math.floor(sinceMs / HOUR_MS) * HOUR_MS)
-    for (let index = first; index < seconds.count; ) {
-      const hour = Math.floor((seconds.at(index) * SECOND_MS) / HOUR_MS)
-      const start = index
-      let hasAny = false
-      for (; index < seconds.count && seconds.at(index) * SECOND_MS < (hour + 1) * HOUR_MS; ) {
-        hasAny ||= FIGURE_NAMES.some((name) => figures[name].at(index) !== 0)
-        index += 1
-      }
-      if (hasAny) hours.push({ hour, ...this.#sum(start, index) })
+    for (let row = this.#firstAt(Math.floor(sinceMs / HOUR_MS) * HOUR_MS); row < this.#count; ) {
+      const start = row
+      const hour = Math.floor((this.#second(row) * SECOND_MS) / HOUR_MS)
+      row = this.#firstAt((hour + 1) * HOUR_MS)
+      const figures = this.#cells.subarray(start * WIDTH, row * WIDTH)
+      const hasAny = figures.some((value, index) => index % WIDTH > 0 && value !== 0)
+      if (hasAny) hours.push({ hour, ...this.#sum(start, row) })
     }
     return hours
   }
 
-  copy(): PnlHistory {
-    const { seconds, figures } = this.#merged()
-    return new PnlHistory({
-      seconds: seconds.copy(),
-      figures: figuresOf((name) => figures[name].copy()),
-    })
-  }
-
-  /** The sections for `over`, as views that are valid until the next change. */
-  sections(): readonly Uint8Array<ArrayBuffer>[] {
-    const { seconds, figures } = this.#merged()
-    return [seconds.bytes(), ...FIGURE_NAMES.map((name) => figures[name].bytes())]
-  }
-
-  #merged(): Columns {
-    if (this.#waiting.size === 0) return this.#rows
+  #merge(): void {
+    if (this.#waiting.size === 0) return
     const waiting = [...this.#waiting].sort(([one], [other]) => one - other)
     this.#waiting = new Map()
-    const old = this.#rows
-    const positions = waiting.map(([second]) => this.#firstFrom(second))
-    const rows = {
-      seconds: old.seconds.spread(positions),
-      figures: figuresOf((name) => old.figures[name].spread(positions)),
+    const count = this.#count + waiting.length
+    const cells = new Float64Array(count * WIDTH)
+    let start = 0
+    for (const [index, [second, row]] of waiting.entries()) {
+      const end = this.#firstFrom(second)
+      cells.set(this.#cells.subarray(start * WIDTH, end * WIDTH), (start + index) * WIDTH)
+      cells.set(row, (end + index) * WIDTH)
+      start = end
     }
-    for (const [before, [second, added]] of waiting.entries()) {
-      const index = (positions[before] ?? 0) + before
-      rows.seconds.put(index, second)
-      for (const name of FIGURE_NAMES) rows.figures[name].put(index, added[name])
-    }
-    this.#rows = rows
-    return rows
+    const rest = this.#cells.subarray(start * WIDTH, this.#count * WIDTH)
+    cells.set(rest, (start + waiting.length) * WIDTH)
+    this.#cells = cells
+    this.#count = count
   }
 
   #firstAt(fromMs: number): number {
@@ -198,26 +180,26 @@ export class PnlHistory {
 
   /** The first row of that second or later. The row count when there is none. */
   #firstFrom(second: number): number {
-    const { seconds } = this.#rows
     let low = 0
-    let high = seconds.count
+    let high = this.#count
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (seconds.at(middle) < second) low = middle + 1
+      if (this.#second(middle) < second) low = middle + 1
       else high = middle
     }
     return low
   }
 }
 
-function figuresOf<Of>(make: (name: FigureName, index: number) => Of): Record<FigureName, Of> {
-  return {
-    realized: make('realized', 0),
-    volume: make('volume', 1),
-    fees: make('fees', 2),
-    income: make('income', 3),
-    trades: make('trades', 4),
+function addFigures(cells: Float64Array, start: number, figures: SecondFigures): void {
+  const add = (at: number, value = 0): void => {
+    cells[start + at] = (cells[start + at] ?? 0) + value
   }
+  add(CELL.realized, figures.realized)
+  add(CELL.volume, figures.volume)
+  add(CELL.fees, figures.fees)
+  add(CELL.income, figures.income)
+  add(CELL.trades, figures.trades)
 }
 
 /** The step of a series that contains a moment: UTC days, weeks from Monday, months, single seconds. */

@@ -10,24 +10,29 @@
 // The figures depend on the events in order and on the known facts of markets, not on when a fact became
 // known. If it became known too late, the result is `rebuild`.
 
+import { Packr } from 'msgpackr'
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { legacyEnding, migratedMarket, outcomeOfPosition } from '../position-ids.ts'
-import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
+import { MICROS, sizeMicros, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
-import { IntegerColumn } from './columns.ts'
-import { ComboHoldings } from './combos.ts'
+import { applyCombo, type ComboHoldings, isClosed } from './combos.ts'
 import {
+  assignOutcomes,
+  type HeldMarket,
   Holdings,
+  LACKED,
   LACKED_FEE,
   LACKED_GROUP,
   LACKED_PAYOUT,
   LACKED_TOKENS,
+  type Position,
+  payoutOf,
   REDEEMED,
 } from './holdings.ts'
-import { openPnlState, packPnlState } from './packed-pnl-state.ts'
-import * as positionFigures from './position-figures.ts'
+import { PnlHistory } from './pnl-history.ts'
+import { decidedFigures, positionFigures } from './position-figures.ts'
 import { partsOf, shareOf } from './ratio.ts'
-import { redeemedRows } from './redeemed.ts'
+import { redeemedGuessing, redeemedPositions } from './redeemed.ts'
 import type {
   HourFigures,
   PnlGranularity,
@@ -48,65 +53,77 @@ import { withheldOf } from './withheld-fees.ts'
 type Applied = 'applied' | 'rebuild'
 
 const SECOND_MS = 1_000
-/** Indexes in the column of sums. Times of fills are in milliseconds, and undefined before the first fill. */
-const SUM = {
-  volume: 0,
-  trades: 1,
-  fees: 2,
-  income: 3,
-  splits: 4,
-  merges: 5,
-  redemptions: 6,
-  conversions: 7,
-  firstTradeMs: 8,
-  lastTradeMs: 9,
-  comboEvents: 10,
-  comboCash: 11,
-} as const
-const SUM_COUNT = 12
+
+/** Times are those of fills, undefined before the first one. */
+const NO_SUMS = {
+  ...{ volume: 0, trades: 0, fees: 0, income: 0 },
+  ...{ splits: 0, merges: 0, redemptions: 0, conversions: 0 },
+  ...{ comboEvents: 0, comboCash: 0, firstTradeMs: 0, lastTradeMs: 0 },
+}
+
+/** Version of the packed form and of the rules. A state of another version must be rebuilt. */
+const VERSION = 3
+interface PackedPnlState {
+  readonly version: number
+  readonly sums: typeof NO_SUMS
+  readonly combos: readonly (readonly [string, number | null])[]
+  readonly markets: readonly HeldMarket[]
+  readonly history: Uint8Array
+}
+const packr = new Packr({ useRecords: true })
 
 /** A market that an event affects. */
 interface Entered {
-  readonly market: number
+  readonly market: HeldMarket
   readonly facts: WalletMarket | null
   readonly isStale: boolean
 }
 
 export class PnlState {
   readonly #held: Holdings
-  readonly #sums: IntegerColumn
+  readonly #sums: typeof NO_SUMS
   readonly #combos: ComboHoldings
 
-  private constructor(held: Holdings, sums: IntegerColumn, combos: ComboHoldings) {
+  private constructor(held: Holdings, sums: typeof NO_SUMS, combos: ComboHoldings) {
     this.#held = held
     this.#sums = sums
     this.#combos = combos
   }
 
   static empty(): PnlState {
-    const sums = IntegerColumn.empty()
-    for (let index = 0; index < SUM_COUNT; index += 1) sums.push(0)
-    return new PnlState(Holdings.empty(), sums, ComboHoldings.empty())
+    return new PnlState(new Holdings(), { ...NO_SUMS }, new Map())
   }
 
   /**
-   * Opens the state that `pack` returned. Uses these bytes directly where they are 8-aligned: the state
-   * owns and changes them from then on. Null when they are damaged or of another version. Some 10 ns per
-   * position or second.
+   * Opens the bytes that `pack` returned. Null if they are truncated or of another version. Storage detects
+   * other damage by its checksums. Some 0.5 µs per position.
    */
   static unpack(bytes: Uint8Array): PnlState | null {
-    const opened = openPnlState(bytes, SUM_COUNT)
-    return opened === null ? null : new PnlState(opened.held, opened.sums, opened.combos)
+    try {
+      const packed: Partial<PackedPnlState> | null = packr.unpack(bytes)
+      if (packed?.version !== VERSION) return null
+      const { sums, combos, markets, history } = packed
+      if (!sums || !combos || !markets || !history) return null
+      const held = new Holdings(markets, PnlHistory.unpack(history))
+      return new PnlState(held, { ...NO_SUMS, ...sums }, new Map(combos))
+    } catch {
+      return null
+    }
   }
 
   pack(): Uint8Array<ArrayBuffer> {
     this.#held.writeOffAll()
-    return packPnlState({ sums: this.#sums, held: this.#held, combos: this.#combos })
+    const packed: PackedPnlState = {
+      ...{ version: VERSION, sums: this.#sums, combos: [...this.#combos] },
+      markets: [...this.#held.markets.values()],
+      history: this.#held.pnlHistory.pack(),
+    }
+    return new Uint8Array(packr.pack(packed))
   }
 
   /** An independent copy. */
   copy(): PnlState {
-    return new PnlState(this.#held.copy(), this.#sums.copy(), this.#combos.copy())
+    return new PnlState(this.#held.copy(), { ...this.#sums }, new Map(this.#combos))
   }
 
   /** Applies the next event. See Applied. Calls `find` for every market that the event names. */
@@ -124,7 +141,7 @@ export class PnlState {
       case 'conversion':
         return this.#convert(event, second, find)
       case 'income':
-        this.#sums.add(SUM.income, event.usd)
+        this.#sums.income += event.usd
         this.#held.pnlHistory.add(second, { income: event.usd })
         return 'applied'
       case 'migration':
@@ -133,70 +150,63 @@ export class PnlState {
       case 'comboSell':
       case 'comboRedeem':
       case 'comboOther':
-        this.#sums.add(SUM.comboEvents, 1)
-        this.#sums.add(SUM.comboCash, this.#combos.apply(event))
+        this.#sums.comboEvents += 1
+        this.#sums.comboCash += applyCombo(this.#combos, event)
         return 'applied'
     }
   }
 
   /** Applies new facts of a market. `ignored`: no change, or the wallet was never in it. */
   resolve(facts: WalletMarket): Applied | 'ignored' {
-    const market = this.#held.markets.numberOf(facts.nativeId)
-    if (market < 0) return 'ignored'
-    const before = this.#held.market.payout.at(market)
-    const beforeSecond = this.#held.market.resolvedSecond.at(market)
+    const market = this.#held.markets.get(facts.nativeId)
+    if (market === undefined) return 'ignored'
+    const { payout, resolvedSecond } = market
     if (this.#learn(market, facts)) return 'rebuild'
-    const isNew =
-      this.#held.market.payout.at(market) !== before ||
-      this.#held.market.resolvedSecond.at(market) !== beforeSecond
+    const isNew = market.payout !== payout || market.resolvedSecond !== resolvedSecond
     return isNew ? 'applied' : 'ignored'
   }
 
   get positionCount(): number {
-    return this.#held.tokens.count
+    return this.#held.positionCount
   }
 
-  /** −1 for an unknown token. */
-  indexOf(token: OutcomeId): number {
-    return this.#held.tokens.numberOf(token)
-  }
-
-  /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while the market is unknown. */
-  position(index: number): PnlPosition {
-    if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
+  /** All positions, held now or before. `outcomeIndex` is −1 while the market is unknown. */
+  *positions(): Iterable<PnlPosition> {
     this.#held.writeOffAll()
-    return positionFigures.positionFigures(this.#held, index)
+    for (const { id, positions } of this.#held.markets.values()) {
+      for (const position of positions) yield positionFigures(id, position)
+    }
   }
 
-  /** See position-figures.ts. The iterator is invalid after the state changes. */
-  openPositions(): ReturnType<typeof positionFigures.openPositions> {
+  /** Positions with an unrealised part. */
+  *openPositions(): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
     this.#held.writeOffAll()
-    return positionFigures.openPositions(this.#held)
+    for (const { id: market, positions } of this.#held.markets.values()) {
+      for (const { outcomeIndex, amount, cost } of positions) {
+        if (amount === 0 && cost === 0) continue
+        yield { market, outcomeIndex, amount: sizeMicros(amount), cost: usdMicros(cost) }
+      }
+    }
   }
 
   totals(): WalletTotals {
     this.#held.writeOffAll()
-    const sum = (sumName: keyof typeof SUM): number => this.#sums.at(SUM[sumName])
-    const trades = sum('trades')
+    const { volume, fees, income, comboCash, firstTradeMs, lastTradeMs, ...counts } = this.#sums
+    const hasTrades = counts.trades > 0
     return {
-      ...positionFigures.decidedFigures(this.#held),
-      volume: usdMicros(sum('volume')),
-      trades,
-      fees: usdMicros(sum('fees')),
-      income: usdMicros(sum('income')),
-      splits: sum('splits'),
-      merges: sum('merges'),
-      redemptions: sum('redemptions'),
-      conversions: sum('conversions'),
-      comboEvents: sum('comboEvents'),
-      comboRealized: this.#combos.isClosed ? usdMicros(sum('comboCash')) : null,
-      firstTradeMs: trades === 0 ? null : timeMs(sum('firstTradeMs')),
-      lastTradeMs: trades === 0 ? null : timeMs(sum('lastTradeMs')),
+      ...decidedFigures(this.#held),
+      ...counts,
+      volume: usdMicros(volume),
+      fees: usdMicros(fees),
+      income: usdMicros(income),
+      comboRealized: isClosed(this.#combos) ? usdMicros(comboCash) : null,
+      firstTradeMs: hasTrades ? timeMs(firstTradeMs) : null,
+      lastTradeMs: hasTrades ? timeMs(lastTradeMs) : null,
     }
   }
 
   get hasCombos(): boolean {
-    return this.#sums.at(SUM.comboEvents) > 0
+    return this.#sums.comboEvents > 0
   }
 
   /** Figures of the whole seconds in [fromMs, toMs]. */
@@ -223,34 +233,41 @@ export class PnlState {
 
   /** Markets with holdings that are not known to be resolved. */
   openMarkets(): NativeMarketId[] {
-    return positionFigures.openMarkets(this.#held)
+    const isOpen = ({ payout, positions }: HeldMarket): boolean =>
+      payout === null && positions.some(({ amount }) => amount > 0)
+    return this.#marketsWhere(isOpen)
   }
 
-  /** Markets whose tokens, payout or group were needed but unknown. Figures around them are guesses. */
+  /** Markets whose tokens, payout, group or fee were needed but unknown. Figures around them are guesses. */
   guessedMarkets(): NativeMarketId[] {
-    return positionFigures.guessedMarkets(this.#held)
+    return this.#marketsWhere(({ marks }) => (marks & LACKED) !== 0)
+  }
+
+  #marketsWhere(isMeant: (market: HeldMarket) => boolean): NativeMarketId[] {
+    return [...this.#held.markets.values()].filter(isMeant).map(({ id }) => id)
   }
 
   #fill(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
-    const firstMs = this.#sums.at(SUM.trades) === 0 ? event.timeMs : this.#sums.at(SUM.firstTradeMs)
-    this.#sums.put(SUM.firstTradeMs, Math.min(firstMs, event.timeMs))
-    this.#sums.put(SUM.lastTradeMs, Math.max(this.#sums.at(SUM.lastTradeMs), event.timeMs))
-    this.#sums.add(SUM.volume, event.usd)
-    this.#sums.add(SUM.trades, 1)
+    const sums = this.#sums
+    const firstMs = sums.trades === 0 ? event.timeMs : sums.firstTradeMs
+    sums.firstTradeMs = Math.min(firstMs, event.timeMs)
+    sums.lastTradeMs = Math.max(sums.lastTradeMs, event.timeMs)
+    sums.volume += event.usd
+    sums.trades += 1
     const entered = event.token === null ? null : this.#enter(event.market, second, find)
     const withheld = withheldOf(event, entered?.facts ?? null)
     const fee = event.fee + withheld.fee
-    this.#sums.add(SUM.fees, fee)
+    sums.fees += fee
     this.#held.pnlHistory.add(second, { volume: event.usd, trades: 1, fees: fee })
     if (event.token === null || entered === null) return 'applied'
-    const row = this.#positionRow(event.token, entered, second)
-    this.#held.position.fees.add(row, fee)
+    const position = this.#position(event.token, entered, second)
+    position.fees += fee
     if (event.kind === 'buy') {
       const size = event.size - withheld.size
-      this.#held.buy(row, { size, usd: event.usd - withheld.fee, second })
-    } else this.#held.sell(row, { size: event.size, usd: event.usd, second })
-    if (withheld.unknownPart !== null) this.#held.markCostUnknown(row)
-    if (withheld.unknownPart === 'fee') this.#held.mark(entered.market, LACKED_FEE)
+      this.#held.buy(position, { size, usd: event.usd - withheld.fee, second })
+    } else this.#held.sell(position, { size: event.size, usd: event.usd, second })
+    if (withheld.unknownPart !== null) position.isCostKnown = false
+    if (withheld.unknownPart === 'fee') entered.market.marks |= LACKED_FEE
     return entered.isStale ? 'rebuild' : 'applied'
   }
 
@@ -260,88 +277,47 @@ export class PnlState {
    */
   #splitOrMerge(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
     const { kind, size } = event
-    this.#sums.add(kind === 'split' ? SUM.splits : SUM.merges, 1)
+    if (kind === 'split') this.#sums.splits += 1
+    else this.#sums.merges += 1
     const entered = this.#enter(event.market, second, find)
-    const rows = this.#outcomes(entered, second)
-    const parts = partsOf(size, hasTokens(entered) ? rows.length : Math.max(rows.length, 2))
-    for (const [index, row] of rows.entries()) {
+    const positions = this.#outcomes(entered, second)
+    const count = hasTokens(entered) ? positions.length : Math.max(positions.length, 2)
+    const parts = partsOf(size, count)
+    for (const [index, position] of positions.entries()) {
       const move = { size, usd: parts[index] ?? 0, second }
-      if (kind === 'split') this.#held.buy(row, move)
-      else this.#held.sell(row, move)
+      if (kind === 'split') this.#held.buy(position, move)
+      else this.#held.sell(position, move)
     }
     return entered.isStale ? 'rebuild' : 'applied'
   }
 
   #redeem(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
-    this.#sums.add(SUM.redemptions, 1)
+    this.#sums.redemptions += 1
     const entered = this.#enter(event.market, second, find, { isRedemption: true })
     const { market, isStale } = entered
-    const { position } = this.#held
-    const rows = this.#held.positionsOf(market).filter((row) => position.balance.at(row) > 0)
-    if (rows.length === 0) return isStale ? 'rebuild' : 'applied'
-    this.#held.mark(market, REDEEMED)
-    rows.sort((one, other) => position.outcome.at(one) - position.outcome.at(other))
-    const hasOutcomes = hasTokens(entered) || rows.every((row) => position.outcome.at(row) > 0)
-    if (!hasOutcomes) this.#held.mark(market, LACKED_TOKENS)
-    if (hasOutcomes && this.#held.market.payout.at(market) > 0) {
+    const held = market.positions
+      .filter(({ balance }) => balance > 0)
+      .sort((one, other) => one.outcomeIndex - other.outcomeIndex)
+    if (held.length === 0) return isStale ? 'rebuild' : 'applied'
+    market.marks |= REDEEMED
+    const hasOutcomes = hasTokens(entered) || held.every(({ outcomeIndex }) => outcomeIndex >= 0)
+    if (!hasOutcomes) market.marks |= LACKED_TOKENS
+    if (hasOutcomes && market.payout !== null) {
       // What was lost before the redemption was realised at that time.
-      if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
-      for (const { row, size, isGuess } of redeemedRows(this.#held, rows, event)) {
-        const part = this.#held.payoutOf(row) ?? 0
-        if (position.outcome.at(row) === 0 || isGuess) this.#held.markCostUnknown(row)
+      if (market.resolvedSecond <= second) this.#held.writeOff(market)
+      for (const { position, size, isGuess } of redeemedPositions(market, held, event)) {
+        const part = payoutOf(market, position) ?? 0
+        if (position.outcomeIndex < 0 || isGuess) position.isCostKnown = false
         const usd = shareOf(size, { part, total: MICROS })
-        this.#held.redeem(row, { size, usd, second })
+        this.#held.redeem(position, { size, usd, second })
       }
-    } else this.#redeemGuessing(rows, { event, market, second })
+    } else {
+      market.marks |= LACKED_PAYOUT
+      for (const { position, size, usd } of redeemedGuessing(market, held, event)) {
+        this.#held.redeem(position, { size, usd, second })
+      }
+    }
     return isStale ? 'rebuild' : 'applied'
-  }
-
-  /**
-   * Redeems where the payout is unknown.
-   * - With a token, the dollars are those of that token.
-   * - Without a token, if the dollars equal the holdings of one outcome, that outcome won.
-   * - If only one outcome's holdings exceed the dollars, as many of its contracts were redeemed.
-   * - Otherwise the dollars are divided in proportion to the holdings, at most a dollar each.
-   * - Without dollars and with several outcomes, the redeemed outcome is unknown, so all stay.
-   *
-   * In the last three cases costs become unknown.
-   */
-  #redeemGuessing(
-    rows: readonly number[],
-    { event, market, second }: { event: WalletEvent; market: number; second: number },
-  ): void {
-    const { position } = this.#held
-    const { usd } = event
-    this.#held.mark(market, LACKED_PAYOUT)
-    if (event.token !== null) {
-      for (const { row, size } of redeemedRows(this.#held, rows, event)) {
-        this.#held.redeem(row, { size, usd: Math.min(usd, size), second })
-      }
-      return
-    }
-    const amountOf = (row: number): number => position.amount.at(row)
-    const held = rows.filter((row) => amountOf(row) > 0)
-    const winner = held.find((row) => amountOf(row) === usd)
-    if (winner === undefined && (usd > 0 || held.length > 1)) {
-      for (const row of held) this.#held.markCostUnknown(row)
-    }
-    if (usd === 0 && held.length > 1) return
-    const [payer, another] = held.filter((row) => amountOf(row) > usd)
-    if (winner === undefined && usd > 0 && payer !== undefined && another === undefined) {
-      this.#held.redeem(payer, { size: usd, usd, second })
-      return
-    }
-    const total = held.reduce((sum, row) => sum + amountOf(row), 0)
-    let left = Math.min(usd, total)
-    const counted = left
-    for (const [index, row] of held.entries()) {
-      const size = amountOf(row)
-      const isLast = index === held.length - 1
-      let paid = isLast ? left : shareOf(counted, { part: size, total: total })
-      if (winner !== undefined) paid = row === winner ? usd : 0
-      left -= paid
-      this.#held.redeem(row, { size, usd: paid, second })
-    }
   }
 
   /**
@@ -356,11 +332,11 @@ export class PnlState {
     const oldId = this.#migratedFrom(id)
     const old = oldId === null ? null : this.#enter(oldId, second, find)
     const from = old === null ? undefined : this.#outcome(old, outcomeOfPosition(token), second)
-    const to = this.#positionRow(token, entered, second)
-    const isCostKnown = from !== undefined && this.#held.position.amount.at(from) >= size
-    const usd = from === undefined ? 0 : this.#held.withdrawAtCost(from, { size, second })
+    const to = this.#position(token, entered, second)
+    const isCostKnown = from !== undefined && from.amount >= size
+    const usd = from === undefined ? 0 : this.#held.withdrawAtCost(from, size, second)
     this.#held.buy(to, { size, usd, second })
-    if (!isCostKnown) this.#held.markCostUnknown(to)
+    if (!isCostKnown) to.isCostKnown = false
     return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
   }
 
@@ -368,11 +344,8 @@ export class PnlState {
   #migratedFrom(id: NativeMarketId): NativeMarketId | null {
     const ending = legacyEnding(id)
     if (ending === null) return null
-    const { markets } = this.#held
-    for (let row = 0; row < markets.count; row += 1) {
-      const one = this.#held.marketId(row)
-      const isOld = one !== id && one.endsWith(ending)
-      if (isOld && this.#held.positionsOf(row).length > 0) return one
+    for (const { id: one, positions } of this.#held.markets.values()) {
+      if (one !== id && one.endsWith(ending) && positions.length > 0) return one
     }
     return null
   }
@@ -384,24 +357,24 @@ export class PnlState {
    * nothing is realised.
    */
   #convert(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
-    this.#sums.add(SUM.conversions, 1)
+    this.#sums.conversions += 1
     const { size } = event
     const given = [...new Set(event.converted.length > 0 ? event.converted : [event.market])]
     const group = given.map((id) => find(id)?.group ?? null).find((one) => one !== null) ?? null
     let isStale = false
     let isComplete = group !== null
     let costs = 0
-    const no: { readonly row: number; readonly cost: number }[] = []
+    const no: { readonly position: Position; readonly cost: number }[] = []
     for (const id of given) {
       const entered = this.#enter(id, second, find)
       isStale ||= entered.isStale
-      if (group === null) this.#held.mark(entered.market, LACKED_GROUP)
-      const row = this.#outcome(entered, 1, second)
-      if (row === undefined) isComplete = false
+      if (group === null) entered.market.marks |= LACKED_GROUP
+      const position = this.#outcome(entered, 1, second)
+      if (position === undefined) isComplete = false
       else {
-        if (this.#held.position.amount.at(row) < size) isComplete = false
-        const cost = this.#held.withdrawAtCost(row, { size, second })
-        no.push({ row, cost })
+        if (position.amount < size) isComplete = false
+        const cost = this.#held.withdrawAtCost(position, size, second)
+        no.push({ position, cost })
         costs += cost
       }
     }
@@ -412,18 +385,18 @@ export class PnlState {
       for (const [index, id] of others.entries()) {
         const entered = this.#enter(id, second, find)
         isStale ||= entered.isStale
-        const row = this.#outcome(entered, 0, second)
-        if (row === undefined) continue
-        this.#held.buy(row, { size, usd: parts[index] ?? 0, second })
-        if (!isComplete) this.#held.markCostUnknown(row)
+        const position = this.#outcome(entered, 0, second)
+        if (position === undefined) continue
+        this.#held.buy(position, { size, usd: parts[index] ?? 0, second })
+        if (!isComplete) position.isCostKnown = false
       }
     } else if (group !== null && no.length > 0) {
       const parts = partsOf(paid, no.length)
-      for (const [index, { row, cost }] of no.entries()) {
-        this.#held.payFor(row, { usd: parts[index] ?? 0, cost, second })
+      for (const [index, { position, cost }] of no.entries()) {
+        this.#held.payFor(position, (parts[index] ?? 0) - cost, second)
       }
     }
-    if (!isComplete) for (const { row } of no) this.#held.markCostUnknown(row)
+    if (!isComplete) for (const { position } of no) position.isCostKnown = false
     return isStale ? 'rebuild' : 'applied'
   }
 
@@ -434,36 +407,33 @@ export class PnlState {
     find: FindWalletMarket,
     { isRedemption } = { isRedemption: false },
   ): Entered {
-    const count = this.#held.markets.count
-    const market = this.#held.marketRow(id)
-    const { lastSecond, touchedSecond, payout } = this.#held.market
+    const isLate = !this.#held.markets.has(id) && this.#isMigratedBy(id, second)
+    const market = this.#held.market(id)
     const facts = find(id)
-    const isLate = market === count && this.#isMigratedBy(id, second)
-    const isOld = isLate || second < touchedSecond.at(market)
+    const isOld = isLate || second < market.touchedSecond
     const isStale = (facts !== null && this.#learn(market, facts)) || isOld
-    if (second >= touchedSecond.at(market)) touchedSecond.put(market, second)
-    if (!isRedemption && second > lastSecond.at(market)) lastSecond.put(market, second)
-    if (payout.at(market) > 0) {
+    market.touchedSecond = Math.max(market.touchedSecond, second)
+    if (!isRedemption) market.lastSecond = Math.max(market.lastSecond, second)
+    if (market.payout !== null) {
       this.#held.undoWriteOff(market)
-      this.#held.writeOffLater(market)
+      this.#held.writeOffLater()
     }
     return { market, facts, isStale }
   }
 
   /** Whether the tokens of a market that is new here may have migrated after `second`. */
   #isMigratedBy(id: NativeMarketId, second: number): boolean {
-    const into = this.#held.markets.numberOf(migratedMarket(id))
-    return into >= 0 && this.#held.market.touchedSecond.at(into) > second
+    const into = this.#held.markets.get(migratedMarket(id))
+    return into !== undefined && into.touchedSecond > second
   }
 
   /**
    * Applies facts of a market. True when the market's figures rest on a guess, or on another payout, that
    * the facts contradict.
    */
-  #learn(market: number, facts: WalletMarket): boolean {
-    const { payout, resolvedSecond } = this.#held.market
-    const marks = this.#held.market.marks.at(market)
-    this.#held.assignOutcomes(market, facts)
+  #learn(market: HeldMarket, facts: WalletMarket): boolean {
+    const { marks } = market
+    assignOutcomes(market, facts)
     let isStale =
       ((marks & LACKED_TOKENS) !== 0 && facts.tokens.length > 0) ||
       ((marks & LACKED_GROUP) !== 0 && facts.group !== null) ||
@@ -471,36 +441,34 @@ export class PnlState {
     if (facts.payout === null || facts.resolvedAtMs === null) return isStale
     isStale ||= (marks & LACKED_PAYOUT) !== 0 && facts.tokens.length > 0
     const second = Math.max(Math.floor(facts.resolvedAtMs / SECOND_MS), 0)
-    this.#held.writeOffLater(market)
-    if (payout.at(market) === facts.payout + 1 && resolvedSecond.at(market) === second) {
-      return isStale
-    }
+    this.#held.writeOffLater()
+    if (market.payout === facts.payout && market.resolvedSecond === second) return isStale
     isStale ||= (marks & REDEEMED) !== 0 && (marks & LACKED_PAYOUT) === 0
     this.#held.undoWriteOff(market)
-    payout.put(market, facts.payout + 1)
-    resolvedSecond.put(market, second)
+    market.payout = facts.payout
+    market.resolvedSecond = second
     return isStale
   }
 
-  #positionRow(token: OutcomeId, { market, facts }: Entered, second: number): number {
-    const row = this.#held.positionRow(token, { market, second })
-    if (facts !== null) this.#held.assignOutcomes(market, facts)
-    return row
+  #position(token: OutcomeId, { market, facts }: Entered, second: number): Position {
+    const position = this.#held.position(market, token, second)
+    if (facts !== null) assignOutcomes(market, facts)
+    return position
   }
 
-  /** Rows of a market's outcomes in order. Where the outcomes are unknown, those of the wallet's positions. */
-  #outcomes(entered: Entered, second: number): number[] {
+  /** The positions of a market's outcomes in order. Where the outcomes are unknown, those of the wallet. */
+  #outcomes(entered: Entered, second: number): readonly Position[] {
     const tokens = entered.facts?.tokens ?? []
-    if (tokens.length > 0) return tokens.map((token) => this.#positionRow(token, entered, second))
-    this.#held.mark(entered.market, LACKED_TOKENS)
-    return this.#held.positionsOf(entered.market)
+    if (tokens.length > 0) return tokens.map((token) => this.#position(token, entered, second))
+    entered.market.marks |= LACKED_TOKENS
+    return entered.market.positions
   }
 
-  /** The row of one outcome. Undefined where it is unknown. */
-  #outcome(entered: Entered, index: number, second: number): number | undefined {
+  /** The position of one outcome. Undefined where it is unknown. */
+  #outcome(entered: Entered, index: number, second: number): Position | undefined {
     const token = entered.facts?.tokens[index]
-    if (token !== undefined) return this.#positionRow(token, entered, second)
-    this.#held.mark(entered.market, LACKED_TOKENS)
+    if (token !== undefined) return this.#position(token, entered, second)
+    entered.market.marks |= LACKED_TOKENS
     return undefined
   }
 }

@@ -1,58 +1,102 @@
 // Which contracts a redemption redeems: those of the named token, else as many as its dollars imply.
 
-import { outcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'
 import type { WalletEvent } from '../wallet.ts'
-import type { Holdings } from './holdings.ts'
+import { type HeldMarket, type Position, payoutOf } from './holdings.ts'
 import { shareOf } from './ratio.ts'
 
 interface Redeemed {
-  readonly row: number
+  readonly position: Position
   /** Contracts, including written-off ones. */
   readonly size: number
   /** Another outcome may have been redeemed instead. */
   readonly isGuess?: true
 }
 
-/** `rows` are all positions of one market in the order of its outcomes. */
-export function redeemedRows(
-  held: Holdings,
-  rows: readonly number[],
+/** `positions` are all of the market with a balance, in the order of its outcomes. */
+export function redeemedPositions(
+  market: HeldMarket,
+  positions: readonly Position[],
   { token, size, usd }: Pick<WalletEvent, 'token' | 'size' | 'usd'>,
 ): readonly Redeemed[] {
-  const balanceOf = (row: number): number => held.position.balance.at(row)
-  const allOf = (row: number): Redeemed => ({ row, size: balanceOf(row) })
+  const allOf = (position: Position): Redeemed => ({ position, size: position.balance })
   if (token !== null) {
-    const named = rows.filter((row) => outcomeId(held.tokens.text(row)) === token)
-    return named.map((row) =>
-      size === 0 ? allOf(row) : { row, size: Math.min(size, balanceOf(row)) },
+    const named = positions.filter((position) => position.token === token)
+    return named.map((position) =>
+      size === 0 ? allOf(position) : { position, size: Math.min(size, position.balance) },
     )
   }
-  const worthOf = (row: number): number =>
-    shareOf(balanceOf(row), { part: held.payoutOf(row) ?? 0, total: MICROS })
-  const meant = rows.filter((row) => worthOf(row) > 0 === usd > 0)
-  const one = usd > 0 ? meant.find((row) => worthOf(row) === usd) : undefined
+  const worthOf = (position: Position): number =>
+    shareOf(position.balance, { part: payoutOf(market, position) ?? 0, total: MICROS })
+  const meant = positions.filter((position) => worthOf(position) > 0 === usd > 0)
+  const one = usd > 0 ? meant.find((position) => worthOf(position) === usd) : undefined
   if (one !== undefined) return [allOf(one)]
-  const worth = meant.reduce((sum, row) => sum + worthOf(row), 0)
-  if (usd >= worth) return (meant.length > 0 ? meant : rows).map(allOf)
-  return partly(held, meant, usd)
+  const worth = meant.reduce((sum, position) => sum + worthOf(position), 0)
+  if (usd >= worth) return (meant.length > 0 ? meant : positions).map(allOf)
+  return partly(market, meant, usd)
 }
 
 /**
  * For outcomes that pay more than `usd`: the contracts that `usd` pays for, of the first outcome with
  * enough of them, else of one outcome after the other.
  */
-function partly(held: Holdings, rows: readonly number[], usd: number): readonly Redeemed[] {
-  const contractsFor = (row: number, dollars: number): number =>
-    -shareOf(-dollars, { part: MICROS, total: held.payoutOf(row) ?? MICROS })
-  const payer = rows.find((row) => contractsFor(row, usd) <= held.position.balance.at(row))
-  const turnedIn: Redeemed[] = []
+function partly(
+  market: HeldMarket,
+  positions: readonly Position[],
+  usd: number,
+): readonly Redeemed[] {
+  const contractsFor = (position: Position, dollars: number): number =>
+    -shareOf(-dollars, { part: MICROS, total: payoutOf(market, position) ?? MICROS })
+  const payer = positions.find((position) => contractsFor(position, usd) <= position.balance)
+  const redeemed: Redeemed[] = []
   let left = usd
-  for (const row of payer === undefined ? rows : [payer]) {
-    const size = Math.min(contractsFor(row, left), held.position.balance.at(row))
-    left -= shareOf(size, { part: held.payoutOf(row) ?? 0, total: MICROS })
-    turnedIn.push(rows.length > 1 ? { row, size, isGuess: true } : { row, size })
+  for (const position of payer === undefined ? positions : [payer]) {
+    const size = Math.min(contractsFor(position, left), position.balance)
+    left -= shareOf(size, { part: payoutOf(market, position) ?? 0, total: MICROS })
+    redeemed.push(positions.length > 1 ? { position, size, isGuess: true } : { position, size })
     if (left <= 0) break
   }
-  return turnedIn
+  return redeemed
+}
+
+/**
+ * Which contracts a redemption redeems for how many dollars where the payout is unknown.
+ * - With a token, the dollars are those of that token.
+ * - Without a token, if the dollars equal the holdings of one outcome, that outcome won.
+ * - If only one outcome's holdings exceed the dollars, as many of its contracts were redeemed.
+ * - Otherwise the dollars are divided in proportion to the holdings, at most a dollar each.
+ * - Without dollars and with several outcomes, the redeemed outcome is unknown, so all stay.
+ *
+ * In the last three cases costs become unknown.
+ */
+export function redeemedGuessing(
+  market: HeldMarket,
+  positions: readonly Position[],
+  event: Pick<WalletEvent, 'token' | 'size' | 'usd'>,
+): readonly (Redeemed & { readonly usd: number })[] {
+  const { usd } = event
+  if (event.token !== null) {
+    const named = redeemedPositions(market, positions, event)
+    return named.map(({ position, size }) => ({ position, size, usd: Math.min(usd, size) }))
+  }
+  const held = positions.filter(({ amount }) => amount > 0)
+  const winner = held.find(({ amount }) => amount === usd)
+  if (winner === undefined && (usd > 0 || held.length > 1)) {
+    for (const position of held) position.isCostKnown = false
+  }
+  if (usd === 0 && held.length > 1) return []
+  const [payer, another] = held.filter(({ amount }) => amount > usd)
+  if (winner === undefined && usd > 0 && payer !== undefined && another === undefined) {
+    return [{ position: payer, size: usd, usd }]
+  }
+  const total = held.reduce((sum, { amount }) => sum + amount, 0)
+  const counted = Math.min(usd, total)
+  let left = counted
+  return held.map((position, index) => {
+    const size = position.amount
+    let paid = index === held.length - 1 ? left : shareOf(counted, { part: size, total })
+    if (winner !== undefined) paid = position === winner ? usd : 0
+    left -= paid
+    return { position, size, usd: paid }
+  })
 }

@@ -2,7 +2,7 @@
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
-import { LedgerBlock } from './ledger-block.ts'
+import { unpackBlock } from './ledger-block.ts'
 import { PnlState } from './pnl-state.ts'
 
 /** Advances a PnL state by blocks of events, in order. All bytes are transferred and are empty afterwards. */
@@ -33,9 +33,9 @@ export function runWalletTask(task: WalletTask): WalletResult {
   const find = (id: NativeMarketId): WalletMarket | null => facts.get(id) ?? null
   let isStale = false
   for (const bytes of task.blocks) {
-    const block = LedgerBlock.open(bytes, { hasHashes: false })
-    if (block === null) return 'damaged'
-    for (const event of block.events()) {
+    const events = unpackBlock(bytes)
+    if (events === null) return 'damaged'
+    for (const event of events) {
       if (pnlState.apply(event, find) === 'rebuild') isStale = true
     }
   }

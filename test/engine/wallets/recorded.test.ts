@@ -22,7 +22,7 @@ import type {
 } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { accountFigures, naiveFigures } from '../../support/reference/wallet-figures.ts'
+import { accountFigures, naiveFigures, positionOf } from '../../support/reference/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const
@@ -103,7 +103,7 @@ test('realises the same amount as the venue for a closed position held to the en
     const redeemed = timeMs(event.timeMs + 120_000)
     const paid = { token: null, usd: usdMicros(event.size * price), timeMs: redeemed }
     pnlState.apply({ ...event, kind: 'redeem', ...paid }, () => market)
-    const position = pnlState.position(0)
+    const [position = fail()] = pnlState.positions()
     const theirs = usdOf(number(row, 'realizedPnl'))
     // Averages of six decimals here: half a micro a contract.
     const tolerance = position.bought / MICROS / 2 + 1
@@ -121,7 +121,7 @@ test('costs open positions like the venue, but counts a loser as lost while the 
     // Two of the wallets sold a part of what they bought: this is about what is left.
     const held = { ...row, totalBought: row.size }
     const { pnlState } = bought(held, isResolved ? price : null)
-    const position = pnlState.position(0)
+    const [position = fail()] = pnlState.positions()
     // Averages are cut to four decimals.
     const tolerance = 100 * (position.bought / MICROS) + 50
     const cashPnl = usdOf(number(row, 'cashPnl'))
@@ -153,7 +153,7 @@ test('sums recorded activity: fills, income, and redemptions without a recorded 
     income,
     of('income').reduce((sum, { usd }) => sum + usd, 0),
   )
-  const redeemed = pnlState.position(pnlState.indexOf(of('buy').at(-1)?.token ?? fail()))
+  const redeemed = positionOf(pnlState, of('buy').at(-1)?.token ?? fail())
   assert.ok(!redeemed.isCostKnown && redeemed.balance === 0, 'more was paid than was held')
   assert.deepEqual(
     accountFigures(pnlState, ALL),

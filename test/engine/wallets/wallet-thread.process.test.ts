@@ -12,7 +12,7 @@ import {
   type WalletPort,
   walletsInline,
 } from '../../../engine/wallets/wallet-thread.ts'
-import { accountFigures, naiveFigures } from '../../support/reference/wallet-figures.ts'
+import { accountFigures, naiveFigures, positionOf } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const
@@ -80,7 +80,7 @@ test('adds resolutions to a PnL state in a task without events', async () => {
   assert.ok(base instanceof Uint8Array)
   const payout = { payout: priceMicros(0), resolvedAtMs: timeMs(bought[0]?.timeMs ?? 0) }
   const pnlState = await build(port, { base, blocks: [], markets: [{ ...market, ...payout }] })
-  const yes = pnlState.position(pnlState.indexOf(market.tokens[0] ?? bought[0]?.token ?? fail()))
+  const yes = positionOf(pnlState, market.tokens[0] ?? bought[0]?.token ?? fail())
   assert.equal(yes.amount, 0)
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })

@@ -1,10 +1,11 @@
 // All figures of a P&L state and of its reference implementation as plain objects, so that one assertion compares them.
 
+import assert from 'node:assert/strict'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
 import type { PnlState } from '../../../engine/wallets/pnl-state.ts'
-import type { PnlGranularity } from '../../../engine/wallets/wallet-figures.ts'
+import type { PnlGranularity, PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
@@ -13,11 +14,8 @@ const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 export type Range = readonly [fromMs: number, toMs: number]
 
 export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
-  const positions = Array.from({ length: counts.positionCount }, (_, index) =>
-    counts.position(index),
-  )
   return {
-    positions: positions.sort((one, other) => (one.token < other.token ? -1 : 1)),
+    positions: [...counts.positions()].sort((one, other) => (one.token < other.token ? -1 : 1)),
     totals: counts.totals(),
     open: counts.openMarkets().sort(),
     ranges: ranges.map(([from, to]) => {
@@ -29,6 +27,13 @@ export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
       }
     }),
   }
+}
+
+/** Throws if the wallet never had the token. */
+export function positionOf(counts: PnlState, token: string): PnlPosition {
+  const position = [...counts.positions()].find((one) => one.token === token)
+  assert.ok(position !== undefined, `no position in ${token}`)
+  return position
 }
 
 export function naiveFigures(

@@ -12,6 +12,7 @@ import {
 import type { WalletMarket } from '../../../../../engine/wallet.ts'
 import { PnlState } from '../../../../../engine/wallets/pnl-state.ts'
 import { netRealized } from '../../../../../engine/wallets/wallet-figures.ts'
+import { positionOf } from '../../../../support/reference/wallet-figures.ts'
 
 const WALLET = `0x${'d1'.repeat(20)}`
 const MARKET = `0x${'d2'.repeat(32)}`
@@ -91,7 +92,7 @@ test('redeems as many contracts as a redemption without a token pays for, one ou
     row('REDEEM', { size: 0, usdc_size: 0 }),
   ])
   const of = (token: string) => {
-    const { balance, cost, realized } = counts.position(counts.indexOf(outcomeId(token)))
+    const { balance, cost, realized } = positionOf(counts, token)
     return [balance, cost, realized].map(dollars)
   }
   assert.deepEqual(of(YES), [75, 30, 15])
