@@ -8,7 +8,7 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { HistoryCoverage, VenueWallets, WalletEvent } from '../../engine/wallet.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
-import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
+import type { MarketSource } from './wallet-markets.ts'
 
 /**
  * Younger events are not settled during a sync, because the venue may still change their seconds. Twice the time that
@@ -19,10 +19,8 @@ const YOUNG_MS = 120_000
 const WAITED_MS = 600_000
 
 /** The venue's functions that a sync needs. */
-export interface WalletSource {
+export interface WalletSource extends MarketSource {
   readonly wallets: Pick<VenueWallets, 'history'>
-  readonly fetchMarkets: FetchMarkets
-  readonly fetchGroup: FetchGroup
 }
 
 export interface Settled {

@@ -20,12 +20,11 @@ export const blockEvents = 512
 /** A block cannot be read: the wallet must be synced from its beginning. */
 export class LedgerDamage extends Error {}
 
-/** An event and its index among the wallet's events of that time. */
+/** An event, all events of its time, and its index among them. */
 interface EventWithOrdinal {
   readonly event: WalletEvent
   readonly ordinal: number
-  /** No other event has its time. */
-  readonly isAlone: boolean
+  readonly sameTime: readonly WalletEvent[]
 }
 
 type LedgerQuery = SliceQuery & {
@@ -105,7 +104,7 @@ export class WalletLedger {
   /** The readable events of a damaged ledger, one block at a time. */
   *readable(): Iterable<readonly WalletEvent[]> {
     for (let index = 0; index < this.blockCount; index += 1) {
-      const events = this.#read(index) ?? []
+      const events = this.#unpacked(index) ?? []
       yield events.slice(0, this.#count - index * blockEvents)
     }
   }
@@ -119,9 +118,14 @@ export class WalletLedger {
     return bytes
   }
 
-  /** The settled events at offsets [from, to). */
+  /** The events at offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return Array.from({ length: to - from }, (_, index) => this.at(from + index))
+  }
+
+  /** The same, read one by one. */
+  *read(from: number, to: number): Iterable<WalletEvent> {
+    for (let position = from; position < to; position += 1) yield this.at(position)
   }
 
   /** The event at an offset, settled or not. */
@@ -136,7 +140,7 @@ export class WalletLedger {
 
   #blockAt(index: number, countMin: number): readonly WalletEvent[] {
     if (this.#open?.index === index) return this.#open.events
-    const events = this.#read(index)
+    const events = this.#unpacked(index)
     if (events === null || events.length < countMin) {
       throw new LedgerDamage(`block ${index} of ${this.#proxy} cannot be read`)
     }
@@ -144,19 +148,12 @@ export class WalletLedger {
     return events
   }
 
-  #read(index: number): readonly WalletEvent[] | null {
+  #unpacked(index: number): readonly WalletEvent[] | null {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     return bytes === null ? null : unpackBlock(bytes)
   }
 
   // Queries
-
-  /** The events of one time, in order: an event's ordinal is its index among them. */
-  eventsAt(atMs: TimeMs): readonly WalletEvent[] {
-    const begin = this.#firstAt(atMs)
-    const end = this.#firstAt(timeMs(atMs + 1))
-    return Array.from({ length: end - begin }, (_, index) => this.at(begin + index))
-  }
 
   /** At most `limit` events of a range after a position: see SliceQuery. */
   slice(query: LedgerQuery): readonly EventWithOrdinal[] {
@@ -174,34 +171,29 @@ export class WalletLedger {
         low = Math.max(low, after.ordinal === null ? end : Math.min(position + 1, end))
       else high = Math.min(high, (after.ordinal === null ? begin : Math.min(position, end)) - 1)
     }
-    let [sameMs, begin] = [-1, 0]
+    let same: { readonly begin: number; readonly events: readonly WalletEvent[] } | null = null
     for (
       let position = order === 'asc' ? low : high;
-      position >= low && position <= high;
+      position >= low && position <= high && found.length < limit;
       position += step
     ) {
-      if (found.length >= limit) break
       const event = this.#matching(position, kinds, market)
       if (event === null) continue
-      if (event.timeMs !== sameMs) [sameMs, begin] = [event.timeMs, this.#beginOf(position)]
-      const isAlone = begin === position && this.#timeOrNone(position + 1) !== sameMs
-      found.push({ event, ordinal: position - begin, isAlone })
+      if (same?.events[0]?.timeMs !== event.timeMs) same = this.#sameTime(position)
+      found.push({ event, ordinal: position - same.begin, sameTime: same.events })
     }
     return found
   }
 
-  /** Offset of the first event of the same time. It is usually the same offset, so the search goes backwards. */
-  #beginOf(position: number): number {
-    const atMs = this.at(position).timeMs
+  /** The events of the time of an event. They are few, so the search goes step by step. */
+  #sameTime(position: number): { begin: number; events: readonly WalletEvent[] } {
+    const { timeMs: atMs } = this.at(position)
+    const isSame = (at: number): boolean => this.at(at).timeMs === atMs
     let begin = position
-    while (this.#timeOrNone(begin - 1) === atMs) begin -= 1
-    return begin
-  }
-
-  /** Null outside the ledger. */
-  #timeOrNone(position: number): TimeMs | null {
-    const isInside = position >= 0 && position < this.#count + this.#unsettled.length
-    return isInside ? this.at(position).timeMs : null
+    while (begin > 0 && isSame(begin - 1)) begin -= 1
+    let end = position + 1
+    while (end < this.#count + this.#unsettled.length && isSame(end)) end += 1
+    return { begin, events: this.events(begin, end) }
   }
 
   #matching(
@@ -217,36 +209,32 @@ export class WalletLedger {
 
   /** Offset of the first event at or after a time; the end if there is none. */
   #firstAt(atMs: TimeMs): number {
-    let low = 0
-    let high = this.#count + this.#unsettled.length
+    const end = this.#count + this.#unsettled.length
     // Fast path: most queries request the whole ledger.
-    if (high === 0 || atMs <= 0) return 0
-    if (this.at(high - 1).timeMs < atMs) return high
-    // Searches blocks first: their first times are cached, so that few of them are opened.
-    let lowBlock = 0
-    let highBlock = this.blockCount
-    while (lowBlock < highBlock) {
-      const middle = (lowBlock + highBlock) >>> 1
-      if (this.#firstOf(middle) < atMs) lowBlock = middle + 1
-      else highBlock = middle
-    }
-    // All blocks from here on begin at or after the time: the offset is in the previous block, or the first of this
-    // one.
-    low = Math.max(0, lowBlock - 1) * blockEvents
-    if (lowBlock < this.blockCount) high = lowBlock * blockEvents
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.at(middle).timeMs < atMs) low = middle + 1
-      else high = middle
-    }
-    return low
+    if (end === 0 || atMs <= 0) return 0
+    if (this.at(end - 1).timeMs < atMs) return end
+    // Searches blocks first: their first times are cached, so that few of them are opened. All blocks from here on
+    // begin at or after the time: the offset is in the previous block, or the first of this one.
+    const block = firstIndex(0, this.blockCount, (index) => this.#firstOf(index) >= atMs)
+    const low = Math.max(0, block - 1) * blockEvents
+    const high = block < this.blockCount ? block * blockEvents : end
+    return firstIndex(low, high, (position) => this.at(position).timeMs >= atMs)
   }
 
   #firstOf(index: number): TimeMs {
-    const cached = this.#firstMs.get(index)
-    if (cached !== undefined) return cached
-    const firstMs = this.at(index * blockEvents).timeMs
+    const firstMs = this.#firstMs.get(index) ?? this.at(index * blockEvents).timeMs
     this.#firstMs.set(index, firstMs)
     return firstMs
   }
+}
+
+/** The first index in [low, high) that is reached; `high` if there is none. All later ones are reached as well. */
+function firstIndex(low: number, high: number, isReached: (index: number) => boolean): number {
+  let [from, to] = [low, high]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (isReached(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
 }

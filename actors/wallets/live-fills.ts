@@ -46,13 +46,6 @@ export class LiveFills {
     return fills === undefined ? NO_FILLS : [...fills.values()]
   }
 
-  /** Drops a wallet's fills before this time: its history is known up to it. */
-  settle(wallet: WalletAddress, settledToMs: TimeMs): void {
-    for (const [serial, fill] of this.#byWallet.get(wallet) ?? []) {
-      if (fill.timeMs < settledToMs) this.#remove(wallet, serial)
-    }
-  }
-
   #remove(wallet: WalletAddress, serial: number): void {
     this.#all.delete(serial)
     const fills = this.#byWallet.get(wallet)

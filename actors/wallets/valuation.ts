@@ -82,11 +82,6 @@ export class WalletValuation {
   readonly #parts: ValuationParts
   readonly #wallet: Wallet
   #values: Values | null = null
-  #ids: {
-    readonly atMs: TimeMs
-    readonly version: number
-    readonly ids: readonly string[]
-  } | null = null
 
   constructor(parts: ValuationParts, wallet: Wallet) {
     this.#parts = parts
@@ -199,12 +194,15 @@ export class WalletValuation {
   #events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
     const { ledger, record } = this.#wallet
     const { markets } = this.#parts
+    // Events of one time share an array, and so their ids.
+    const ids = new Map<readonly WalletEvent[], readonly string[]>()
     try {
-      return ledger.slice(query).map(({ event, ordinal, isAlone }) => {
-        const ids = isAlone ? eventIds(record.proxy, [event]) : this.#idsAt(event.timeMs)
+      return ledger.slice(query).map(({ event, ordinal, sameTime }) => {
+        const idsAt = ids.get(sameTime) ?? eventIds(record.proxy, sameTime)
+        ids.set(sameTime, idsAt)
         const view = event.market === '' ? null : markets.view(event.market)
         return {
-          ...{ event, timeMs: event.timeMs, ordinal, id: ids[ordinal] ?? '', view },
+          ...{ event, timeMs: event.timeMs, ordinal, id: idsAt[ordinal] ?? '', view },
           // Looked up at access: the caller filters out most events of a slice.
           get facts() {
             return view === null && event.market !== '' ? markets.find(event.market) : null
@@ -217,16 +215,6 @@ export class WalletValuation {
       const detail = 'the history of that wallet is damaged and read anew'
       throw new EngineError('UNAVAILABLE', detail, { cause: error, retryAfterSeconds: 1 })
     }
-  }
-
-  /** The ids of the events of one time. Cached for the next slice, which may begin at the same time. */
-  #idsAt(atMs: TimeMs): readonly string[] {
-    const { ledger, record, version } = this.#wallet
-    const cached = this.#ids
-    if (cached?.atMs === atMs && cached.version === version) return cached.ids
-    const ids = eventIds(record.proxy, ledger.eventsAt(atMs))
-    this.#ids = { atMs, version, ids }
-    return ids
   }
 }
 

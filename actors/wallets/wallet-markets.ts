@@ -7,6 +7,7 @@ import type { NativeMarketId } from '../../engine/ids.ts'
 import { walletMarketsMax } from '../../engine/limits.ts'
 import { CURVE_ZERO, type FeeCurve } from '../../engine/market/fees.ts'
 import type { MarketListing } from '../../engine/market/market.ts'
+import type { Log } from '../../engine/process/log.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
@@ -20,20 +21,15 @@ export interface WalletMarketParts {
   readonly view: (id: NativeMarketId) => MarketView | null
   readonly marketsOfEvent: (event: string) => readonly MarketView[]
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-  readonly marketsMax?: number
+  readonly log: Log
 }
 
-/** Reads single markets; rejects if the venue does not answer. */
-export type FetchMarkets = (
-  ids: readonly NativeMarketId[],
-  signal: AbortSignal,
-) => Promise<CatalogPage>
-
-/** Reads the group of a market; null if the venue has none. Rejects if it does not answer. */
-export type FetchGroup = (
-  id: NativeMarketId,
-  signal: AbortSignal,
-) => Promise<readonly NativeMarketId[] | null>
+/** Venue requests for markets. They reject if the venue does not answer. */
+export interface MarketSource {
+  fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
+  /** The group of a market; null if the venue has none. */
+  fetchGroup(id: NativeMarketId, signal: AbortSignal): Promise<readonly NativeMarketId[] | null>
+}
 
 /** Markets per request. */
 const FETCH_BATCH = 50
@@ -45,22 +41,11 @@ const REFETCH_MS = 3_600_000
  */
 const REFETCH_UNRESOLVED_MS = 60_000
 
-type Listed = Pick<
-  MarketListing,
-  | 'nativeId'
-  | 'question'
-  | 'slug'
-  | 'eventSlug'
-  | 'outcomes'
-  | 'status'
-  | 'settlementPrice'
-  | 'closeAtMs'
-  | 'fees'
->
+type Listed = Pick<MarketListing, 'nativeId' | 'question' | 'slug' | 'eventSlug' | 'outcomes'> &
+  Pick<MarketListing, 'status' | 'settlementPrice' | 'closeAtMs' | 'fees'>
 
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
-  readonly #marketsMax: number
   /**
    * Recently looked up facts, and the generation before; null: unknown. Two maps are cheaper than moving an entry at
    * each lookup.
@@ -74,7 +59,6 @@ export class WalletMarkets {
 
   constructor(parts: WalletMarketParts) {
     this.#parts = parts
-    this.#marketsMax = parts.marketsMax ?? walletMarketsMax
   }
 
   view(id: NativeMarketId): MarketView | null {
@@ -89,7 +73,7 @@ export class WalletMarkets {
     if (cached !== undefined) return cached
     const older = this.#olderFacts.get(id)
     const facts = older === undefined ? this.#read(id) : older
-    if (this.#facts.size * 2 >= this.#marketsMax) {
+    if (this.#facts.size * 2 >= walletMarketsMax) {
       this.#olderFacts = this.#facts
       this.#facts = new Map()
     }
@@ -131,16 +115,43 @@ export class WalletMarkets {
   /**
    * Requests markets that are unknown here, or had no payout at their last request at least a minute ago. Markets that
    * the venue does not know, or whose fees it does not state, are requested again after an hour. Stores the facts about
-   * the others for when the catalogue removes them. Rejects if the venue does not answer.
+   * the others for when the catalogue removes them. Rejects only if `signal` aborts.
    */
   async learn(
     ids: Iterable<NativeMarketId>,
-    fetchMarkets: FetchMarkets,
+    { fetchMarkets }: Pick<MarketSource, 'fetchMarkets'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const unique = new Set(ids)
+    const learned = this.#learn(unique, fetchMarkets, signal)
+    await this.#settle(learned, signal, [
+      { markets: unique.size },
+      'markets of a wallet are not known',
+    ])
+  }
+
+  /** Logs that the venue does not answer. */
+  async #settle(
+    learned: Promise<void>,
+    signal: AbortSignal,
+    [details, text]: readonly [object, string],
+  ): Promise<void> {
+    try {
+      await learned
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#parts.log.warn({ err: error, ...details }, text)
+    }
+  }
+
+  async #learn(
+    ids: Iterable<NativeMarketId>,
+    fetchMarkets: MarketSource['fetchMarkets'],
     signal: AbortSignal,
   ): Promise<void> {
     const wanted: NativeMarketId[] = []
     const yielder = new EventLoopYielder(this.#parts.clock)
-    for (const id of new Set(ids)) {
+    for (const id of ids) {
       if (this.#isWanted(id)) wanted.push(id)
       else this.#storeFacts(id)
       await yielder.yieldIfDue()
@@ -148,7 +159,7 @@ export class WalletMarkets {
     for (let from = 0; from < wanted.length; from += FETCH_BATCH) {
       const batch = wanted.slice(from, from + FETCH_BATCH)
       const { markets } = await fetchMarkets(batch, signal)
-      this.#storeListings(markets)
+      for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
       for (const id of batch) {
         this.#drop(id)
         this.#noteFetched(id)
@@ -164,16 +175,25 @@ export class WalletMarkets {
 
   /**
    * Requests the groups of markets that wallets converted, once each. From the call on only the venue's answer counts.
-   * A market without a group in the answer is requested again after an hour. Rejects if the venue does not answer.
+   * A market without a group in the answer is requested again after an hour. Rejects only if `signal` aborts.
    */
   async learnGroups(
     ids: Iterable<NativeMarketId>,
-    { fetchMarkets, fetchGroup }: { fetchMarkets: FetchMarkets; fetchGroup: FetchGroup },
+    source: MarketSource,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const learned = this.#learnGroups(ids, source, signal)
+    await this.#settle(learned, signal, [{}, 'groups that a wallet converted are not known'])
+  }
+
+  async #learnGroups(
+    ids: Iterable<NativeMarketId>,
+    { fetchMarkets, fetchGroup }: MarketSource,
     signal: AbortSignal,
   ): Promise<void> {
     const lacking = [...new Set(ids)].filter((id) => this.#markConverted(id))
     if (lacking.length === 0) return
-    await this.learn(lacking, fetchMarkets, signal)
+    await this.#learn(lacking, fetchMarkets, signal)
     const members = new Set<NativeMarketId>()
     for (const id of lacking) {
       // The answer for another market of the group may have included it.
@@ -185,7 +205,7 @@ export class WalletMarkets {
         this.#takeGroup(member, group)
       }
     }
-    await this.learn(members, fetchMarkets, signal)
+    await this.#learn(members, fetchMarkets, signal)
   }
 
   #markConverted(id: NativeMarketId): boolean {
@@ -220,11 +240,8 @@ export class WalletMarkets {
   #noteFetched(key: string): void {
     this.#fetchedAtMs.delete(key)
     this.#fetchedAtMs.set(key, this.#parts.clock.nowMs())
-    if (this.#fetchedAtMs.size > this.#marketsMax) this.#evictOldest()
-  }
-
-  #storeListings(markets: readonly MarketListing[]): void {
-    for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
+    const [oldest] = this.#fetchedAtMs.size > walletMarketsMax ? this.#fetchedAtMs.keys() : []
+    if (oldest !== undefined) this.#fetchedAtMs.delete(oldest)
   }
 
   #storeFacts(id: NativeMarketId): void {
@@ -262,7 +279,7 @@ export class WalletMarkets {
     { summary }: MarketView,
     native: MarketListing['native'],
   ): readonly NativeMarketId[] | null {
-    if (summary.event === null || !isInGroup(native)) return null
+    if (summary.event === null || native.negRisk !== true) return null
     const markets = this.#parts.marketsOfEvent(summary.event)
     const inOrder = markets.toSorted((one, other) => one.ref.number - other.ref.number)
     return inOrder.map(({ ref }) => ref.nativeId)
@@ -294,13 +311,6 @@ export class WalletMarkets {
     const closedMs = timeOf(native.closedTime) ?? timeOf(native.umaEndDate) ?? closeAtMs ?? nowMs
     return timeMs(Math.min(closedMs, nowMs))
   }
-
-  #evictOldest(): void {
-    for (const id of this.#fetchedAtMs.keys()) {
-      this.#fetchedAtMs.delete(id)
-      return
-    }
-  }
 }
 
 const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
@@ -328,10 +338,6 @@ function unknownMarket(nativeId: NativeMarketId): WalletMarket {
 }
 
 const groupKey = (id: NativeMarketId): string => `group of ${id}`
-
-function isInGroup(native: MarketListing['native']): boolean {
-  return native.negRisk === true
-}
 
 function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'string' ? parseTime(value) : null

@@ -28,15 +28,8 @@ import {
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
 import { type LiveFills, notAmong } from './live-fills.ts'
-import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './market-groups.ts'
-import {
-  bringForward,
-  type Forwarded,
-  type ForwardParts,
-  learn,
-  type Packed,
-  rebuilt,
-} from './pnl-forward.ts'
+import { lacksGroups, learnGroupsOf, learnMarketsOf, newFacts } from './market-facts.ts'
+import { type Forwarded, type ForwardParts, PnlForward } from './pnl-forward.ts'
 import { type OpenedPnlState, packedBytes, rankedFigures } from './stored-wallet.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletIssue } from './views.ts'
@@ -261,8 +254,8 @@ export class Wallet {
     const result = this.#mustResync
       ? await this.#resyncAll(atMs, source, signal)
       : await this.#syncOn(atMs, source, signal)
-    await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
-    await learn(this.#parts, result.unsettled, { ...source, signal })
+    await learnGroupsOf(this.#parts, result.unsettled, source, signal)
+    await learnMarketsOf(this.#parts, result.unsettled, source, signal)
     this.#mustStore = true
     endSync(result)
     this.#showUnsettled()
@@ -351,9 +344,8 @@ export class Wallet {
     const { table } = this.#parts
     const before = walletSides[this.#record.side]
     const { proxy } = this.#record
-    const options = { ...source, signal }
-    await learnGroupsOf(this.#parts, eventsBetween(ledger, 0, ledger.count), options)
-    const made = await rebuilt(this.#parts, ledger, options)
+    await learnGroupsOf(this.#parts, ledger.read(0, ledger.count), source, signal)
+    const made = await new PnlForward(this.#parts, ledger, source, signal).rebuild()
     ledger.setUnsettled(this.#ledger.unsettled)
     this.#ledger = ledger
     const { count: events, blockCount: blocks } = ledger
@@ -429,8 +421,7 @@ export class Wallet {
     await this.#resolveOpen(source, signal)
     if (this.#mustRebuild) {
       this.#mustRebuild = false
-      const options = { fetchMarkets: source.fetchMarkets, signal }
-      this.#setPnlState(await rebuilt(this.#parts, this.#ledger, options))
+      this.#setPnlState(await new PnlForward(this.#parts, this.#ledger, source, signal).rebuild())
       await this.#resolveOpen(source, signal)
       // The rebuilt PnlState used all facts known now: no second rebuild is needed.
       this.#mustRebuild = false
@@ -442,31 +433,28 @@ export class Wallet {
       await nextTurn()
       this.#store()
     }
-    const isLacking = lacksGroups(this.#parts, this.#pnlState, this.#ledger.unsettled)
+    const isLacking = lacksGroups(this.#parts.markets, this.#pnlState, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
   }
 
   async #forward(source: WalletSource, signal: AbortSignal): Promise<void> {
     if (this.#pnlEvents === this.#ledger.count) return
-    const late = eventsBetween(this.#ledger, this.#pnlEvents, this.#ledger.count)
-    await learnGroupsOf(this.#parts, late, { ...source, signal })
-    const task = {
-      ...{ pnlState: this.#pnlState, events: this.#pnlEvents, ledger: this.#ledger },
-      stored: () => this.#storedPnlState(),
-    }
-    const options = { fetchMarkets: source.fetchMarkets, signal }
-    this.#setPnlState(await bringForward(this.#parts, task, options))
+    const late = this.#ledger.read(this.#pnlEvents, this.#ledger.count)
+    await learnGroupsOf(this.#parts, late, source, signal)
+    const task = { pnlState: this.#pnlState, events: this.#pnlEvents, stored: this.#storedPnlState }
+    const forward = new PnlForward(this.#parts, this.#ledger, source, signal)
+    this.#setPnlState(await forward.advance(task))
   }
 
-  #storedPnlState(): { bytes: Uint8Array; events: number } | null {
+  readonly #storedPnlState = (): Forwarded['packed'] => {
     const { pnlEvents: events, proxy } = this.#record
     if (events === 0 || events % blockEvents !== 0) return null
     const bytes = this.#parts.table.pnlState(proxy)
     return bytes === null ? null : { bytes, events }
   }
 
-  #setPnlState({ pnlState, events, packed }: Forwarded & Packed): void {
+  #setPnlState({ pnlState, events, packed }: Forwarded): void {
     this.#pnlState = pnlState
     this.#pnlEvents = events
     if (packed !== null) {
@@ -485,7 +473,7 @@ export class Wallet {
    * running.
    */
   async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
-    const changedFacts = await newFacts(this.#parts, this.#pnlState, { ...source, signal })
+    const changedFacts = await newFacts(this.#parts, this.#pnlState, source, signal)
     const yielder = new EventLoopYielder(this.#parts.clock)
     for (const facts of changedFacts) {
       this.resolve(facts)

@@ -119,7 +119,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#log = parts.log.child({ part: 'wallets' })
     this.#markets = new WalletMarkets({
       ...{ view: parts.view, marketsOfEvent: parts.marketsOfEvent },
-      ...{ table: storage.wallets, clock },
+      ...{ table: storage.wallets, clock, log: this.#log },
     })
     this.#follows = new WalletFollows(parts.followedMax ?? walletsFollowedMax)
     this.#ranking = new WalletRanking({ table: storage.wallets, clock })
@@ -190,10 +190,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
-    const fetchMarkets: SyncSource['fetchMarkets'] = (ids, signal) =>
-      catalog.fetchMarkets(ids, signal)
-    const fetchGroup: SyncSource['fetchGroup'] = (id, signal) => wallets.group(id, signal)
-    this.#source = { wallets, fetchMarkets, fetchGroup }
+    this.#source = {
+      wallets,
+      fetchMarkets: (ids, signal) => catalog.fetchMarkets(ids, signal),
+      fetchGroup: (id, signal) => wallets.group(id, signal),
+    }
     this.#follows.attach(wallets)
   }
 

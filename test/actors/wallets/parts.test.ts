@@ -27,8 +27,6 @@ test('limits live fills by number and age and evicts the oldest', () => {
   live.add(addressOf(2), fill(2), NOW)
   assert.equal(live.count, 3)
   assert.deepEqual(live.of(addressOf(1)), [fill(4), fill(3)])
-  live.settle(addressOf(1), timeMs(NOON_MS - 3_000))
-  assert.deepEqual(live.of(addressOf(1)), [fill(3)])
   live.add(addressOf(3), fill(0), timeMs(NOON_MS + 600_000 - 1_000))
   assert.equal(live.count, 1, 'ten minutes are over')
   assert.deepEqual(live.of(addressOf(2)), [])
