@@ -1,10 +1,10 @@
-// Streamed fills of followed wallets, retained until syncs contain them. The stream is fast and lacks fees; the venue's
-// history is delayed and has them. A fill in both counts once.
+// Fills of followed wallets from the stream, retained until syncs contain them. The stream is fast and lacks fees; the
+// venue's history is delayed and has them. A fill in both counts once.
 
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletFillsMax } from '../../engine/limits.ts'
+import { walletFillsMax, walletFollowedMs, walletsFollowedMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { compareEvents, type WalletEvent } from '../../engine/wallet.ts'
+import { compareEvents, type VenueWallets, type WalletEvent } from '../../engine/wallet.ts'
 
 /** Several times the longest delay of a history: a fill that it still lacks never appears. */
 const RETAINED_MS = 600_000
@@ -83,4 +83,55 @@ export function eventKey({ txHash, market, token, kind, size, price }: WalletEve
 /** Events in the order of the rules: time, then transaction, then arrival. */
 export function inOrder(events: readonly WalletEvent[]): WalletEvent[] {
   return events.toSorted(compareEvents)
+}
+
+type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
+
+/** When full, unfollows the wallet requested longest ago. */
+export class WalletFollows {
+  readonly #countMax: number
+  /** Time of the last request of each wallet, oldest first. */
+  readonly #requestedAtMs = new Map<WalletAddress, TimeMs>()
+  #stream: Stream | null = null
+
+  constructor(countMax = walletsFollowedMax) {
+    this.#countMax = countMax
+  }
+
+  get count(): number {
+    return this.#requestedAtMs.size
+  }
+
+  has(wallet: WalletAddress): boolean {
+    return this.#requestedAtMs.has(wallet)
+  }
+
+  /** The venue is open: follows the wallets that were requested before. */
+  attach(stream: Stream): void {
+    this.#stream = stream
+    for (const wallet of this.#requestedAtMs.keys()) stream.follow(wallet)
+  }
+
+  noteRequest(wallet: WalletAddress, atMs: TimeMs): void {
+    const isNew = !this.#requestedAtMs.delete(wallet)
+    this.#requestedAtMs.set(wallet, atMs)
+    if (isNew) this.#stream?.follow(wallet)
+    for (const oldest of this.#requestedAtMs.keys()) {
+      if (this.#requestedAtMs.size <= this.#countMax) break
+      this.#drop(oldest)
+    }
+  }
+
+  /** Unfollows wallets without a request within a day. */
+  expire(nowMs: TimeMs): void {
+    for (const [wallet, requestedAtMs] of this.#requestedAtMs) {
+      if (requestedAtMs > nowMs - walletFollowedMs) return
+      this.#drop(wallet)
+    }
+  }
+
+  #drop(wallet: WalletAddress): void {
+    this.#requestedAtMs.delete(wallet)
+    this.#stream?.unfollow(wallet)
+  }
 }

@@ -1,14 +1,21 @@
-// The syncs of all wallets: one at a time per wallet, shared by all waiting requests, and few at once, because live
-// trades and their back-fill share the venue's quota. A sync continues after its requests have ended.
+// Syncs of all wallets: those for requests, those soon after live fills, and full resyncs.
 
-import type { Clock } from '../../engine/clock.ts'
+import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletFirstSyncsMax, walletSyncsMax, walletSyncsWaitingMax } from '../../engine/limits.ts'
+import {
+  unknownAddressesMax,
+  walletFirstSyncsMax,
+  walletSyncsMax,
+  walletSyncsWaitingMax,
+} from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
+import type { Count } from '../../engine/process/metrics.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
 import { FairSlots, SlotsFull, type YieldSlot } from '../slots.ts'
 import type { WalletSource } from './history-sync.ts'
+import type { Wallet } from './wallet.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
 interface WalletSyncsParts {
@@ -145,4 +152,123 @@ function openSlots(runningMax: number): FairSlots {
     waitingMax: walletSyncsWaitingMax + walletSyncsMax - runningMax,
     ...{ heldMs: HELD_MS, heldAnywayMs: HELD_ANYWAY_MS },
   })
+}
+
+interface CatchUpParts {
+  readonly clock: Clock
+  /** Syncs a wallet in the background; null: not now. */
+  readonly sync: (warm: WarmWallet) => Promise<boolean> | null
+}
+
+const GATHERED_MS = 1_000
+/**
+ * The history is delayed by seconds, rarely by a minute. After that, the periodic sync of all wallets covers the
+ * wallet.
+ */
+const RETRY_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
+const REQUESTED_MS = 10 * MINUTE_MS
+/** Beyond this, wallets are synced at their next request. */
+const WALLETS_MAX = walletSyncsWaitingMax
+
+export class WalletCatchUps {
+  readonly #parts: CatchUpParts
+  readonly #timers = new Map<WalletAddress, StopTimer>()
+  #isStopped = false
+
+  constructor(parts: CatchUpParts) {
+    this.#parts = parts
+  }
+
+  /** Schedules a sync after a live fill. */
+  note(warm: WarmWallet): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const { proxy } = warm.wallet.record
+    if (warm.requestedMs === null || nowMs - warm.requestedMs > REQUESTED_MS) return
+    if (this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX) return
+    this.#syncAfter(warm, GATHERED_MS, 0)
+  }
+
+  #syncAfter(warm: WarmWallet, delayMs: number, tries: number): void {
+    const { proxy } = warm.wallet.record
+    const stop = this.#parts.clock.after(delayMs, () => {
+      this.#timers.delete(proxy)
+      if (warm.wallet.tail.isCovered) return
+      const nextDelayMs = RETRY_MS[tries]
+      const continueCatchUp = () => {
+        const isOver = warm.wallet.tail.isCovered || nextDelayMs === undefined
+        // A fill in the meantime may have scheduled another catch-up.
+        const isAlreadyPlanned = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
+        if (!isOver && !isAlreadyPlanned && !this.#isStopped)
+          this.#syncAfter(warm, nextDelayMs, tries + 1)
+      }
+      void (this.#parts.sync(warm) ?? Promise.resolve()).then(continueCatchUp)
+    })
+    this.#timers.set(proxy, stop)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const stop of this.#timers.values()) stop()
+    this.#timers.clear()
+  }
+}
+
+interface FullResyncsParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Counts full resyncs. */
+  readonly resyncs: Count
+}
+
+/** Delays after the first time; then once a day. */
+const LACKING_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  4 * HOUR_MS,
+]
+const DIFFERS_MS: readonly number[] = []
+
+interface ScheduledResync {
+  readonly atMs: number
+  readonly times: number
+}
+
+export class FullResyncs {
+  readonly #parts: FullResyncsParts
+  /** Monotonic times, oldest first. When full, the oldest is evicted and may be resynced at once. */
+  readonly #scheduled = new Map<WalletAddress, ScheduledResync>()
+
+  constructor(parts: FullResyncsParts) {
+    this.#parts = parts
+  }
+
+  /** Number of full resyncs scheduled for this wallet in this process. */
+  times(proxy: WalletAddress): number {
+    return this.#scheduled.get(proxy)?.times ?? 0
+  }
+
+  /** Makes the next sync a full resync if it is due; returns whether it is. */
+  schedule(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
+    const { clock, log, resyncs } = this.#parts
+    const { proxy, lacking } = wallet.record
+    const nowMs = clock.monotonicMs()
+    const { atMs, times } = this.#scheduled.get(proxy) ?? {
+      atMs: Number.NEGATIVE_INFINITY,
+      times: 0,
+    }
+    const pauses = why === 'lacking' ? LACKING_MS : DIFFERS_MS
+    if (nowMs - atMs < (pauses[times - 1] ?? DAY_MS)) return false
+    this.#scheduled.delete(proxy)
+    this.#scheduled.set(proxy, { atMs: nowMs, times: times + 1 })
+    for (const oldest of this.#scheduled.keys()) {
+      if (this.#scheduled.size <= unknownAddressesMax) break
+      this.#scheduled.delete(oldest)
+    }
+    resyncs.inc()
+    log.warn({ wallet: proxy, why, lacking }, 'all of a wallet is asked for again')
+    wallet.resyncAll()
+    return true
+  }
 }
