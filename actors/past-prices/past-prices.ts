@@ -7,17 +7,15 @@ import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
+import { type Deadline, unavailable } from '../deadline.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
 import { joinedPoints, PastRanges } from './ranges.ts'
-import {
-  type Deadline,
-  type VenuePriceRequestParts,
-  VenuePriceRequests,
-} from './venue-price-requests.ts'
+import { type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-requests.ts'
 
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
@@ -185,12 +183,8 @@ export class PastPrices implements PastPricesView {
     for (let day = fromDay; day <= toDay; day += 1) {
       const key = emptyKey(number, day)
       const count = (this.#emptyCounts.get(key) ?? 0) + 1
-      this.#emptyCounts.delete(key)
-      if (isEmpty) this.#emptyCounts.set(key, count)
-      const [oldest] = this.#emptyCounts.keys()
-      if (this.#emptyCounts.size > EMPTY_DAYS_MAX && oldest !== undefined) {
-        this.#emptyCounts.delete(oldest)
-      }
+      if (isEmpty) putLast(this.#emptyCounts, [key, count], EMPTY_DAYS_MAX)
+      else this.#emptyCounts.delete(key)
     }
     const detail = `${nativeId}, days ${fromDay} to ${toDay}`
     if (isEmpty)
@@ -199,7 +193,7 @@ export class PastPrices implements PastPricesView {
 
   /** Callers that need the same days share one request. */
   async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
-    const deadline = this.#requests.deadline(market)
+    const deadline = this.#requests.deadline()
     try {
       return await this.#requestUntil(deadline, market, question)
     } finally {
@@ -223,7 +217,8 @@ export class PastPrices implements PastPricesView {
         pending = fetched.finally(() => this.#pending.delete(key))
         this.#pending.set(key, pending)
       }
-      await deadline.wait(pending)
+      if ((await deadline.wait(pending)) === 'late')
+        throw unavailable(`${market.ref.platform} does not answer`)
       const cached = this.#lookUp(market, atMs)
       if (cached.kind === 'known') return cached.point
       missing = cached

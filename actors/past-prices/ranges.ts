@@ -5,6 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { VenuePriceRequests } from './venue-price-requests.ts'
@@ -76,7 +77,7 @@ export class PastRanges {
     const readAtMs = clock.nowMs()
     const { fromMs, toMs, stepMs } = range
     const windowMs = stepMs < HOUR_MS ? FINE_WINDOW_MS : COARSE_WINDOW_MS
-    const deadline = requests.deadline(market)
+    const deadline = requests.deadline()
     const answered: PricePoint[] = []
     let endMs: number = toMs
     try {
@@ -102,10 +103,7 @@ export class PastRanges {
   }
 
   #store(key: string, cached: CachedRange): void {
-    this.#cached.delete(key)
-    this.#cached.set(key, cached)
-    const [oldest] = this.#cached.keys()
-    if (this.#cached.size > pastRangesMax && oldest !== undefined) this.#cached.delete(oldest)
+    putLast(this.#cached, [key, cached], pastRangesMax)
   }
 }
 

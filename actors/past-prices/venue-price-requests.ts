@@ -1,7 +1,7 @@
 // Requests past prices from venues: few at once, within a request's deadline, with messages for users on failure.
 
 import type { Clock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
+import type { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
@@ -11,11 +11,11 @@ import {
   pastQueriesWaitingMax,
   pastQueryMsMax,
 } from '../../engine/limits.ts'
-import { onAbort } from '../../engine/on-abort.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { PastMarket, VenuePastPrices } from '../../engine/venues/venue.ts'
+import { Deadline, unavailable } from '../deadline.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
 import type { CatalogView, MarketView, PricePoint } from '../views.ts'
@@ -27,16 +27,6 @@ export interface VenuePriceRequestParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-}
-
-/** The deadline of one request. */
-export interface Deadline {
-  /** Aborts at the deadline or at shutdown. */
-  readonly signal: AbortSignal
-  /** Settles with the work; rejects with EngineError UNAVAILABLE at the deadline. Other requests may share the work. */
-  wait(work: Promise<void>): Promise<void>
-  /** Call it when the request is answered. */
-  end(): void
 }
 
 const TOO_MANY = 'too many past prices are being asked for'
@@ -57,25 +47,9 @@ export class VenuePriceRequests {
     this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
-  /** Starts the deadline of a request about this market. The caller must call `end`. */
-  deadline({ ref }: MarketView): Deadline {
-    const late = new AbortController()
-    const stopTimer = this.#parts.clock.after(pastQueryMsMax, () => late.abort())
-    const stopListening = onAbort(this.#stopping.signal, () => late.abort())
-    const { signal } = late
-    const refuse = () => unavailable(`${ref.platform} does not answer`)
-    return {
-      signal,
-      wait: (work) =>
-        new Promise((resolve, reject) => {
-          const unsubscribe = onAbort(signal, () => reject(refuse()))
-          work.then(resolve, reject).finally(unsubscribe)
-        }),
-      end: () => {
-        stopTimer()
-        stopListening()
-      },
-    }
+  /** The deadline of one request. It passes at shutdown too. */
+  deadline(): Deadline {
+    return new Deadline(this.#parts.clock, pastQueryMsMax, [this.#stopping.signal])
   }
 
   /**
@@ -134,8 +108,4 @@ export class VenuePriceRequests {
     const help = 'Ranges of past prices asked of the venues.'
     this.#parts.metrics.count('past_prices_asked_total', help, { outcome }).inc()
   }
-}
-
-function unavailable(detail: string, cause?: unknown): EngineError {
-  return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }

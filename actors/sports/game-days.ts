@@ -2,6 +2,7 @@
 // changes. Bounded by the catalogue.
 
 import { ByVenue } from '../../engine/by-venue.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'
 import type { GameClue } from '../../engine/sports/game-clue.ts'
 import {
@@ -105,10 +106,7 @@ export class GameDays {
       for (const [venue, games] of yield* this.#gathered(near)) byVenue.of(venue).push(...games)
     }
     const games = yield* pairVenueGames(new Map(byVenue.entries()), this.#table)
-    this.#cached.delete(key)
-    this.#cached.set(key, { stamp, games })
-    const oldest = this.#cached.keys().next().value
-    if (this.#cached.size > CACHED_MAX && oldest !== undefined) this.#cached.delete(oldest)
+    putLast(this.#cached, [key, { stamp, games }], CACHED_MAX)
     return games
   }
 

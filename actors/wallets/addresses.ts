@@ -1,9 +1,7 @@
 // Resolves an address to its wallet: from memory, from disk, or by a venue request. An owner's (EOA) address resolves
-// to its proxy wallet, whose record stores the owner. The end of the file has the running profile requests and the
-// request deadline.
+// to its proxy wallet, whose record stores the owner.
 
 import type { Clock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import {
@@ -11,10 +9,11 @@ import {
   unknownAddressesMax,
   walletSyncsWaitingMax,
 } from '../../engine/limits.ts'
-import { onAbort } from '../../engine/on-abort.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
+import { type Deadline, unavailable } from '../deadline.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
 import { loadPnlState, newRecord, type OpenedPnlState } from './stored-wallet.ts'
@@ -39,7 +38,7 @@ type ProfileSource = Pick<VenueWallets, 'profile'>
 
 /** The requester of a wallet and its deadline. */
 export interface WalletRequest {
-  readonly deadline: WalletDeadline
+  readonly deadline: Deadline
   readonly requester: Requester
 }
 
@@ -158,10 +157,6 @@ function nameless(proxy: WalletAddress): WalletProfile {
   return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
-export function unavailable(detail: string, cause?: unknown): EngineError {
-  return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
-}
-
 /**
  * Concurrent profile requests, in total and per requester. They are short and precede everything else of a first
  * request.
@@ -226,43 +221,10 @@ class WalletProfiles {
     { signal, requester }: ProfileCall,
   ): Promise<WalletProfile | null> {
     const profile = await this.#slots.run(signal, () => venue.profile(address, signal), requester)
-    if (profile === null) this.#noteUnknown(address)
-    return profile
-  }
-
-  /** When full, evicts the address requested longest ago. */
-  #noteUnknown(address: WalletAddress): void {
-    this.#unknownAddresses.delete(address)
-    this.#unknownAddresses.set(address, this.#clock.monotonicMs() + UNKNOWN_MS)
-    for (const oldest of this.#unknownAddresses.keys()) {
-      if (this.#unknownAddresses.size <= unknownAddressesMax) break
-      this.#unknownAddresses.delete(oldest)
+    if (profile === null) {
+      const untilMs = this.#clock.monotonicMs() + UNKNOWN_MS
+      putLast(this.#unknownAddresses, [address, untilMs], unknownAddressesMax)
     }
-  }
-}
-
-/**
- * Limits the wait of one request for a wallet: until its deadline, its signal aborts, or shutdown. The awaited work
- * continues. Call `end` when the request is answered.
- */
-export class WalletDeadline {
-  readonly #late = new AbortController()
-  readonly #ends: (() => void)[]
-
-  constructor(clock: Clock, waitMs: number, signals: readonly AbortSignal[]) {
-    const abort = () => this.#late.abort()
-    this.#ends = [clock.after(waitMs, abort), ...signals.map((signal) => onAbort(signal, abort))]
-  }
-
-  /** Resolves to the result of the work, or `late`; rejects as the work does. */
-  wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
-    return new Promise((resolve, reject) => {
-      const unsubscribe = onAbort(this.#late.signal, () => resolve('late'))
-      work.then(resolve, reject).finally(unsubscribe)
-    })
-  }
-
-  end(): void {
-    for (const end of this.#ends) end()
+    return profile
   }
 }

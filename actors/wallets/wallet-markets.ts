@@ -8,6 +8,7 @@ import { walletMarketsMax } from '../../engine/limits.ts'
 import { CURVE_ZERO, type FeeCurve } from '../../engine/market/fees.ts'
 import type { MarketListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
@@ -46,12 +47,8 @@ type Listed = Pick<MarketListing, 'nativeId' | 'question' | 'slug' | 'eventSlug'
 
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
-  /**
-   * Recently looked up facts, and the generation before; null: unknown. Two maps are cheaper than moving an entry at
-   * each lookup.
-   */
-  #facts = new Map<NativeMarketId, WalletMarket | null>()
-  #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
+  /** Looked up facts; null: unknown. Emptied when it is full. */
+  readonly #facts = new Map<NativeMarketId, WalletMarket | null>()
   /** Facts that are stored in the table. */
   readonly #storedFacts = new WeakSet<WalletMarket>()
   /** Time of the last venue request for a market that the catalogue lacks, or for a group. */
@@ -71,12 +68,8 @@ export class WalletMarkets {
   readonly find: FindWalletMarket = (id) => {
     const cached = this.#facts.get(id)
     if (cached !== undefined) return cached
-    const older = this.#olderFacts.get(id)
-    const facts = older === undefined ? this.#read(id) : older
-    if (this.#facts.size * 2 >= walletMarketsMax) {
-      this.#olderFacts = this.#facts
-      this.#facts = new Map()
-    }
+    const facts = this.#read(id)
+    if (this.#facts.size >= walletMarketsMax) this.#facts.clear()
     this.#facts.set(id, facts)
     return facts
   }
@@ -90,26 +83,21 @@ export class WalletMarkets {
 
   /** Drops the cached facts of a market whose listing changed, and those of its event's markets if the event grew. */
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
-    if (this.#facts.size + this.#olderFacts.size === 0) return
-    this.#drop(summary.nativeId)
+    if (this.#facts.size === 0) return
+    this.#facts.delete(summary.nativeId)
     // A new market of the event changes the groups of the others.
     if (summary.event === null || !this.#isGrown(summary.event)) return
-    for (const { ref } of this.#parts.marketsOfEvent(summary.event)) this.#drop(ref.nativeId)
+    for (const { ref } of this.#parts.marketsOfEvent(summary.event))
+      this.#facts.delete(ref.nativeId)
   }
 
   /** Whether an event has more markets than a known group of it. */
   #isGrown(event: string): boolean {
     const markets = this.#parts.marketsOfEvent(event)
-    const groupOf = (id: NativeMarketId) => this.#facts.get(id) ?? this.#olderFacts.get(id) ?? null
     return markets.some(({ ref }) => {
-      const group = groupOf(ref.nativeId)?.group ?? null
+      const group = this.#facts.get(ref.nativeId)?.group ?? null
       return group !== null && group.length < markets.length
     })
-  }
-
-  #drop(id: NativeMarketId): void {
-    this.#facts.delete(id)
-    this.#olderFacts.delete(id)
   }
 
   /**
@@ -161,7 +149,7 @@ export class WalletMarkets {
       const { markets } = await fetchMarkets(batch, signal)
       for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
       for (const id of batch) {
-        this.#drop(id)
+        this.#facts.delete(id)
         this.#noteFetched(id)
       }
     }
@@ -213,7 +201,7 @@ export class WalletMarkets {
     if (isGroupRequested(stored)) return stored.group === null
     const facts = stored ?? this.find(id) ?? unknownMarket(id)
     this.#parts.table.putMarket({ ...facts, group: null, isConverted: true })
-    this.#drop(id)
+    this.#facts.delete(id)
     return true
   }
 
@@ -221,7 +209,7 @@ export class WalletMarkets {
     const stored = this.#parts.table.market(id)
     if (stored?.isConverted !== true || stored.group !== null) return
     this.#parts.table.putMarket({ ...stored, group })
-    this.#drop(id)
+    this.#facts.delete(id)
   }
 
   #isWanted(id: NativeMarketId): boolean {
@@ -238,10 +226,7 @@ export class WalletMarkets {
   }
 
   #noteFetched(key: string): void {
-    this.#fetchedAtMs.delete(key)
-    this.#fetchedAtMs.set(key, this.#parts.clock.nowMs())
-    const [oldest] = this.#fetchedAtMs.size > walletMarketsMax ? this.#fetchedAtMs.keys() : []
-    if (oldest !== undefined) this.#fetchedAtMs.delete(oldest)
+    putLast(this.#fetchedAtMs, [key, this.#parts.clock.nowMs()], walletMarketsMax)
   }
 
   #storeFacts(id: NativeMarketId): void {

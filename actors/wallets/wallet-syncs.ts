@@ -11,6 +11,7 @@ import {
 } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count } from '../../engine/process/metrics.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
 import { FairSlots, SlotsFull, type YieldSlot } from '../slots.ts'
@@ -260,12 +261,7 @@ export class FullResyncs {
     }
     const pauses = why === 'lacking' ? LACKING_MS : DIFFERS_MS
     if (nowMs - atMs < (pauses[times - 1] ?? DAY_MS)) return false
-    this.#scheduled.delete(proxy)
-    this.#scheduled.set(proxy, { atMs: nowMs, times: times + 1 })
-    for (const oldest of this.#scheduled.keys()) {
-      if (this.#scheduled.size <= unknownAddressesMax) break
-      this.#scheduled.delete(oldest)
-    }
+    putLast(this.#scheduled, [proxy, { atMs: nowMs, times: times + 1 }], unknownAddressesMax)
     resyncs.inc()
     log.warn({ wallet: proxy, why, lacking }, 'all of a wallet is asked for again')
     wallet.resyncAll()

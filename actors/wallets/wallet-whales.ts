@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
+import { putLast } from '../../engine/put-last.ts'
 import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { SliceQuery, WhaleTable } from '../../storage/contract/storage.ts'
 
@@ -39,12 +40,8 @@ export class WalletWhales {
     if (wallet === null) return
     const address = wallet.toLowerCase()
     const previousMs = this.#lastMs.get(address)
-    this.#lastMs.delete(address)
-    this.#lastMs.set(address, previousMs === undefined || previousMs < atMs ? atMs : previousMs)
-    for (const oldest of this.#lastMs.keys()) {
-      if (this.#lastMs.size <= this.#countMax) break
-      this.#lastMs.delete(oldest)
-    }
+    const lastMs = previousMs === undefined || previousMs < atMs ? atMs : previousMs
+    putLast(this.#lastMs, [address, lastMs], this.#countMax)
   }
 
   /** Reads the rows of the last thirty days, a few per tick; resolves when done. */

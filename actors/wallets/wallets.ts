@@ -17,9 +17,10 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { WalletPort } from '../../engine/wallets/wallet-thread.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
+import { Deadline, unavailable } from '../deadline.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
-import { unavailable, WalletAddresses, WalletDeadline, type WalletRequest } from './addresses.ts'
+import { WalletAddresses, type WalletRequest } from './addresses.ts'
 import { WalletComparisons } from './comparisons.ts'
 import { LedgerDamage } from './ledger.ts'
 import { LiveFills, WalletFollows } from './live-fills.ts'
@@ -235,7 +236,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const { record } = warm.wallet
     const source = this.#source
     if (warm.comparison === null && source !== null) {
-      const deadline = new WalletDeadline(clock, COMPARE_MS, [signal])
+      const deadline = new Deadline(clock, COMPARE_MS, [signal])
       await deadline.wait(this.#compare(warm, source))
       deadline.end()
     }
@@ -251,7 +252,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     requester = SYSTEM,
   ): Promise<{ readonly warm: WarmWallet; readonly view: WalletView } | null> {
     const signals = [signal, this.#stopping.signal]
-    const deadline = new WalletDeadline(this.#parts.clock, walletWaitMsMax, signals)
+    const deadline = new Deadline(this.#parts.clock, walletWaitMsMax, signals)
     try {
       const venue = this.#source?.wallets ?? null
       const warm = await this.#addresses.warmOf(address, venue, { deadline, requester })

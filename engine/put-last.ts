@@ -1,0 +1,13 @@
+/** Sets an entry as the newest of a map, and drops the oldest ones beyond `countMax`. */
+export function putLast<Key, Value>(
+  map: Map<Key, Value>,
+  [key, value]: readonly [Key, Value],
+  countMax: number,
+): void {
+  map.delete(key)
+  map.set(key, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= countMax) return
+    map.delete(oldest)
+  }
+}
