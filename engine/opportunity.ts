@@ -1,5 +1,3 @@
-// Arbitrage opportunities: baskets of outcomes that earn a profit now.
-
 import type { NativeMarketId, VenueKey } from './ids.ts'
 import type { MarketRef } from './market/market.ts'
 import {
@@ -13,8 +11,8 @@ import {
 } from './units.ts'
 
 /** `cross_venue`: the same question on two venues. `single_venue`: the outcomes of one exclusive event. */
-export type OpportunityKind = 'cross_venue' | 'single_venue'
-export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'single_venue']
+export const OPPORTUNITY_KINDS = ['cross_venue', 'single_venue'] as const
+export type OpportunityKind = (typeof OPPORTUNITY_KINDS)[number]
 
 /**
  * Why an opportunity ended.
@@ -25,21 +23,15 @@ export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'si
  * - `stopped`: the service was stopped while it was open.
  * - `restarted`: it was open when the last run ended, in whatever way.
  */
-export type CloseReason =
-  | 'prices'
-  | 'stale'
-  | 'market_closed'
-  | 'match_changed'
-  | 'stopped'
-  | 'restarted'
-export const CLOSE_REASONS: readonly CloseReason[] = [
+export const CLOSE_REASONS = [
   'prices',
   'stale',
   'market_closed',
   'match_changed',
   'stopped',
   'restarted',
-]
+] as const
+export type CloseReason = (typeof CLOSE_REASONS)[number]
 
 /** A number of contracts of every leg, at one price each. */
 export interface BasketStep {

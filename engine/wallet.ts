@@ -1,5 +1,4 @@
-// Types of venue a's wallets, shared by the Data API client, the PnL rules, the ledger on disk and the API
-// server. Integers throughout: micro-dollars, micro-contracts.
+// Types of venue a's wallets. Integers throughout: micro-dollars, micro-contracts.
 
 import type { NativeMarketId, OutcomeId, WalletAddress } from './ids.ts'
 import type { FeeCurve } from './market/fees.ts'
@@ -9,23 +8,10 @@ import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
  * Kind of a wallet event. Stored as a number, so the order must not change.
  * - `income`: rewards, rebates, yield and other payments of the venue. Not part of trading PnL.
  * - `migration`: contracts of an old token were replaced by as many of a new one.
- * - `combo…`: bets on several markets at once (combos), which belong to no served market.
+ * - `combo…`: bets on several markets at once (combos), which belong to no served market. `comboOther`: the combo
+ *   ended in another way, so its result is unknown.
  */
-export type WalletEventKind =
-  | 'buy'
-  | 'sell'
-  | 'split'
-  | 'merge'
-  | 'redeem'
-  | 'conversion'
-  | 'income'
-  | 'migration'
-  | ComboEventKind
-
-/** `comboOther`: the combo ended in another way, so its result is unknown. */
-export type ComboEventKind = 'comboBuy' | 'comboSell' | 'comboRedeem' | 'comboOther'
-
-export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
+export const WALLET_EVENT_KINDS = [
   'buy',
   'sell',
   'split',
@@ -38,7 +24,9 @@ export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
   'comboSell',
   'comboRedeem',
   'comboOther',
-]
+] as const
+export type WalletEventKind = (typeof WALLET_EVENT_KINDS)[number]
+export type ComboEventKind = Extract<WalletEventKind, `combo${string}`>
 
 export function isComboKind(kind: WalletEventKind): kind is ComboEventKind {
   return kind.startsWith('combo')

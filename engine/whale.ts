@@ -53,75 +53,51 @@ export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade)
 
 /** The sums of fills with one key. The order of adding does not matter. */
 export class FillSum {
-  #first: WhaleFill
-  #count = 1
+  /** The fill that was published first. Unpublished fills come after published ones, the oldest first. */
+  first: WhaleFill
+  count = 1
+  /** Dollars of all fills, in millionths: the exact sum, rounded down once. */
+  usd: number
+  /** Whether any of them was published as a trade. Historical trades were not. */
+  isPublished: boolean
+  oldestMs: TimeMs
+  newestMs: TimeMs
   #size: number
-  #usd: number
   #maker: string | null
-  #isPublished: boolean
-  #oldestMs: TimeMs
-  #newestMs: TimeMs
   /** The exact sums, from the second fill on. Most whales have one fill. */
   #weights: Weights | null = null
 
   constructor(fill: WhaleFill) {
     const { trade } = fill
-    this.#first = fill
+    this.first = fill
     this.#size = trade.size
-    this.#usd = trade.usd
+    this.usd = trade.usd
     this.#maker = trade.maker
-    this.#isPublished = fill.offset !== null
-    this.#oldestMs = trade.timeMs
-    this.#newestMs = trade.timeMs
+    this.isPublished = fill.offset !== null
+    this.oldestMs = trade.timeMs
+    this.newestMs = trade.timeMs
   }
 
   add(fill: WhaleFill): void {
     const { trade } = fill
-    this.#weights ??= weightOf(this.#first.trade)
+    this.#weights ??= weightOf(this.first.trade)
     const { value, size, paid } = weightOf(trade)
     this.#weights.value += value
     this.#weights.size += size
     this.#weights.paid += paid
-    this.#count += 1
+    this.count += 1
     this.#size = atMostSafe(this.#weights.size)
-    this.#usd = atMostSafe(this.#weights.paid / BigInt(MICROS))
+    this.usd = atMostSafe(this.#weights.paid / BigInt(MICROS))
     if (this.#maker !== trade.maker) this.#maker = null
-    if (fill.offset !== null) this.#isPublished = true
-    if (trade.timeMs < this.#oldestMs) this.#oldestMs = trade.timeMs
-    if (trade.timeMs > this.#newestMs) this.#newestMs = trade.timeMs
-    if (isBefore(fill, this.#first)) this.#first = fill
-  }
-
-  /** The fill that was published first. Unpublished fills come after published ones, the oldest first. */
-  get first(): WhaleFill {
-    return this.#first
-  }
-
-  get count(): number {
-    return this.#count
-  }
-
-  /** Dollars of all fills, in millionths: the exact sum, rounded down once. */
-  get usd(): number {
-    return this.#usd
-  }
-
-  /** Whether any of them was published as a trade. Historical trades were not. */
-  get isPublished(): boolean {
-    return this.#isPublished
-  }
-
-  get oldestMs(): TimeMs {
-    return this.#oldestMs
-  }
-
-  get newestMs(): TimeMs {
-    return this.#newestMs
+    if (fill.offset !== null) this.isPublished = true
+    if (trade.timeMs < this.oldestMs) this.oldestMs = trade.timeMs
+    if (trade.timeMs > this.newestMs) this.newestMs = trade.timeMs
+    if (isBefore(fill, this.first)) this.first = fill
   }
 
   /** The row of these fills, without its ordinal. */
   row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
-    const { side, outcomeIndex, taker, txHash, isBlock } = this.#first.trade
+    const { side, outcomeIndex, taker, txHash, isBlock } = this.first.trade
     return {
       nativeId,
       timeMs,
@@ -129,7 +105,7 @@ export class FillSum {
       size: sizeMicros(this.#size),
       side,
       outcomeIndex,
-      usd: usdMicros(this.#usd),
+      usd: usdMicros(this.usd),
       maker: this.#maker,
       taker,
       txHash,
@@ -140,13 +116,13 @@ export class FillSum {
       eventSlug: facts.eventSlug,
       category: facts.category,
       wallet: taker,
-      fills: this.#count,
+      fills: this.count,
     }
   }
 
   /** Average price weighted by size, rounded half up, of the first outcome. */
   #price(): PriceMicros {
-    if (this.#weights === null || this.#weights.size === 0n) return this.#first.trade.price
+    if (this.#weights === null || this.#weights.size === 0n) return this.first.trade.price
     const { value, size } = this.#weights
     return priceMicros(Number((value * 2n + size) / (size * 2n)))
   }

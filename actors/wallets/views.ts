@@ -20,13 +20,8 @@ import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../market/views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */
-export type WalletWindow = 'one_day' | 'seven_day' | 'thirty_day' | 'all_time'
-export const WALLET_WINDOWS: readonly WalletWindow[] = [
-  'one_day',
-  'seven_day',
-  'thirty_day',
-  'all_time',
-]
+export const WALLET_WINDOWS = ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const
+export type WalletWindow = (typeof WALLET_WINDOWS)[number]
 
 /** A position with current values. */
 export interface PositionView extends PositionFigures {
