@@ -17,7 +17,12 @@ import type {
 } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
-import { netRealized } from '../../../engine/wallets/wallet-figures.ts'
+import {
+  netRealized,
+  type PnlGranularity,
+  type PnlPosition,
+  type WalletTotals,
+} from '../../../engine/wallets/wallet-figures.ts'
 import {
   accountFigures,
   naiveFigures,
@@ -197,18 +202,15 @@ test('rejects truncated bytes and other versions', () => {
 })
 
 test('keeps pending write-offs through a copy and through packing', () => {
-  const resolvedAtMs = timeMs(START_MS + 100 * SECOND)
-  const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
-  const published = new Told(facts)
-  published.apply('buy', [0, 'm-yes', 10, 4])
+  const told = new Told(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
   // No figure was read: the loser is not written off yet.
-  const copy = published.tally.copy()
-  const opened = PnlState.unpack(published.tally.copy().pack())
+  const copy = told.state.copy()
+  const opened = PnlState.unpack(told.state.copy().pack())
   assert.ok(opened !== null)
-  for (const state of [copy, opened, copy.copy()]) {
+  for (const state of [copy.copy(), copy, opened]) {
     const { amount, lost, realized } = positionOf(state, 'm-yes')
     assert.deepEqual([amount, lost, realized], [0, 4_000_000, -4_000_000])
-    assert.deepEqual(accountFigures(state, []), accountFigures(published.tally, []))
+    assert.deepEqual(accountFigures(state, []), accountFigures(told.state, []))
   }
 })
 
@@ -282,209 +284,192 @@ function event(
   }
 }
 
+type Given = Parameters<typeof event>
+
+/** A wallet after some events. */
 class Told {
-  readonly tally = PnlState.empty()
+  readonly state = PnlState.empty()
   readonly #markets: readonly WalletMarket[]
 
   constructor(...markets: readonly WalletMarket[]) {
     this.#markets = markets
   }
 
-  apply(...given: Parameters<typeof event>) {
+  apply(...given: Given) {
     const find = (id: string) => this.#markets.find(({ nativeId }) => nativeId === id) ?? null
-    return this.tally.apply(event(...given), find)
+    return this.state.apply(event(...given), find)
   }
 
-  position(token: string) {
-    return positionOf(this.tally, token)
+  all(...events: readonly Given[]): this {
+    for (const given of events) this.apply(...given)
+    return this
+  }
+
+  /** Some figures of a position, in the order of the names. */
+  of(token: string, ...names: readonly (keyof PnlPosition)[]): unknown[] {
+    const position = positionOf(this.state, token)
+    return names.map((name) => position[name])
+  }
+
+  totals(...names: readonly (keyof WalletTotals)[]): unknown[] {
+    const totals = this.state.totals()
+    return names.map((name) => totals[name])
+  }
+
+  /** What was realised in one second. */
+  realizedAt(second: number): number {
+    const atMs = timeMs(START_MS + second * SECOND)
+    return this.state.between(atMs, atMs).realized
   }
 }
+
+const resolved = (second: number, payout: number) => ({
+  payout: priceMicros(payout),
+  resolvedAtMs: timeMs(START_MS + second * SECOND),
+})
 
 test('floors proportional shares exactly at every size and below 0, and makes the parts add up', () => {
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
-    const complete = any()
-    const part = Math.min(any(), complete)
+    const total = any()
+    const part = Math.min(any(), total)
     const value = any() * (random.below(2) === 0 ? 1 : -1)
     const product = BigInt(value) * BigInt(part)
-    const rest = ((product % BigInt(complete)) + BigInt(complete)) % BigInt(complete)
-    assert.equal(
-      BigInt(shareOf(value, { part, total: complete })),
-      (product - rest) / BigInt(complete),
-    )
+    const rest = ((product % BigInt(total)) + BigInt(total)) % BigInt(total)
+    assert.equal(BigInt(shareOf(value, { part, total })), (product - rest) / BigInt(total))
     const parts = partsOf(value, 1 + random.below(7))
-    assert.equal(
-      parts.reduce((sum, one) => sum + BigInt(one), 0n),
-      BigInt(value),
-    )
+    const sum = parts.reduce((all, one) => all + BigInt(one), 0n)
+    assert.equal(sum, BigInt(value))
     assert.ok(parts.every((one) => one === parts[0] || one === parts.at(-1)))
   }
 })
 
 test('raises the average cost on buys, realises against it on sales, and gives the last sale the remaining cost', () => {
-  const published = new Told(market('m'))
-  published.apply('buy', [0, 'm-yes', 10, 4])
-  published.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
-  published.apply('sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) })
-  const { amount, cost, realized, fees, isCostKnown } = published.position('m-yes')
-  assert.deepEqual(
-    { amount, cost, realized, fees, isCostKnown },
-    { amount: 15e6, cost: 7_500_000, realized: 1_000_000, fees: 320_000, isCostKnown: true },
+  const told = new Told(market('m')).all(
+    ['buy', [0, 'm-yes', 10, 4]],
+    ['buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) }],
+    ['sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) }],
   )
-  published.apply('sell', [3, 'm-yes', 14.999999, 1])
-  assert.equal(published.position('m-yes').cost, 1, 'floor(7,500,000 × 14,999,999 / 15,000,000)')
-  published.apply('sell', [4, 'm-yes', 0.000001, 0])
-  assert.equal(published.position('m-yes').cost, 0)
-  assert.equal(published.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
+  const figures = told.of('m-yes', 'amount', 'cost', 'realized', 'fees', 'isCostKnown')
+  assert.deepEqual(figures, [15e6, 7_500_000, 1_000_000, 320_000, true])
+  told.apply('sell', [3, 'm-yes', 14.999999, 1])
+  assert.deepEqual(told.of('m-yes', 'cost'), [1], 'floor(7,500,000 × 14,999,999 / 15,000,000)')
+  told.apply('sell', [4, 'm-yes', 0.000001, 0])
+  assert.deepEqual(told.of('m-yes', 'cost', 'realized'), [0, 1_000_000 + 1_000_000 - 7_500_000])
 })
 
 test('realises nothing for disposals beyond known holdings, and marks the position', () => {
-  const published = new Told(market('m'))
-  published.apply('buy', [0, 'm-yes', 3, 1.5])
-  published.apply('sell', [1, 'm-yes', 4, 2.4])
-  const { amount, balance, cost, realized, sold, soldUsd, isCostKnown } =
-    published.position('m-yes')
-  assert.deepEqual([amount, balance, cost], [0, 0, 0])
-  assert.equal(realized, 300_000, 'three of the four, for 1.8 of the 2.4 dollars')
-  assert.deepEqual([sold, soldUsd, isCostKnown], [4_000_000, 2_400_000, false])
-  published.apply('sell', [2, 'm-no', 1, 0.9])
-  assert.deepEqual(
-    [published.position('m-no').realized, published.position('m-no').isCostKnown],
-    [0, false],
+  const told = new Told(market('m')).all(
+    ['buy', [0, 'm-yes', 3, 1.5]],
+    ['sell', [1, 'm-yes', 4, 2.4]],
+    ['sell', [2, 'm-no', 1, 0.9]],
   )
-  assert.equal(
-    published.tally.totals().volume,
-    1_500_000 + 2_400_000 + 900_000,
-    'all of it is volume',
-  )
+  assert.deepEqual(told.of('m-yes', 'amount', 'balance', 'cost'), [0, 0, 0])
+  // Three of the four, for 1.8 of the 2.4 dollars.
+  const figures = told.of('m-yes', 'realized', 'sold', 'soldUsd', 'isCostKnown')
+  assert.deepEqual(figures, [300_000, 4_000_000, 2_400_000, false])
+  assert.deepEqual(told.of('m-no', 'realized', 'isCostKnown'), [0, false])
+  assert.deepEqual(told.totals('volume'), [1_500_000 + 2_400_000 + 900_000], 'all of it is volume')
 })
 
 test('splits at half a dollar per side, treats a merge as sales, and assigns the odd micro-dollar to the last side', () => {
-  const published = new Told(market('m'))
-  published.apply('split', [0, 'm', 3.000001])
-  assert.equal(published.position('m-yes').cost, 1_500_000)
-  assert.equal(published.position('m-no').cost, 1_500_001)
-  published.apply('sell', [1, 'm-no', 3.000001, 2])
-  published.apply('buy', [2, 'm-no', 1, 0.2])
-  published.apply('merge', [3, 'm', 1])
-  assert.equal(published.position('m-no').realized, 2_000_000 - 1_500_001 + 300_000)
-  assert.equal(published.position('m-yes').realized, 500_000 - 499_999, 'floor of the cost')
-  const { splits, merges, trades, volume } = published.tally.totals()
-  assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
+  const told = new Told(market('m')).all(['split', [0, 'm', 3.000001]])
+  assert.deepEqual([told.of('m-yes', 'cost'), told.of('m-no', 'cost')], [[1_500_000], [1_500_001]])
+  told.all(['sell', [1, 'm-no', 3.000001, 2]], ['buy', [2, 'm-no', 1, 0.2]], ['merge', [3, 'm', 1]])
+  assert.deepEqual(told.of('m-no', 'realized'), [2_000_000 - 1_500_001 + 300_000])
+  assert.deepEqual(told.of('m-yes', 'realized'), [500_000 - 499_999], 'floor of the cost')
+  assert.deepEqual(told.totals('splits', 'merges', 'trades', 'volume'), [1, 1, 2, 2_200_000])
 })
 
 test('realises a loser at the resolution, or at the market’s last event if that is later', () => {
-  const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
-  const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
-  const published = new Told(facts)
-  published.apply('buy', [0, 'm-yes', 10, 4])
-  const at = (second: number) => timeMs(START_MS + second * SECOND)
-  assert.equal(published.tally.between(at(100), at(100)).realized, -4_000_000)
-  published.apply('buy', [150, 'm-yes', 10, 1])
-  assert.equal(published.tally.between(at(100), at(100)).realized, 0, 'taken back')
-  assert.equal(published.tally.between(at(150), at(150)).realized, -5_000_000)
-  const { balance, amount, cost, lost, updatedAtMs } = published.position('m-yes')
-  assert.deepEqual([balance, amount, cost, lost], [20_000_000, 0, 0, 5_000_000])
-  assert.equal(updatedAtMs, at(150))
-  published.apply('redeem', [200, 'm', 0])
-  assert.equal(published.position('m-yes').balance, 0)
-  assert.equal(
-    published.tally.between(at(150), at(150)).realized,
-    -5_000_000,
-    'a redemption is too late',
-  )
-  assert.equal(published.tally.between(at(200), at(200)).realized, 0)
+  const told = new Told(market('m', resolved(100.4, 0))).all(['buy', [0, 'm-yes', 10, 4]])
+  assert.equal(told.realizedAt(100), -4_000_000)
+  told.apply('buy', [150, 'm-yes', 10, 1])
+  assert.deepEqual([told.realizedAt(100), told.realizedAt(150)], [0, -5_000_000], 'taken back')
+  const figures = told.of('m-yes', 'balance', 'amount', 'cost', 'lost', 'updatedAtMs')
+  assert.deepEqual(figures, [20_000_000, 0, 0, 5_000_000, START_MS + 150 * SECOND])
+  told.apply('redeem', [200, 'm', 0])
+  assert.deepEqual(told.of('m-yes', 'balance'), [0])
+  assert.deepEqual([told.realizedAt(150), told.realizedAt(200)], [-5_000_000, 0], 'too late')
 })
 
 test('pays the payout, including fractional payouts, for all holdings of both sides on redemption', () => {
-  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const published = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
-  published.apply('buy', [0, 'm-yes', 1.5, 0.6])
-  published.apply('buy', [1, 'm-no', 2, 1])
-  published.apply('redeem', [9, 'm', 0, 0])
-  assert.equal(published.position('m-yes').realized, 499_999 - 600_000)
-  assert.equal(published.position('m-no').realized, 1_333_334 - 1_000_000)
-  assert.deepEqual(published.tally.openMarkets(), [])
+  const told = new Told(market('m', resolved(5, 333_333))).all(
+    ['buy', [0, 'm-yes', 1.5, 0.6]],
+    ['buy', [1, 'm-no', 2, 1]],
+    ['redeem', [9, 'm', 0, 0]],
+  )
+  assert.deepEqual(told.of('m-yes', 'realized'), [499_999 - 600_000])
+  assert.deepEqual(told.of('m-no', 'realized'), [1_333_334 - 1_000_000])
+  assert.deepEqual(told.state.openMarkets(), [])
 })
 
 test('infers the winner when no payout is known and the dollars equal one side’s holdings', () => {
-  const published = new Told(market('m'))
-  published.apply('buy', [0, 'm-yes', 10, 4])
-  published.apply('buy', [0, 'm-no', 7, 2])
-  published.apply('redeem', [9, 'm', 7, 7])
-  assert.equal(published.position('m-yes').realized, -4_000_000)
-  assert.equal(published.position('m-no').realized, 5_000_000)
-  assert.ok(published.position('m-no').isCostKnown)
-  assert.deepEqual(published.tally.guessedMarkets(), [nativeMarketId('m')])
-  const other = new Told(market('m'))
-  other.apply('buy', [0, 'm-yes', 1, 0.4])
-  other.apply('buy', [0, 'm-no', 3, 1])
-  other.apply('redeem', [9, 'm', 2, 2])
-  assert.equal(other.position('m-yes').realized, 0, 'of No alone there was enough')
-  assert.equal(other.position('m-no').realized, 2_000_000 - 666_666)
-  assert.equal(other.position('m-no').balance, 1_000_000)
-  assert.ok(!other.position('m-no').isCostKnown)
-  const both = new Told(market('m'))
-  both.apply('buy', [0, 'm-yes', 3, 0.4])
-  both.apply('buy', [0, 'm-no', 3, 1])
-  both.apply('redeem', [8, 'm', 0, 0])
-  assert.equal(both.position('m-yes').balance, 3_000_000, 'the row does not say which one lost')
+  const bought = (yes: number, no: number) =>
+    new Told(market('m')).all(['buy', [0, 'm-yes', yes, 0.4]], ['buy', [0, 'm-no', no, 1]])
+  const told = bought(10, 7).all(['redeem', [9, 'm', 7, 7]])
+  assert.deepEqual(told.of('m-yes', 'realized'), [-400_000])
+  assert.deepEqual(told.of('m-no', 'realized', 'isCostKnown'), [6_000_000, true])
+  assert.deepEqual(told.state.guessedMarkets(), [nativeMarketId('m')])
+  // Of No alone there was enough.
+  const other = bought(1, 3).all(['redeem', [9, 'm', 2, 2]])
+  assert.deepEqual(other.of('m-yes', 'realized'), [0])
+  const figures = other.of('m-no', 'realized', 'balance', 'isCostKnown')
+  assert.deepEqual(figures, [2_000_000 - 666_666, 1_000_000, false])
+  // The first row does not say which one lost.
+  const both = bought(3, 3).all(['redeem', [8, 'm', 0, 0]])
+  assert.deepEqual(both.of('m-yes', 'balance'), [3_000_000])
   both.apply('redeem', [9, 'm', 2, 2])
-  assert.equal(both.position('m-yes').realized, 1_000_000 - 400_000)
-  assert.equal(both.position('m-no').realized, 0)
-  assert.ok(!both.position('m-no').isCostKnown)
+  assert.deepEqual(both.of('m-yes', 'realized'), [1_000_000 - 400_000])
+  assert.deepEqual(both.of('m-no', 'realized', 'isCostKnown'), [0, false])
 })
 
 test('converts No in two of four markets to dollars, and to Yes in the other two at the remaining cost', () => {
-  const published = new Told(...grouped)
-  published.apply('buy', [0, 'm0-no', 10, 7])
-  published.apply('buy', [0, 'm2-no', 20, 18])
   const converted = ['m0', 'm2'].map(nativeMarketId)
-  published.apply('conversion', [1, 'm0', 10, 10], { converted })
-  assert.deepEqual(
-    [published.position('m0-no').amount, published.position('m2-no').amount],
-    [0, 10_000_000],
+  const told = new Told(...grouped).all(
+    ['buy', [0, 'm0-no', 10, 7]],
+    ['buy', [0, 'm2-no', 20, 18]],
+    ['conversion', [1, 'm0', 10, 10], { converted }],
   )
-  assert.equal(published.position('m2-no').cost, 9_000_000)
+  assert.deepEqual(told.of('m0-no', 'amount'), [0])
+  assert.deepEqual(told.of('m2-no', 'amount', 'cost'), [10_000_000, 9_000_000])
   // 7 + 9 dollars of cost, less (2 − 1) × 10 dollars, for 10 Yes each.
-  assert.equal(published.position('m1-yes').cost, 3_000_000)
-  assert.equal(published.position('m3-yes').cost, 3_000_000)
-  assert.equal(published.position('m3-yes').amount, 10_000_000)
-  const { realized, conversions, trades } = published.tally.totals()
-  assert.deepEqual([realized, conversions, trades], [0, 1, 2])
-  const touched = Array.from(published.tally.positions(), ({ token }) => String(token))
+  assert.deepEqual(told.of('m1-yes', 'cost'), [3_000_000])
+  assert.deepEqual(told.of('m3-yes', 'cost', 'amount'), [3_000_000, 10_000_000])
+  assert.deepEqual(told.totals('realized', 'conversions', 'trades'), [0, 1, 2])
+  const touched = Array.from(told.state.positions(), ({ token }) => String(token))
   assert.ok(!touched.includes('m1-no'), 'nothing else was touched')
 })
 
 test('gives Yes a negative price after a cheap No, and realises No in every market', () => {
-  const published = new Told(...grouped)
-  for (const name of GROUP) published.apply('buy', [0, `${name}-no`, 10, 1])
-  const three = GROUP.slice(0, 3).map(nativeMarketId)
-  published.apply('conversion', [1, 'm0', 5, 10], { converted: three })
-  assert.equal(published.position('m3-yes').cost, 1_500_000 - 10_000_000)
-  published.apply('conversion', [2, 'm0', 5, 15], { converted: GROUP.map(nativeMarketId) })
-  assert.equal(published.tally.totals().realized, 15_000_000 - 2_000_000)
-  assert.equal(published.position('m0-no').realized, 3_750_000 - 500_000)
+  const told = new Told(...grouped)
+  for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
+  const group = GROUP.map(nativeMarketId)
+  told.apply('conversion', [1, 'm0', 5, 10], { converted: group.slice(0, 3) })
+  assert.deepEqual(told.of('m3-yes', 'cost'), [1_500_000 - 10_000_000])
+  told.apply('conversion', [2, 'm0', 5, 15], { converted: group })
+  assert.deepEqual(told.totals('realized'), [15_000_000 - 2_000_000])
+  assert.deepEqual(told.of('m0-no', 'realized'), [3_750_000 - 500_000])
 })
 
 test('marks Yes converted from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
-  const published = new Told(...grouped)
-  published.apply('buy', [0, 'm0-no', 4, 2])
-  published.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
-  assert.deepEqual(
-    [published.position('m0-no').amount, published.position('m0-no').isCostKnown],
-    [0, false],
+  const converted = [nativeMarketId('m0')]
+  const told = new Told(...grouped).all(
+    ['buy', [0, 'm0-no', 4, 2]],
+    ['conversion', [1, 'm0', 5, 0], { converted }],
   )
-  assert.equal(published.position('m1-yes').cost, 666_666)
-  assert.equal(published.position('m3-yes').cost, 666_668)
-  assert.ok(GROUP.slice(1).every((name) => !published.position(`${name}-yes`).isCostKnown))
-  const lone = new Told(market('m0'))
-  lone.apply('buy', [0, 'm0-no', 4, 2])
-  lone.apply('conversion', [1, 'm0', 3, 0], { converted: [nativeMarketId('m0')] })
-  const { amount, cost, realized, isCostKnown } = lone.position('m0-no')
-  assert.deepEqual([amount, cost, realized, isCostKnown], [1_000_000, 500_000, 0, false])
-  assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
+  assert.deepEqual(told.of('m0-no', 'amount', 'isCostKnown'), [0, false])
+  assert.deepEqual(told.of('m1-yes', 'cost', 'isCostKnown'), [666_666, false])
+  assert.deepEqual(told.of('m2-yes', 'isCostKnown'), [false])
+  assert.deepEqual(told.of('m3-yes', 'cost', 'isCostKnown'), [666_668, false])
+  const lone = new Told(market('m0')).all(
+    ['buy', [0, 'm0-no', 4, 2]],
+    ['conversion', [1, 'm0', 3, 0], { converted }],
+  )
+  const figures = lone.of('m0-no', 'amount', 'cost', 'realized', 'isCostKnown')
+  assert.deepEqual(figures, [1_000_000, 500_000, 0, false])
+  assert.deepEqual(lone.state.guessedMarkets(), converted)
 })
 
 test('realises the cash of converting all markets at once, to the micro-dollar, like the reference', () => {
@@ -500,105 +485,81 @@ test('realises the cash of converting all markets at once, to the micro-dollar, 
     })
     const paid = micros(size) * (names.length - 1)
     const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
-    const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-    const pnlState = PnlState.empty()
-    for (const one of [...events, all]) pnlState.apply(one, find)
-    assert.deepEqual(accountFigures(pnlState, []), naiveFigures([...events, all], find, []))
-    const { positions, totals } = accountFigures(pnlState, [])
+    const found = accountFigures(accountOf([...events, all], finder(markets)), [])
+    assert.deepEqual(found, naiveFigures([...events, all], finder(markets), []))
     const spent = events.reduce((sum, { usd }) => sum + usd, 0)
-    const held = positions.reduce((sum, { cost }) => sum + cost, 0)
-    assert.equal(totals.realized, paid - (spent - held), `seed ${seed}`)
+    const held = found.positions.reduce((sum, { cost }) => sum + cost, 0)
+    assert.equal(found.totals.realized, paid - (spent - held), `seed ${seed}`)
   }
 })
 
 test('counts a market as won or lost when no position is open, and as open again after a purchase', () => {
-  const published = new Told(market('w'), market('l'), market('e'), market('o'))
-  published.apply('buy', [0, 'w-yes', 2, 1])
-  published.apply('buy', [1, 'w-no', 2, 1])
-  published.apply('sell', [2, 'w-yes', 2, 1.5])
-  assert.equal(published.tally.totals().wins, 0, 'the other side is still held')
-  published.apply('sell', [3, 'w-no', 2, 0.75])
-  published.apply('buy', [4, 'l-yes', 1, 1])
-  published.apply('sell', [5, 'l-yes', 1, 0])
-  published.apply('buy', [6, 'e-yes', 1, 0.5])
-  published.apply('sell', [7, 'e-yes', 1, 0.5])
-  published.apply('buy', [8, 'o-yes', 1, 0.5])
-  const counted = () => {
-    const { markets, wins, losses } = published.tally.totals()
-    return [markets, wins, losses, published.tally.openMarkets().join()]
-  }
-  assert.deepEqual(counted(), [4, 1, 1, 'o'])
-  published.apply('buy', [9, 'w-yes', 1, 0.5])
-  assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
-})
-
-test('reports income and fees separately from realised PnL', () => {
-  const published = new Told()
-  published.apply('income', [0, '', 25.5])
-  published.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
-  const { income, fees, realized, trades, firstTradeMs } = published.tally.totals()
-  assert.deepEqual([income, fees, realized, trades], [25_500_000, 30_000, 0, 1])
-  assert.equal(firstTradeMs, START_MS + SECOND)
-  assert.equal(published.position('m-yes').outcomeIndex, -1, 'the market is unknown')
+  const told = new Told(market('w'), market('l'), market('e'), market('o')).all(
+    ['buy', [0, 'w-yes', 2, 1]],
+    ['buy', [1, 'w-no', 2, 1]],
+    ['sell', [2, 'w-yes', 2, 1.5]],
+  )
+  assert.deepEqual(told.totals('wins'), [0], 'the other side is still held')
+  told.all(
+    ['sell', [3, 'w-no', 2, 0.75]],
+    ['buy', [4, 'l-yes', 1, 1]],
+    ['sell', [5, 'l-yes', 1, 0]],
+    ['buy', [6, 'e-yes', 1, 0.5]],
+    ['sell', [7, 'e-yes', 1, 0.5]],
+    ['buy', [8, 'o-yes', 1, 0.5]],
+  )
+  assert.deepEqual(told.totals('markets', 'wins', 'losses'), [4, 1, 1])
+  assert.equal(told.state.openMarkets().join(), 'o')
+  told.apply('buy', [9, 'w-yes', 1, 0.5])
+  assert.deepEqual(told.totals('markets', 'wins', 'losses'), [4, 0, 1])
+  assert.equal(told.state.openMarkets().join(), 'w,o')
 })
 
 test('includes both ends of a range, and groups by days, weeks from Monday, and months in UTC', () => {
-  const published = new Told(market('m'))
-  published.apply('buy', [0, 'm-yes', 100, 50])
+  const told = new Told(market('m')).all(['buy', [0, 'm-yes', 100, 50]])
   // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
   const days = [0, 3, 4, 31]
-  for (const day of days) published.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
+  for (const day of days) told.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
   const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
-  const starts = (granularity: 'day' | 'week' | 'month' | 'all') =>
-    published.tally.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
+  const starts = (granularity: PnlGranularity) =>
+    told.state.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
   assert.deepEqual(starts('day'), days)
   assert.deepEqual(starts('week'), [-3, 4, 25])
   assert.deepEqual(starts('month'), [0, 31])
-  assert.deepEqual(
-    starts('all').map((day) => Math.floor(day)),
-    days,
-  )
+  assert.deepEqual(starts('all').map(Math.floor), days)
   const second = timeMs(START_MS + 3 * DAY + SECOND)
-  assert.equal(published.tally.between(second, second).realized, 1_000_000)
-  assert.equal(published.tally.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
-  const [point] = published.tally.series({ fromMs: second, toMs: second, granularity: 'week' })
+  assert.equal(told.state.between(second, second).realized, 1_000_000)
+  assert.equal(told.state.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
+  const [point] = told.state.series({ fromMs: second, toMs: second, granularity: 'week' })
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
 test('returns complete hours in order, even with late resolutions', () => {
-  const published = new Told()
+  const told = new Told()
   const count = 50
   for (let index = 0; index < count; index += 1)
-    published.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
-  for (let index = count - 1; index >= 0; index -= 1) {
-    const resolvedAtMs = timeMs(START_MS + (index * 3_600 + 7) * SECOND)
-    published.tally.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
-  }
-  const hours = published.tally.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
+    told.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
+  for (let index = count - 1; index >= 0; index -= 1)
+    told.state.resolve(market(`m${index}`, resolved(index * 3_600 + 7, 0)))
+  const hours = told.state.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
   assert.equal(hours.length, 40)
-  for (const [index, { hour, ...sums }] of hours.entries()) {
-    assert.equal(hour, START_MS / 3_600_000 + 10 + index)
-    const figures = { realized: -1_000_000, volume: 1_000_000, trades: 1, fees: 0, income: 0 }
-    assert.deepEqual(sums, figures)
-  }
+  const figures = { realized: -1_000_000, volume: 1_000_000, trades: 1, fees: 0, income: 0 }
+  for (const [index, row] of hours.entries())
+    assert.deepEqual(row, { hour: START_MS / 3_600_000 + 10 + index, ...figures })
 })
 
 test('requests a rebuild once when late facts arrive', () => {
-  const published = new Told()
-  published.apply('buy', [0, 'm-yes', 10, 4])
-  published.apply('redeem', [9, 'm', 3, 3])
-  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
-  assert.equal(published.tally.resolve(facts), 'rebuild')
-  const again = new Told(facts)
-  again.apply('buy', [0, 'm-yes', 10, 4])
+  const told = new Told().all(['buy', [0, 'm-yes', 10, 4]], ['redeem', [9, 'm', 3, 3]])
+  const facts = market('m', resolved(5, MICROS))
+  assert.equal(told.state.resolve(facts), 'rebuild')
+  const again = new Told(facts).all(['buy', [0, 'm-yes', 10, 4]])
   assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
-  assert.equal(again.tally.resolve(facts), 'ignored')
-  assert.deepEqual(again.tally.guessedMarkets(), [])
-  assert.equal(again.position('m-yes').realized, 1_800_000)
+  assert.equal(again.state.resolve(facts), 'ignored')
+  assert.deepEqual(again.state.guessedMarkets(), [])
+  assert.deepEqual(again.of('m-yes', 'realized'), [1_800_000])
   const other = { ...facts, payout: priceMicros(0) }
-  assert.equal(again.tally.resolve(other), 'rebuild', 'it was redeemed as a winner')
-  assert.equal(again.tally.resolve(market('never')), 'ignored')
+  assert.equal(again.state.resolve(other), 'rebuild', 'it was redeemed as a winner')
+  assert.equal(again.state.resolve(market('never')), 'ignored')
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
 
@@ -610,108 +571,93 @@ test('moves contracts and their cost to the market of the migrated id', () => {
   const at = { market: nativeMarketId(old), token: outcomeId('77') }
   const moved = { market: id, token }
   const olds = market(old, { tokens: [outcomeId('76'), outcomeId('77')] })
-  const published = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] }))
-  published.apply('buy', [0, '', 10, 4], at)
-  published.apply('migration', [1, '', 4, 0], moved)
-  published.apply('sell', [2, '', 1, 1], moved)
-  assert.deepEqual(
-    [published.position('77').amount, published.position('77').cost],
-    [6_000_000, 2_400_000],
+  const told = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] })).all(
+    ['buy', [0, '', 10, 4], at],
+    ['migration', [1, '', 4, 0], moved],
+    ['sell', [2, '', 1, 1], moved],
   )
-  const { amount, cost, realized, isCostKnown } = published.position(token)
-  assert.deepEqual([amount, cost, realized, isCostKnown], [3_000_000, 1_200_000, 600_000, true])
-  published.apply('migration', [3, '', 7, 0], moved)
-  assert.deepEqual(
-    [published.position('77').amount, published.position(token).isCostKnown],
-    [0, false],
-  )
-  const lone = new Told()
-  lone.apply('migration', [0, '', 4, 0], moved)
-  assert.deepEqual([lone.position(token).amount, lone.position(token).isCostKnown], [4e6, false])
+  assert.deepEqual(told.of('77', 'amount', 'cost'), [6_000_000, 2_400_000])
+  const figures = told.of(token, 'amount', 'cost', 'realized', 'isCostKnown')
+  assert.deepEqual(figures, [3_000_000, 1_200_000, 600_000, true])
+  told.apply('migration', [3, '', 7, 0], moved)
+  assert.deepEqual([...told.of('77', 'amount'), ...told.of(token, 'isCostKnown')], [0, false])
+  const lone = new Told().all(['migration', [0, '', 4, 0], moved])
+  assert.deepEqual(lone.of(token, 'amount', 'isCostKnown'), [4e6, false])
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
 })
 
 test('redeems the named token, otherwise the token that the dollars imply', () => {
-  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
-  const begun = () => {
-    const published = new Told(facts)
-    published.apply('buy', [0, 'm-yes', 10, 4])
-    published.apply('buy', [1, 'm-no', 7, 2])
-    return published
+  const begun = () =>
+    new Told(market('m', resolved(5, MICROS))).all(
+      ['buy', [0, 'm-yes', 10, 4]],
+      ['buy', [1, 'm-no', 7, 2]],
+    )
+  const redeemed = (told: Told, ...given: readonly [string, number, number]) => {
+    told.apply('redeem', [9, ...given])
+    return ['m-yes', 'm-no'].map((token) => positionOf(told.state, token).balance / MICROS)
   }
-  const balances = (published: Told) =>
-    ['m-yes', 'm-no'].map((token) => published.position(token).balance / MICROS)
   const named = begun()
-  named.apply('redeem', [9, 'm-yes', 4, 4])
-  assert.deepEqual(balances(named), [6, 7])
-  assert.equal(named.position('m-yes').realized, 4_000_000 - 1_600_000)
-  named.apply('redeem', [9, 'm-no', 7, 0])
-  assert.deepEqual(balances(named), [6, 0])
+  assert.deepEqual(redeemed(named, 'm-yes', 4, 4), [6, 7])
+  assert.deepEqual(named.of('m-yes', 'realized'), [4_000_000 - 1_600_000])
+  assert.deepEqual(redeemed(named, 'm-no', 7, 0), [6, 0])
   const unnamed = begun()
-  unnamed.apply('redeem', [9, 'm', 0, 0])
-  assert.deepEqual(balances(unnamed), [10, 0], 'no dollars: what is worth nothing')
-  unnamed.apply('redeem', [9, 'm', 10, 10])
-  assert.deepEqual(balances(unnamed), [0, 0])
+  assert.deepEqual(redeemed(unnamed, 'm', 0, 0), [10, 0], 'no dollars: what is worth nothing')
+  assert.deepEqual(redeemed(unnamed, 'm', 10, 10), [0, 0])
   const winner = begun()
-  winner.apply('redeem', [9, 'm', 3, 3])
-  assert.deepEqual(balances(winner), [7, 7], 'fewer dollars: as many contracts as they pay for')
-  assert.equal(winner.position('m-yes').realized, 3_000_000 - 1_200_000)
-  winner.apply('redeem', [10, 'm', 9, 9])
-  assert.deepEqual(balances(winner), [0, 7], 'more dollars: all that pays')
+  assert.deepEqual(redeemed(winner, 'm', 3, 3), [7, 7], 'as many contracts as they pay for')
+  assert.deepEqual(winner.of('m-yes', 'realized'), [3_000_000 - 1_200_000])
+  assert.deepEqual(redeemed(winner, 'm', 9, 9), [0, 7], 'more dollars: all that pays')
 })
 
 test('redeems one outcome at a time when a redemption in a void market names no token', () => {
-  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const published = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
-  published.apply('buy', [0, 'm-yes', 10, 4])
-  published.apply('buy', [1, 'm-no', 30, 9])
-  published.apply('redeem', [9, 'm', 15, 15])
-  assert.deepEqual(
-    [published.position('m-yes').balance, published.position('m-no').balance],
-    [1e7, 0],
+  const told = new Told(market('m', resolved(5, MICROS / 2))).all(
+    ['buy', [0, 'm-yes', 10, 4]],
+    ['buy', [1, 'm-no', 30, 9]],
+    ['redeem', [9, 'm', 15, 15]],
   )
-  assert.ok(published.position('m-no').isCostKnown, 'its worth to the micro')
-  published.apply('redeem', [10, 'm', 2, 2])
-  assert.deepEqual(
-    [published.position('m-yes').balance, published.position('m-yes').realized],
-    [6e6, 400_000],
-  )
-  assert.ok(published.position('m-yes').isCostKnown, 'nothing else is left')
+  assert.deepEqual(told.of('m-yes', 'balance'), [1e7])
+  assert.deepEqual(told.of('m-no', 'balance', 'isCostKnown'), [0, true], 'its worth to the micro')
+  told.apply('redeem', [10, 'm', 2, 2])
+  assert.deepEqual(told.of('m-yes', 'balance', 'realized', 'isCostKnown'), [6e6, 400_000, true])
 })
 
-test('sums fees and income per second, and counts a gain smaller than its fees as a loss', () => {
-  const published = new Told()
-  published.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
-  published.apply('income', [50, '', 2, 2])
-  published.apply('sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) })
-  const { realized, fees, income, wins, losses } = published.tally.totals()
-  assert.deepEqual([realized, fees, income], [228_400, 569_510, 2_000_000])
-  assert.deepEqual([wins, losses], [0, 1])
-  assert.equal(netRealized(published.tally.totals()), 228_400 - 569_510 + 2_000_000)
-  const at = (second: number) => timeMs(START_MS + second * SECOND)
-  const first = published.tally.between(at(0), at(99))
+test('sums fees and income beside realised PnL, and counts a gain smaller than its fees as a loss', () => {
+  const told = new Told().all(
+    ['buy', [1, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) }],
+    ['income', [50, '', 2]],
+    ['sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) }],
+  )
+  assert.deepEqual(told.totals('realized', 'fees', 'income'), [228_400, 569_510, 2_000_000])
+  assert.deepEqual(told.totals('wins', 'losses', 'trades'), [0, 1, 2])
+  assert.deepEqual(told.totals('firstTradeMs', 'lastTradeMs'), [
+    START_MS + SECOND,
+    START_MS + 100 * SECOND,
+  ])
+  assert.equal(netRealized(told.state.totals()), 228_400 - 569_510 + 2_000_000)
+  const first = told.state.between(timeMs(START_MS), timeMs(START_MS + 99 * SECOND))
   assert.deepEqual([first.fees, first.income, first.realized], [285_040, 2_000_000, 0])
-  assert.deepEqual(published.tally.hours(at(0)).length, 1)
+  assert.equal(told.state.hours(timeMs(START_MS)).length, 1)
+  assert.deepEqual(told.of('m-yes', 'outcomeIndex'), [-1], 'the market is unknown')
 })
 
 test('reports combo PnL only when no contracts are held and all redeemed contracts are accounted for', () => {
-  const published = new Told()
-  published.apply('comboBuy', [0, 'm-c', 100, 25])
-  assert.equal(published.tally.totals().comboRealized, null)
-  published.apply('comboSell', [1, 'm-c', 40, 20])
-  published.apply('comboRedeem', [2, 'm-c', 60, 60])
-  assert.equal(published.tally.totals().comboRealized, 55_000_000)
-  published.apply('comboBuy', [3, 'm-d', 10, 3])
-  published.apply('comboRedeem', [4, 'm-d', 0, 0])
-  assert.equal(published.tally.totals().comboRealized, 52_000_000, 'a loser turned in')
-  published.apply('comboRedeem', [5, 'm-e', 1, 1])
-  assert.equal(published.tally.totals().comboRealized, null, 'more than was known to be held')
-  const { comboEvents, realized, trades, volume, redemptions, markets } = published.tally.totals()
-  assert.deepEqual(
-    [comboEvents, realized, trades, volume, redemptions, markets],
-    [6, 0, 0, 0, 0, 0],
+  const told = new Told().all(['comboBuy', [0, 'm-c', 100, 25]])
+  const realizedAfter = (...events: readonly Given[]) => told.all(...events).totals('comboRealized')
+  assert.deepEqual(realizedAfter(), [null])
+  const sold = realizedAfter(['comboSell', [1, 'm-c', 40, 20]], ['comboRedeem', [2, 'm-c', 60, 60]])
+  assert.deepEqual(sold, [55_000_000])
+  const lost = realizedAfter(['comboBuy', [3, 'm-d', 10, 3]], ['comboRedeem', [4, 'm-d', 0, 0]])
+  assert.deepEqual(lost, [52_000_000], 'a loser turned in')
+  assert.deepEqual(realizedAfter(['comboRedeem', [5, 'm-e', 1, 1]]), [null], 'more than was held')
+  const others = told.totals(
+    'comboEvents',
+    'realized',
+    'trades',
+    'volume',
+    'redemptions',
+    'markets',
   )
+  assert.deepEqual(others, [6, 0, 0, 0, 0, 0])
 })
 
 // The recorded purchase of 25 April 2026: $18.06 at 0.86 are 21 contracts, of which 20.9118 arrived; and 5 at 0.29 on 31 March,
@@ -719,18 +665,12 @@ test('reports combo PnL only when no contracts are held and all redeemed contrac
 test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
-  const buy = (set: Partial<WalletEvent>, existing = facts) => {
-    const published = new Told(existing)
-    const price = priceMicros(860_000)
-    published.apply('buy', [0, 'm-yes', 21, 18.06], {
-      timeMs: april(25),
-      role: 'taker',
-      price,
-      ...set,
-    })
-    const { balance, cost, fees, isCostKnown } = published.position('m-yes')
-    return [balance, cost, fees, isCostKnown]
+  const bought = (set: Partial<WalletEvent>, existing = facts) => {
+    const fields = { timeMs: april(25), role: 'taker', price: priceMicros(860_000) } as const
+    return new Told(existing).all(['buy', [0, 'm-yes', 21, 18.06], { ...fields, ...set }])
   }
+  const buy = (...given: Parameters<typeof bought>) =>
+    bought(...given).of('m-yes', 'balance', 'cost', 'fees', 'isCostKnown')
   const complete = [21_000_000, 18_060_000, 0, true]
   assert.deepEqual(buy({}), [20_911_800, 17_984_148, 75_852, true])
   const small = { price: priceMicros(290_000), size: sizeMicros(5e6), usd: usdMicros(1_450_000) }
@@ -742,8 +682,7 @@ test('deducts a taker fee before 28 April 2026 from the contracts when the row o
   // The row's own dollars show the fee: its contracts are those that arrived.
   assert.deepEqual(buy({ fee: usdMicros(75_852) }), [21_000_000, 18_060_000, 75_852, true])
   assert.deepEqual(buy({ role: null }), [21_000_000, 18_060_000, 0, false])
-  const unknown = new Told(market('m', { takerFee: null }))
-  unknown.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker' })
-  assert.equal(unknown.position('m-yes').isCostKnown, false)
-  assert.equal(unknown.tally.resolve(facts), 'rebuild', 'what the market charged came to be known')
+  const unknown = bought({}, market('m', { takerFee: null }))
+  assert.deepEqual(unknown.of('m-yes', 'isCostKnown'), [false])
+  assert.equal(unknown.state.resolve(facts), 'rebuild', 'what the market charged came to be known')
 })
