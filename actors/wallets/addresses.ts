@@ -1,6 +1,7 @@
 // Resolves an address to its wallet: from memory, from disk, or by a venue request. An owner's (EOA) address resolves
 // to its proxy wallet, whose record stores the owner.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -10,13 +11,18 @@ import {
   walletSyncsWaitingMax,
 } from '../../engine/limits.ts'
 import { putLast } from '../../engine/put-last.ts'
-import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
+import { HOUR_MS, MINUTE_MS, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
+
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
-import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
+import { PnlState } from '../../engine/wallets/pnl-state.ts'
+import {
+  type StoredWallet,
+  WALLET_RULES,
+  type WalletTable,
+} from '../../storage/contract/wallets.ts'
 import { type Deadline, unavailable } from '../deadline.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
-import { loadPnlState, newRecord, type OpenedPnlState } from './stored-wallet.ts'
 import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 interface WalletAddressParts {
@@ -26,7 +32,7 @@ interface WalletAddressParts {
   /** Aborts at shutdown. */
   readonly signal: AbortSignal
   /** Loads a wallet into memory. */
-  readonly load: (record: StoredWallet, opened: OpenedPnlState | null) => WarmWallet
+  readonly load: (record: StoredWallet, opened: PnlState | null) => WarmWallet
   /** A wallet's events in our own log of trades. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** Called for a wallet that was not known before. */
@@ -226,5 +232,29 @@ class WalletProfiles {
       putLast(this.#unknownAddresses, [address, untilMs], unknownAddressesMax)
     }
     return profile
+  }
+}
+
+/** The stored PnlState of a wallet; null if there is none or it is damaged. */
+async function loadPnlState(
+  table: Pick<WalletTable, 'pnlState'>,
+  { proxy, pnlEvents, events }: StoredWallet,
+): Promise<PnlState | null> {
+  if (pnlEvents === 0 || pnlEvents > events) return null
+  await nextTurn()
+  const bytes = table.pnlState(proxy)
+  if (bytes === null) return null
+  await nextTurn()
+  return PnlState.unpack(bytes)
+}
+
+/** The record of a wallet with only a profile: at its first request, or after its ledger was dropped. */
+function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): StoredWallet {
+  return {
+    ...profile,
+    ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, requestedAtMs },
+    ...{ events: 0, pnlEvents: 0, blocks: 0, side: 0, lacking: 0, listedToMs: null },
+    rules: WALLET_RULES,
+    ...{ totals: PnlState.empty().totals(), hours: [] },
   }
 }

@@ -30,7 +30,6 @@ import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
 import { type LiveFills, notAmong } from './live-fills.ts'
 import { lacksGroups, learnGroupsOf, learnMarketsOf, newFacts } from './market-facts.ts'
 import { type Forwarded, type ForwardParts, PnlForward } from './pnl-forward.ts'
-import { type OpenedPnlState, packedBytes, rankedFigures } from './stored-wallet.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletIssue } from './views.ts'
 
@@ -50,6 +49,12 @@ const SMALL_BYTES = 262_144
 const WALLET_BYTES = 8_192
 const EVENT_BYTES = 600
 
+/** Hours stored with the record: a window of thirty days needs one more day, because hours begin before it. */
+const HOURS_RETAINED = 31 * 24
+/** Approximate bytes of a position and an event in a packed PnlState. */
+const POSITION_BYTES = 400
+const HISTORY_ENTRY_BYTES = 24
+
 export class Wallet {
   readonly #parts: WalletParts
   #record: StoredWallet
@@ -57,8 +62,6 @@ export class Wallet {
   /** Covers the first `#pnlEvents` settled events. The stored state may have fewer (`#record.pnlEvents`). */
   #pnlState: PnlState
   #pnlEvents: number
-  /** Approximate size of the packed PnlState. */
-  #pnlBytes = 0
   /** The PnlState with the unsettled events; built when read, null after a change. */
   #shown: PnlState | null = null
   /** Increases when anything shown changes. */
@@ -72,7 +75,7 @@ export class Wallet {
   #difference: LedgerDifference | null = null
 
   /** Opens a stored wallet. `opened` is the PnlState on disk; null if it is damaged or missing. */
-  constructor(parts: WalletParts, record: StoredWallet, opened: OpenedPnlState | null) {
+  constructor(parts: WalletParts, record: StoredWallet, opened: PnlState | null) {
     this.#parts = parts
     this.#record = record
     this.#tail = new WalletTail(parts.table, record.proxy, parts.live.of(record.proxy))
@@ -80,9 +83,8 @@ export class Wallet {
       count: record.events,
       side: record.side,
     })
-    this.#pnlState = opened?.pnlState ?? PnlState.empty()
+    this.#pnlState = opened ?? PnlState.empty()
     this.#pnlEvents = opened === null ? 0 : record.pnlEvents
-    this.#pnlBytes = opened?.byteLength ?? 0
     this.#ledger.setUnsettled(this.#tail.events(record.settledToMs))
     const isRead = record.readAtMs > 0 || record.events > 0
     this.#mustResync = isRead && record.rules < WALLET_RULES
@@ -186,7 +188,13 @@ export class Wallet {
 
   /** Approximate memory of the wallet, in bytes. */
   get bytes(): number {
-    return WALLET_BYTES + 2 * this.#pnlBytes + EVENT_BYTES * this.#ledger.unsettled.length
+    const unsettledBytes = EVENT_BYTES * this.#ledger.unsettled.length
+    return WALLET_BYTES + 2 * this.#packedBytes + unsettledBytes
+  }
+
+  /** Approximate size of the packed PnlState, in bytes. */
+  get #packedBytes(): number {
+    return this.#pnlState.positionCount * POSITION_BYTES + this.#record.events * HISTORY_ENTRY_BYTES
   }
 
   /** The PnlState of all known events; do not change it. Throws LedgerDamage. */
@@ -460,7 +468,6 @@ export class Wallet {
     if (packed !== null) {
       this.#parts.table.putPnlState(this.#record.proxy, packed.bytes)
       this.#record = { ...this.#record, pnlEvents: packed.events }
-      this.#pnlBytes = packed.bytes.byteLength
     }
     this.#change()
     // A PnlState that was advanced on this thread is stored with the next change.
@@ -487,11 +494,8 @@ export class Wallet {
    */
   #store(): void {
     const { table, clock } = this.#parts
-    const { proxy, events } = this.#record
-    const bytes = packedBytes(this.#pnlState, events)
-    this.#pnlBytes = Math.max(bytes, this.#pnlBytes)
-    if (bytes <= SMALL_BYTES) {
-      table.putPnlState(proxy, this.#pnlState.pack())
+    if (this.#packedBytes <= SMALL_BYTES) {
+      table.putPnlState(this.#record.proxy, this.#pnlState.pack())
       this.#record = { ...this.#record, pnlEvents: this.#pnlEvents }
     }
     this.#record = { ...this.#record, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
@@ -593,3 +597,9 @@ export class Wallet {
 }
 
 const otherSide = ({ side }: StoredWallet) => (side === 0 ? 1 : 0)
+
+/** The totals and hours of the last thirty days, by which a wallet ranks. */
+function rankedFigures(pnlState: PnlState, nowMs: TimeMs): Pick<StoredWallet, 'totals' | 'hours'> {
+  const sinceMs = timeMs(Math.max(0, nowMs - HOURS_RETAINED * HOUR_MS))
+  return { totals: pnlState.totals(), hours: pnlState.hours(sinceMs) }
+}

@@ -14,6 +14,7 @@ import type { Watcher } from '../../engine/publisher.ts'
 import { MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { FeedHealth, Venue } from '../../engine/venues/venue.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
+import type { PnlState } from '../../engine/wallets/pnl-state.ts'
 import type { WalletPort } from '../../engine/wallets/wallet-thread.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
@@ -26,7 +27,6 @@ import { LedgerDamage } from './ledger.ts'
 import { LiveFills, WalletFollows } from './live-fills.ts'
 import { WalletOwnTrades } from './own-trades.ts'
 import { WalletRanking } from './ranking.ts'
-import type { OpenedPnlState } from './stored-wallet.ts'
 import { WalletValuation } from './valuation.ts'
 import type { WalletIssue, WalletsView, WalletView } from './views.ts'
 import { Wallet } from './wallet.ts'
@@ -401,7 +401,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Memory
 
-  #load(record: StoredWallet, opened: OpenedPnlState | null): WarmWallet {
+  #load(record: StoredWallet, opened: PnlState | null): WarmWallet {
     const { clock, storage, port } = this.#parts
     const wallet = new Wallet(
       {
