@@ -8,7 +8,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import { runInSlices } from '../../engine/time-slices.ts'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import { type Difference, reconcileSliced } from '../../engine/wallets/reconcile.ts'
+import { type Difference, reconcile } from '../../engine/wallets/reconcile.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -145,7 +145,7 @@ export class WalletComparisons {
     // Uses one PnlState throughout. Markets of fills that arrive meanwhile are excluded below.
     const ours = wallet.shown.positions()
     const coverage = { isComplete: theirs.length < LISTED_MAX }
-    const all = await runInSlices(clock, reconcileSliced(ours, theirs, coverage))
+    const all = await runInSlices(clock, reconcile(ours, theirs, coverage))
     for (const market of unsettledMarkets(wallet)) moving.add(market)
     const differences = all.filter(({ market }) => !moving.has(market))
     return { atMs: clock.nowMs(), positions: theirs.length, differences }

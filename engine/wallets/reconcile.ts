@@ -3,7 +3,7 @@
 // four decimals, so derived values are accurate to a ten-thousandth of a dollar a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
-import { runToEnd, type SlicedWork } from '../time-slices.ts'
+import { forEachSliced, type SlicedWork } from '../time-slices.ts'
 import type { VenuePosition } from '../wallet.ts'
 import type { PnlPosition } from './wallet-figures.ts'
 
@@ -31,23 +31,12 @@ const DUST_MICROS = 10_000
 const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000
 
-/** Positions between two yields. */
-const SLICE_POSITIONS = 256
-
 /**
  * Differences beyond dust and rounding, in the venue's order, then the local order. `isComplete` false: the
- * venue lists its positions only in part, so a missing one is no difference.
+ * venue lists its positions only in part, so a missing one is no difference. Ten thousand positions take some
+ * milliseconds.
  */
-export function reconcile(
-  ours: Iterable<PnlPosition>,
-  theirs: readonly VenuePosition[],
-  coverage = { isComplete: true },
-): Difference[] {
-  return runToEnd(reconcileSliced(ours, theirs, coverage))
-}
-
-/** The same as sliced work: ten thousand positions take some milliseconds. */
-export function* reconcileSliced(
+export function* reconcile(
   ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
   { isComplete } = { isComplete: true },
@@ -56,26 +45,14 @@ export function* reconcileSliced(
   const mine = new Map<OutcomeId, PnlPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
-  let count = 0
-  const isSliceEnd = () => {
-    count += 1
-    return count % SLICE_POSITIONS === 0
-  }
-  for (const position of ours) {
-    mine.set(position.token, position)
-    if (isSliceEnd()) yield
-  }
-  for (const position of theirs) {
-    putPosition(venues, position)
-    if (isSliceEnd()) yield
-  }
-  for (const position of venues.values()) {
+  yield* forEachSliced(ours, (position) => mine.set(position.token, position))
+  yield* forEachSliced(theirs, (position) => putPosition(venues, position))
+  yield* forEachSliced(venues.values(), (position) => {
     const own = mine.get(position.token)
     if (own === undefined) addMissing(position, differences)
     else addCompared(own, position, differences)
     mine.delete(position.token)
-    if (isSliceEnd()) yield
-  }
+  })
   if (!isComplete) return differences
   for (const { token, market, balance } of mine.values()) {
     if (balance <= DUST_MICROS) continue

@@ -1,7 +1,7 @@
-// Computes PnL states of wallets: in a thread of its own, or inline for tests. Tasks run in order.
+// Computes PnL states of wallets in a thread of its own. Tasks run in order.
 
 import { openPool } from '../pool.ts'
-import { isWalletResult, runWalletTask, type WalletResult, type WalletTask } from './wallet-task.ts'
+import { isWalletResult, type WalletResult, type WalletTask } from './wallet-task.ts'
 
 export interface WalletPort {
   /**
@@ -38,14 +38,6 @@ export function openWalletThread(): WalletPort {
         markets,
       }),
     close: () => pool.close(),
-  }
-}
-
-/** Runs tasks inline, without a thread. */
-export function walletsInline(): WalletPort {
-  return {
-    run: async (task) => runWalletTask(task),
-    close: async () => undefined,
   }
 }
 

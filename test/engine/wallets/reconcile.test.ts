@@ -7,9 +7,8 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { VenuePosition } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
-import { reconcile } from '../../../engine/wallets/reconcile.ts'
 import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
-import { accountFigures } from '../../support/reference/wallet-figures.ts'
+import { accountFigures, differencesOf } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 test('reports no difference when the venue has the same history in its own terms', () => {
@@ -26,7 +25,7 @@ test('reports no difference when the venue has the same history in its own terms
     const { positions } = accountFigures(pnlState, [])
     const random = seededRandom('venue', seed)
     const theirs = positions.map((position) => asTheVenueTells(position, random.next()))
-    assert.deepEqual(reconcile(positions, theirs), [], `history ${seed}`)
+    assert.deepEqual(differencesOf(positions, theirs), [], `history ${seed}`)
     lost += positions.filter((position) => position.lost > 0).length
     count += positions.length
   }
@@ -37,7 +36,7 @@ test('reports differences in size, lifetime buys and realised dollars, but ignor
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
   const published = (set: Partial<VenuePosition>) =>
-    reconcile([own], [{ ...same, ...set }]).map(({ what, ours: mine, theirs }) => [
+    differencesOf([own], [{ ...same, ...set }]).map(({ what, ours: mine, theirs }) => [
       what,
       mine,
       theirs,
@@ -55,9 +54,9 @@ test('reports differences in size, lifetime buys and realised dollars, but ignor
 test('expects the venue to report no realised loss for a losing position until its redemption', () => {
   const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
   const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
-  assert.deepEqual(reconcile([loser], [open]), [])
+  assert.deepEqual(differencesOf([loser], [open]), [])
   const redeemed = { ...open, realized: usdMicros(-4e6) }
-  assert.equal(reconcile([loser], [redeemed])[0]?.what, 'realized')
+  assert.equal(differencesOf([loser], [redeemed])[0]?.what, 'realized')
 })
 
 test('reports positions that only we or only the venue have, if the venue’s list is complete', () => {
@@ -73,7 +72,7 @@ test('reports positions that only we or only the venue have, if the venue’s li
     ...missing,
     ...{ token: outcomeId('c'), isClosed: true, realized: usdMicros(-2e6) },
   }
-  const all = reconcile([held, removed], [missing, dust, closed])
+  const all = differencesOf([held, removed], [missing, dust, closed])
   assert.deepEqual(
     all.map(({ token, what, ours: mine, theirs }) => [token, what, mine, theirs]),
     [
@@ -82,14 +81,14 @@ test('reports positions that only we or only the venue have, if the venue’s li
       ['t', 'unknown', 3e6, 0],
     ],
   )
-  assert.deepEqual(reconcile([held], [], { isComplete: false }), [])
+  assert.deepEqual(differencesOf([held], [], { isComplete: false }), [])
   const twice = [{ ...asTheVenueTells(held, 0), isClosed: true, size: sizeMicros(0) }]
   assert.deepEqual(
-    reconcile([held], [asTheVenueTells(held, 0), ...twice]),
+    differencesOf([held], [asTheVenueTells(held, 0), ...twice]),
     [],
     'the open one counts',
   )
-  assert.deepEqual(reconcile([held], [...twice, asTheVenueTells(held, 0)]), [])
+  assert.deepEqual(differencesOf([held], [...twice, asTheVenueTells(held, 0)]), [])
 })
 
 /** By the venue's definitions, with an average cut to four decimals. */

@@ -21,8 +21,12 @@ import type {
   WalletMarket,
 } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
-import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { accountFigures, naiveFigures, positionOf } from '../../support/reference/wallet-figures.ts'
+import {
+  accountFigures,
+  differencesOf,
+  naiveFigures,
+  positionOf,
+} from '../../support/reference/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const
@@ -108,7 +112,7 @@ test('realises the same amount as the venue for a closed position held to the en
     // Averages of six decimals here: half a micro a contract.
     const tolerance = position.bought / MICROS / 2 + 1
     assert.ok(Math.abs(position.realized - theirs) <= tolerance, `${position.realized} ${theirs}`)
-    assert.deepEqual(reconcile([position], [venueOf(row, true)]), [])
+    assert.deepEqual(differencesOf([position], [venueOf(row, true)]), [])
   }
 })
 
@@ -134,7 +138,7 @@ test('costs open positions like the venue, but counts a loser as lost while the 
       const value = (position.amount / MICROS) * price * MICROS
       assert.ok(Math.abs(value - position.cost - cashPnl) <= 2 * tolerance)
     }
-    assert.deepEqual(reconcile([position], [venueOf(held, false)]), [])
+    assert.deepEqual(differencesOf([position], [venueOf(held, false)]), [])
   }
   assert.ok(open.length === 0 || losers >= 3)
 })

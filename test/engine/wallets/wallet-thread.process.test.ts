@@ -7,13 +7,10 @@ import { priceMicros, timeMs } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
 import { packBlock } from '../../../engine/wallets/ledger-block.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
-import {
-  openWalletThread,
-  type WalletPort,
-  walletsInline,
-} from '../../../engine/wallets/wallet-thread.ts'
+import { openWalletThread, type WalletPort } from '../../../engine/wallets/wallet-thread.ts'
 import { accountFigures, naiveFigures, positionOf } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
+import { walletsInline } from '../../support/worlds/wallet-venue.ts'
 
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const
 const SLICES = 5

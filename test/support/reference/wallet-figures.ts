@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { nativeMarketId } from '../../../engine/ids.ts'
+import { runToEnd } from '../../../engine/time-slices.ts'
 import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
 import type { PnlState } from '../../../engine/wallets/pnl-state.ts'
+import { type Difference, reconcile } from '../../../engine/wallets/reconcile.ts'
 import type { PnlGranularity, PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
@@ -27,6 +29,11 @@ export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
       }
     }),
   }
+}
+
+/** Differences between a wallet's positions and the venue's. */
+export function differencesOf(...given: Parameters<typeof reconcile>): Difference[] {
+  return runToEnd(reconcile(...given))
 }
 
 /** Throws if the wallet never had the token. */

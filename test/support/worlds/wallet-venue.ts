@@ -31,7 +31,8 @@ import type {
   WalletEvent,
   WalletProfile,
 } from '../../../engine/wallet.ts'
-import { walletsInline } from '../../../engine/wallets/wallet-thread.ts'
+import { runWalletTask } from '../../../engine/wallets/wallet-task.ts'
+import type { WalletPort } from '../../../engine/wallets/wallet-thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { FakeMarket } from '../fakes/market.ts'
@@ -40,6 +41,13 @@ import { NAMES, recordingPublisher } from './builders.ts'
 import { addressOf } from './stored-wallets.ts'
 
 export const SECOND_MS = 1_000
+
+/** Runs tasks inline, without a thread. */
+export const walletsInline = (): WalletPort => ({
+  run: async (task) => runWalletTask(task),
+  close: async () => undefined,
+})
+
 /** As the venue states: what it reports of times more than a minute ago is final. */
 const SETTLED_MS = 60_000
 
