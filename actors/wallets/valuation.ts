@@ -62,10 +62,11 @@ interface Values {
   readonly pnlState: PnlState
   readonly version: number
   /**
-   * Valid until this time even if the wallet changed: valuing a large, active wallet continuously would delay others.
+   * Until this time valid even if the wallet changed: valuing a large, active wallet continuously would delay others.
    */
-  readonly isGoodToMs: number
-  readonly endsAtMs: number
+  readonly changedToMs: number
+  /** Valid until this time while the wallet does not change. */
+  readonly sameToMs: number
   /** Of the PnlState at the valuation, like the two below. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
@@ -99,18 +100,14 @@ export class WalletValuation {
   /** Rejects with LedgerDamage if the unsettled part of the ledger's last block cannot be read. */
   async view(facts: ValuationFacts): Promise<WalletView> {
     const values = await this.#valued()
-    const wallet = this.#wallet
-    const { pnlState } = values
-    const { clock } = this.#parts
-    const nowMs = clock.nowMs()
+    const { pnlState, lacking, asOfMs } = values
+    const nowMs = this.#parts.clock.nowMs()
     const issues = [...facts.issues, ...values.issues]
-    const { proxy, eoa, handle, pseudonym, image } = wallet.record
+    const { proxy, eoa, handle, pseudonym, image } = this.#wallet.record
     return {
       profile: { proxy, eoa, handle, pseudonym, image },
       ...{ isWhale: facts.isWhale, issues, isComplete: issues.length === 0 },
-      lacking: values.lacking,
-      asOfMs: values.asOfMs,
-      totals: pnlState.totals(),
+      ...{ lacking, asOfMs, totals: pnlState.totals() },
       unrealized: usdMicros(values.unrealized),
       window: (window) => figuresOf(pnlState, window, nowMs),
       positions: () => this.#positions(values),
@@ -128,26 +125,19 @@ export class WalletValuation {
       const cached = this.#values
       const { version } = this.#wallet
       const nowMs = clock.monotonicMs()
-      if (cached !== null && nowMs < cached.isGoodToMs) return cached
-      if (cached?.version === version && nowMs < cached.endsAtMs) return cached
-      const pnlState = this.#wallet.shown
-      const { asOfMs, issues, lacking } = this.#wallet
-      const { prices, unrealized } = await this.#value(pnlState)
+      if (cached !== null && nowMs < cached.changedToMs) return cached
+      if (cached?.version === version && nowMs < cached.sameToMs) return cached
+      const { shown: pnlState, asOfMs, issues, lacking } = this.#wallet
+      const valued = await this.#value(pnlState)
       const costMs = clock.monotonicMs() - nowMs
-      const isGoodToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
-      const endsAtMs = Math.max(nowMs + VALUED_MS, isGoodToMs)
-      const times = { version, isGoodToMs, endsAtMs, asOfMs }
-      const values: Values = {
-        pnlState,
-        ...times,
-        issues,
-        lacking,
-        prices,
-        unrealized,
+      const changedToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
+      const sameToMs = Math.max(nowMs + VALUED_MS, changedToMs)
+      this.#values = {
+        ...{ pnlState, version, changedToMs, sameToMs, asOfMs, issues, lacking },
+        ...valued,
         positions: null,
       }
-      this.#values = values
-      if (version === this.#wallet.version || tries === TRIES_MAX) return values
+      if (version === this.#wallet.version || tries === TRIES_MAX) return this.#values
     }
   }
 
