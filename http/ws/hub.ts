@@ -2,27 +2,26 @@
 // the sockets' buffers and schedules sessions.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
-import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
+import type { Caller, EngineView } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { assert } from '../../engine/errors.ts'
-import type { Stamp, Update } from '../../engine/events.ts'
+import type { Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
-  heartbeatEarlyMs,
   heartbeatMs,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
   streamSliceMs,
 } from '../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { Channel, OpenChannel } from './channels/channel.ts'
 import { CHANNELS } from './channels/channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
-import { type Encoder, type Frame, heartbeatMessage, statusMessage } from './encode/encoder.ts'
+import { type Encoder, heartbeatMessage, statusMessage } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
 import { Batches } from './fan-out/batches.ts'
@@ -34,15 +33,12 @@ import {
   heartbeatTopic,
   statusTopic,
   VariantTable,
-  type WideKey,
 } from './fan-out/channel-variants.ts'
-import { ConflationScheduler } from './fan-out/conflation-scheduler.ts'
+import { ConflationScheduler } from './fan-out/conflation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Topics } from './fan-out/library.ts'
-import type { ChannelLog } from './resume/message-log.ts'
-import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
+import type { HubAccess, Watched, Work } from './session/connection.ts'
 import type { Session } from './session/session.ts'
-import type { WildcardSubscription } from './session/wildcard-subscription.ts'
 
 /**
  * Minimum bytes published, to one connection or all, between two checks of all buffers: checking 10,000 costs as much
@@ -69,11 +65,11 @@ export class Hub implements Watcher, HubAccess {
   readonly accountWatcher: AccountWatcher
   readonly #metrics: Metrics
   readonly #encoders: Readonly<Record<Form, Encoder>>
-  readonly #fanOut: FanOut
+  readonly fanOut: FanOut
   readonly #scheduler: ConflationScheduler
   readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
   /** The channels subscribed to each kind of update, in table order. */
-  readonly #subscribers: ReadonlyMap<Update['kind'], readonly Subscriber[]>
+  readonly #subscribers = new Map<Update['kind'], [ChannelName, OpenChannel][]>()
   readonly #failures = new LogSampler()
   /** Sessions that wait for a slice, by account. The next account and its next session come first. */
   readonly #ready = new Map<AccountId, Set<Work>>()
@@ -85,7 +81,7 @@ export class Hub implements Watcher, HubAccess {
   /** The largest buffer of a quiet session, and the sum of all buffers, at the last check. */
   #largest = 0
   #total = 0
-  #stopBeat: StopTimer
+  readonly #stopBeat: StopTimer
   readonly #stopSweeps: StopTimer
   readonly #lagged: Count
   #beats = 0
@@ -114,11 +110,17 @@ export class Hub implements Watcher, HubAccess {
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
     const { variants } = this.variants
-    this.#fanOut = new FanOut({ topics: this.batches, variants, encoders, metrics })
+    const fanOut = new FanOut({ topics: this.batches, variants, encoders, metrics })
+    this.fanOut = fanOut
     this.#scheduler = new ConflationScheduler(clock)
-    const shared = { engine, publisher, clock, fanOut: this.#fanOut, scheduler: this.#scheduler }
+    const shared = { engine, publisher, clock, fanOut, scheduler: this.#scheduler }
     this.#channels = new Map(channels.map((channel) => [channel.name, channel.open(shared)]))
-    this.#subscribers = subscribersOf(channels, this.#channels)
+    for (const { name, updateKinds } of channels) {
+      for (const kind of updateKinds) {
+        const subscribers = this.#subscribers.get(kind) ?? []
+        this.#subscribers.set(kind, [...subscribers, [name, this.channelOf(name)]])
+      }
+    }
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
     this.accountWatcher = {
@@ -129,7 +131,7 @@ export class Hub implements Watcher, HubAccess {
       onAccountDeactivated: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
-    this.#stopBeat = this.#planBeat()
+    this.#stopBeat = clock.every(heartbeatMs, () => this.beat())
     this.#stopSweeps = clock.every(bufferSweepMs, () => this.sweep())
   }
 
@@ -155,9 +157,7 @@ export class Hub implements Watcher, HubAccess {
         // The market's texts may have changed.
         this.#forms((encoder) => encoder.removeMarket(update.market.number))
     }
-    const subscribers = this.#subscribers.get(update.kind)
-    if (subscribers === undefined) return
-    for (const { name, channel } of subscribers) {
+    for (const [name, channel] of this.#subscribers.get(update.kind) ?? []) {
       // An exception in one channel does not affect others: its subscribers see a gap in `seq`.
       try {
         channel.onUpdate(update)
@@ -177,45 +177,14 @@ export class Hub implements Watcher, HubAccess {
   /** The market was evicted from the catalogue: drop the data stored under its number. */
   onMarketRemoved(market: MarketNumber): void {
     this.#forms((encoder) => encoder.removeMarket(market))
+    this.fanOut.removeMarket(market)
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
 
-  logOf(channel: ChannelName): ChannelLog | null {
-    return this.#channels.get(channel)?.log ?? null
-  }
-
-  resumeOf(channel: ChannelName): Resume | null {
-    return this.#channels.get(channel)?.resume ?? null
-  }
-
-  unsupportedReason(channel: ChannelName, market: MarketRef): string | null {
-    return this.#channels.get(channel)?.unsupportedReason?.(market) ?? null
-  }
-
-  latest(variant: ChannelVariant, market: MarketNumber): Stamp {
-    return this.#channelOf(variant).latest(variant, market)
-  }
-
-  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
-    return this.#channelOf(variant).state?.(variant, view, encoder) ?? null
-  }
-
-  emptyState(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
-    return this.#channelOf(variant).emptyState?.(variant, view, encoder) ?? null
-  }
-
-  arrival(variant: ChannelVariant, view: MarketView): Promise<void> | null {
-    return this.#channelOf(variant).arrival?.(view) ?? null
-  }
-
-  #channelOf(variant: ChannelVariant): OpenChannel {
+  channelOf(variant: ChannelVariant): OpenChannel {
     const channel = this.#channels.get(channelOfVariant(variant))
     assert(channel !== undefined, `${variant} is a lane`)
     return channel
-  }
-
-  markSubscribed(variant: ChannelVariant, key: MarketNumber | WideKey): void {
-    this.#fanOut.markSubscribed(variant, key)
   }
 
   #forms(action: (encoder: Encoder) => void): void {
@@ -223,22 +192,8 @@ export class Hub implements Watcher, HubAccess {
     action(this.#encoders.b)
   }
 
-  /**
-   * Schedules the next heartbeat. Shortly before it is due, it joins a message that most connections receive, in one
-   * write per socket. It is sent after that message and not within, since the message is published topic by topic.
-   */
-  #planBeat(): StopTimer {
-    return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
-      this.#fanOut.onBroadcast = () => queueMicrotask(() => this.beat())
-      this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())
-    })
-  }
-
   /** Sends a heartbeat: with offsets to live connections, without to the others. */
   beat(): void {
-    this.#stopBeat()
-    this.#fanOut.onBroadcast = null
-    this.#stopBeat = this.#planBeat()
     this.#beats += 1
     const { epoch } = this.publisher
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats, epoch }
@@ -250,12 +205,7 @@ export class Hub implements Watcher, HubAccess {
       const frame = encoder.reply(heartbeatMessage({ ...beat, offsets }))
       this.batches.publish(topic, frame, encoder.isBinary)
     })
-    const variants = new Set<ChannelVariant>()
-    for (const session of this.sessions) {
-      session.beat(beat)
-      session.addVariants(variants)
-    }
-    this.#fanOut.restrict(variants)
+    for (const session of this.sessions) session.beat(beat)
   }
 
   /**
@@ -266,7 +216,7 @@ export class Hub implements Watcher, HubAccess {
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
     this.batches.settle()
-    const { growth } = this.#fanOut
+    const { growth } = this.fanOut
     const bytesMax = Math.max(GROWTH_BYTES_MIN, socketBufferBytesSoft - this.#largest)
     const available = socketBuffersTotalBytesMax - this.#total
     const totalBytesMax = Math.max(TOTAL_GROWTH_BYTES_MIN, available / 2)
@@ -318,14 +268,13 @@ export class Hub implements Watcher, HubAccess {
 
   add(session: Session): void {
     this.sessions.add(session)
-    this.#fanOut.countUser(session.encoder.form, 1)
   }
 
   remove(session: Session): void {
     session.closed()
     this.#watched.delete(session)
-    if (this.sessions.delete(session)) this.#fanOut.countUser(session.encoder.form, -1)
-    this.#fanOut.closeWildcardsOf(session)
+    this.sessions.delete(session)
+    this.fanOut.closeWildcardsOf(session)
   }
 
   advance(work: Work): void {
@@ -379,14 +328,6 @@ export class Hub implements Watcher, HubAccess {
     this.#watched.add(watched)
   }
 
-  openWildcard(wildcard: WildcardSubscription): void {
-    this.#fanOut.openWildcard(wildcard)
-  }
-
-  closeWildcard(wildcard: WildcardSubscription): void {
-    this.#fanOut.closeWildcard(wildcard)
-  }
-
   countLagging(): void {
     this.#lagged.inc()
   }
@@ -426,29 +367,8 @@ export class Hub implements Watcher, HubAccess {
   /** Stops the timers; the server closes the connections. */
   stop(): void {
     this.#stopBeat()
-    this.#fanOut.onBroadcast = null
     this.#stopSweeps()
     for (const channel of this.#channels.values()) channel.stop?.()
     this.#scheduler.stop()
   }
-}
-
-interface Subscriber {
-  readonly name: ChannelName
-  readonly channel: OpenChannel
-}
-
-function subscribersOf(
-  channels: readonly Channel[],
-  open: ReadonlyMap<ChannelName, OpenChannel>,
-): Map<Update['kind'], Subscriber[]> {
-  const subscribers = new Map<Update['kind'], Subscriber[]>()
-  for (const { name, updateKinds } of channels) {
-    const channel = open.get(name)
-    if (channel === undefined) continue
-    for (const kind of updateKinds) {
-      subscribers.set(kind, [...(subscribers.get(kind) ?? []), { name, channel }])
-    }
-  }
-  return subscribers
 }

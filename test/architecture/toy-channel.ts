@@ -57,7 +57,7 @@ class FlowChannel implements OpenChannel {
   constructor(parts: ChannelParts) {
     this.#parts = parts
     const { fanOut } = parts
-    this.#windows = new Conflation<Flow>({
+    this.#windows = new Conflation<Flow>(parts.scheduler, {
       windowMs: 1_000,
       hasSubscribers: (market) => fanOut.hasSubscribers(PACED, market),
       merge: (_older, newer) => newer,
@@ -73,10 +73,7 @@ class FlowChannel implements OpenChannel {
     const flowNow = { micros, stamp: update }
     this.#flows.set(market.number, flowNow)
     this.#send(EVERY, market, flowNow)
-    const { clock, fanOut, scheduler } = this.#parts
-    if (!fanOut.isActive(PACED)) return
-    this.#windows.note(market, flowNow, clock.monotonicMs())
-    scheduler.plan(this.#windows)
+    if (this.#parts.fanOut.isActive(PACED)) this.#windows.note(market, flowNow)
   }
 
   latest(_lane: ChannelVariant, market: MarketNumber): Stamp {

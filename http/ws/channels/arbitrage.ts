@@ -99,16 +99,19 @@ export const arbitrage: Channel = {
     when: 'opened and closed at once, a change at most every 250 ms; from the moment on in which it has come to the options',
     begins: '–',
   },
-  open: (parts) =>
-    new LoggedChannel(parts, {
+  open(parts) {
+    const channel = new LoggedChannel(parts, {
       name: NAME,
       capacity: ringArbitrageMax,
       table: null,
       variants: VARIANTS.map(({ variant }) => variant),
       isIn,
       isOfEarlier: (update) => update.kind === 'arbitrage' && update.reason === 'restarted',
-      unsupportedReason: (market) => unsupportedReason(parts.engine, market),
       write: (encoder, update, epoch) =>
         update.kind === 'arbitrage' ? arbitrageMessage(encoder, update, epoch) : null,
-    }),
+    })
+    return Object.assign(channel, {
+      unsupportedReason: (market: MarketRef) => unsupportedReason(parts.engine, market),
+    })
+  },
 }

@@ -181,7 +181,7 @@ class Interval {
     this.#facts = facts
     this.#parts = parts
     this.#nextOffset = nextOffset
-    this.#windows = new Conflation<BarChanges>({
+    this.#windows = new Conflation<BarChanges>(parts.scheduler, {
       windowMs: candleEveryMs,
       hasSubscribers: (market) => parts.fanOut.hasSubscribers(facts.variant, market),
       merge: merged,
@@ -194,12 +194,7 @@ class Interval {
     const startMs = barStart(update.trade.timeMs, lengthMs)
     if (startMs < barStart(this.#parts.clock.nowMs(), lengthMs) - lengthMs) return
     const { market, venueTimeMs, receivedAtMs } = update
-    this.#note(market, { starts: [startMs], venueTimeMs, receivedAtMs })
-  }
-
-  #note(market: MarketRef, changes: BarChanges): void {
-    this.#windows.note(market, changes, this.#parts.clock.monotonicMs())
-    this.#parts.scheduler.plan(this.#windows)
+    this.#windows.note(market, { starts: [startMs], venueTimeMs, receivedAtMs })
   }
 
   close(): void {
@@ -216,7 +211,7 @@ class Interval {
       else this.#open.set(number, { market, starts: left })
       const last = ended[ended.length - 1] ?? untilMs
       const venueTimeMs = timeMs(last + this.#facts.lengthMs)
-      this.#note(market, { starts: ended, venueTimeMs, receivedAtMs: nowMs })
+      this.#windows.note(market, { starts: ended, venueTimeMs, receivedAtMs: nowMs })
     }
   }
 
@@ -247,7 +242,7 @@ class Interval {
     for (const [number, { market, changes }] of this.#late) {
       if (this.#isComing(number)) continue
       this.#late.delete(number)
-      this.#note(market, changes)
+      this.#windows.note(market, changes)
     }
   }
 

@@ -8,10 +8,10 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelVariant, ChannelWithVariants } from '../fan-out/channel-variants.ts'
-import type { ConflationScheduler } from '../fan-out/conflation-scheduler.ts'
+import type { ConflationScheduler } from '../fan-out/conflation.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
-import type { Resume } from '../session/hub-access.ts'
+import type { RecentBookUpdates } from '../resume/recent-book-updates.ts'
 
 /** When messages of a channel are sent. Heartbeats contain the offsets of channels that send every change. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
@@ -64,10 +64,10 @@ export interface OpenChannel {
   readonly seen?: number
   /** The log of missed messages, for channels that replay every message. */
   readonly log?: ChannelLog
-  /** Answers `since`, for channels that have neither a log nor initial states. */
-  readonly resume?: Resume
+  /** Recent updates, from which books are resumed. */
+  readonly books?: RecentBookUpdates
   /** Why the channel never sends messages about a market, and what to request instead; null if it may. */
-  readonly unsupportedReason?: ((market: MarketRef) => string | null) | undefined
+  unsupportedReason?(market: MarketRef): string | null
   /** The market was removed permanently: deletes the data stored under its number. */
   removeMarket?(market: MarketNumber): void
   /** Stops timers. */

@@ -91,7 +91,7 @@ class DepthChannel implements OpenChannel {
   }
 
   #openWindows(facts: DepthVariant): Conflation<BookChange> {
-    return new Conflation<BookChange>({
+    return new Conflation<BookChange>(this.#parts.scheduler, {
       windowMs: facts.options.conflate_ms,
       hasSubscribers: (market) => this.#parts.fanOut.hasSubscribers(facts.variant, market),
       // An out-of-sync state stays so until the message that replaces it.
@@ -104,7 +104,6 @@ class DepthChannel implements OpenChannel {
   }
 
   onUpdate(update: Update): void {
-    if (!this.#parts.fanOut.isChannelActive(NAME)) return
     if (update.kind === 'book') this.#note(update, null)
     else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
     else if (update.kind === 'bookStale' && !update.isOfVenue) {
@@ -116,12 +115,9 @@ class DepthChannel implements OpenChannel {
 
   /** Handles a change of a book. `reason`: the book was replaced, so the state sent before is out of sync. */
   #note(update: BookChange['update'], reason: ResyncReason | null): void {
-    const { clock, fanOut, scheduler } = this.#parts
-    const nowMs = clock.monotonicMs()
+    const { fanOut } = this.#parts
     for (const [variant, windows] of this.#windows) {
-      if (!fanOut.isActive(variant)) continue
-      windows.note(update.market, { update, reason }, nowMs)
-      scheduler.plan(windows)
+      if (fanOut.isActive(variant)) windows.note(update.market, { update, reason })
     }
   }
 

@@ -12,42 +12,31 @@ import type { ChannelParts, OpenChannel } from './channel.ts'
 /** A running channel with a log. */
 export class LoggedChannel implements OpenChannel {
   readonly log: ChannelLog
-  readonly unsupportedReason: OpenChannel['unsupportedReason']
   seen: number
   readonly #parts: ChannelParts
   readonly #name: CountedChannel
   readonly #variants: readonly ChannelVariant[]
 
+  /** `variants`: those of a channel with options; `isIn` states which messages each gets. */
   constructor(
     parts: ChannelParts,
-    set: {
-      name: CountedChannel
+    set: Omit<ChannelLog, 'messages'> & {
+      readonly name: CountedChannel
       /** Maximum messages in memory. */
-      capacity: number
+      readonly capacity: number
       /** Table of older messages, or null if they are not persisted. */
-      table: MessageTable | null
-      /** Null: the update does not concern this channel. */
-      write: ChannelLog['write']
-      /** The variants of a channel with options; see `isIn` for which messages each gets. */
-      variants?: readonly ChannelVariant[]
-      isIn?: ChannelLog['isIn']
-      isOfEarlier?: ChannelLog['isOfEarlier']
-      unsupportedReason?: OpenChannel['unsupportedReason']
+      readonly table: MessageTable | null
+      readonly variants?: readonly ChannelVariant[]
     },
   ) {
-    const { name, capacity, table, write, isIn, isOfEarlier } = set
+    const { name, capacity, table, variants = [name], ...rules } = set
     this.#parts = parts
     this.#name = name
-    this.#variants = set.variants ?? [name]
-    this.unsupportedReason = set.unsupportedReason
+    this.#variants = variants
     this.seen = parts.publisher.offset(name)
     const { present } = parts.engine.tradeLog
-    const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
-    this.log = {
-      ...{ messages: log, write },
-      ...(isIn === undefined ? {} : { isIn }),
-      ...(isOfEarlier === undefined ? {} : { isOfEarlier }),
-    }
+    const messages = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
+    this.log = { messages, ...rules }
   }
 
   onUpdate(update: Update): void {

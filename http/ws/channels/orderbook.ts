@@ -29,9 +29,7 @@ import {
 import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import { counted } from '../messages.ts'
-import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
-import type { Resume } from '../session/hub-access.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
 /** Also the key of the publisher's counters of book changes. */
@@ -174,21 +172,18 @@ export const orderbook: Channel = {
 
 class Orderbook implements OpenChannel {
   readonly #parts: ChannelParts
-  readonly #recent: RecentBookUpdates
-  readonly resume: Resume
+  readonly books: RecentBookUpdates
   seen: number
 
   constructor(parts: ChannelParts) {
     this.#parts = parts
     this.seen = parts.publisher.offset(ORDERBOOK)
-    this.#recent = new RecentBookUpdates(this.seen)
-    const books = { channel: ORDERBOOK, recent: this.#recent, write: bookUpdate }
-    this.resume = (connection, hub, wanted) => resumeBooks(connection, hub, { ...wanted, books })
+    this.books = new RecentBookUpdates(this.seen)
   }
 
   onUpdate(update: Update): void {
     if (update.kind === 'book') {
-      this.#recent.push(update)
+      this.books.push(update)
       this.seen = update.offset
       const { fanOut } = this.#parts
       fanOut.send(ORDERBOOK, update.market, 'change', (encoder) => bookUpdate(encoder, update))
@@ -206,7 +201,7 @@ class Orderbook implements OpenChannel {
   }
 
   removeMarket(market: MarketNumber): void {
-    this.#recent.removeMarket(market)
+    this.books.removeMarket(market)
   }
 
   /** A book was replaced: sends `resync`, then its snapshot, to every subscriber. */
@@ -214,7 +209,7 @@ class Orderbook implements OpenChannel {
     const { market } = update
     const reason = resyncReason(update.reason)
     const { engine, fanOut } = this.#parts
-    this.#recent.replace(update)
+    this.books.replace(update)
     fanOut.send(ORDERBOOK, market, 'state', (encoder) => {
       const view = engine.catalog.find(market.id)
       if (view === null) return null
@@ -225,7 +220,7 @@ class Orderbook implements OpenChannel {
 
   #markStale(stale: BookStale): void {
     if (stale.isOfVenue) return
-    this.#recent.markStale(stale)
+    this.books.markStale(stale)
     sendStale(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, stale)
   }
 
@@ -233,7 +228,7 @@ class Orderbook implements OpenChannel {
   #confirm(update: BookConfirmed): void {
     const { market, wasStale, seq } = update
     if (!wasStale) return
-    this.#recent.confirm(update)
+    this.books.confirm(update)
     sendFresh(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, { market, seq })
   }
 }

@@ -115,7 +115,7 @@ class Prices implements OpenChannel {
     const conflated = VARIANTS.filter(({ variant }) => variant !== EVERY)
     this.#windows = new Map(
       conflated.map(({ variant, options }) => {
-        const windows = new Conflation<PriceUpdate>({
+        const windows = new Conflation<PriceUpdate>(parts.scheduler, {
           windowMs: options.conflate_ms,
           hasSubscribers: (market) => fanOut.hasSubscribers(variant, market),
           merge: (_older, newer) => newer,
@@ -129,7 +129,6 @@ class Prices implements OpenChannel {
   onUpdate(update: Update): void {
     const { fanOut } = this.#parts
     if (update.kind === 'price') return this.#note(update)
-    if (!fanOut.isChannelActive(NAME)) return
     for (const { variant } of VARIANTS) {
       if (update.kind === 'bookReplaced') this.#replace(variant, update)
       else if (update.kind === 'bookStale' && !update.isOfVenue) {
@@ -160,13 +159,10 @@ class Prices implements OpenChannel {
   }
 
   #note(update: PriceUpdate): void {
-    const { clock, fanOut, scheduler } = this.#parts
+    const { fanOut } = this.#parts
     this.#send(EVERY, update)
-    const nowMs = clock.monotonicMs()
     for (const [variant, windows] of this.#windows) {
-      if (!fanOut.isActive(variant)) continue
-      windows.note(update.market, update, nowMs)
-      scheduler.plan(windows)
+      if (fanOut.isActive(variant)) windows.note(update.market, update)
     }
   }
 

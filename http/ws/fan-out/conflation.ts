@@ -1,28 +1,11 @@
 // Sends at most one message per market and window. The first change of a market outside a window is sent at once, later
 // ones wait for the end of the window, and the last state of a window is always sent. Only markets with an open window
-// or a waiting change are stored: bounded by the catalogue, and none without subscribers. Due messages are sent in
-// slices, and only a limited number of a burst at once, so that many simultaneous changes do not delay live messages.
-//
-//   change ──► no window? ──► sent at once ──► window, empty ──► its end: no window
-//                 │                             │ change
-//                 │ burst                    window, waiting ──► its end: ready ──► sent, window …
-//                 └──────────────► ready ──► a slice of a later tick
+// or a waiting change are stored: bounded by the catalogue, and none without subscribers. Due messages, and those of a
+// burst beyond its limit, are sent in slices of all variants together, so that they do not delay live messages.
 
-import { conflationTickCount } from '../../../engine/limits.ts'
+import type { Clock, StopTimer } from '../../../engine/clock.ts'
+import { conflationFlushMs, conflationTickCount, streamSliceMs } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-
-/** The waiting change of a market. */
-interface Waiting<Change> {
-  readonly market: MarketRef
-  change: Change
-}
-
-/** A market's window. Windows end in the order in which they began. */
-interface Window<Change> {
-  readonly market: MarketRef
-  readonly endsAtMs: number
-  change: Change | null
-}
 
 /** Sends the changes of a variant. */
 interface Sender<Change> {
@@ -34,93 +17,133 @@ interface Sender<Change> {
   send(market: MarketRef, change: Change): void
 }
 
-/** Windows of one variant. Times are monotonic milliseconds. */
+/** A market's window; `change` waits for its end. Windows of a variant end in the order in which they began. */
+interface Window<Change> {
+  readonly market: MarketRef
+  readonly endsAtMs: number
+  change: Change | null
+}
+
+type Flushed = Pick<Conflation<unknown>, 'flush' | 'isWaiting'>
+
+/** Flushes the windows of all variants. */
+export class ConflationScheduler {
+  readonly clock: Clock
+  readonly #conflations = new Set<Flushed>()
+  #stopTimer: StopTimer | null = null
+  #isTickPlanned = false
+  #isStopped = false
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  add(conflation: Flushed): void {
+    this.#conflations.add(conflation)
+  }
+
+  /** Flushes soon, and again while anything waits. */
+  arm(): void {
+    if (this.#isStopped) return
+    this.#stopTimer ??= this.clock.after(conflationFlushMs, () => {
+      this.#stopTimer = null
+      this.#run()
+    })
+  }
+
+  /** Flushes in the next event-loop tick. */
+  wake(): void {
+    if (this.#isTickPlanned) return
+    this.#isTickPlanned = true
+    setImmediate(() => {
+      this.#isTickPlanned = false
+      if (!this.#isStopped) this.#run()
+    })
+  }
+
+  #run(): void {
+    const endsAtMs = this.clock.monotonicMs() + streamSliceMs
+    for (const conflation of [...this.#conflations]) {
+      const isDone = conflation.flush(endsAtMs)
+      if (conflation.isWaiting) this.arm()
+      if (isDone) continue
+      // The others come first in the next slice.
+      this.#conflations.delete(conflation)
+      this.#conflations.add(conflation)
+      this.wake()
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#stopTimer?.()
+  }
+}
+
+/** Windows of one variant. */
 export class Conflation<Change> {
+  readonly #scheduler: ConflationScheduler
   readonly #sender: Sender<Change>
   readonly #windows = new Map<MarketNumber, Window<Change>>()
-  readonly #ready = new Map<MarketNumber, Waiting<Change>>()
-  /** Messages sent at once in this event-loop tick. */
-  #tickCount = 0
+  readonly #due = new Map<MarketNumber, { readonly market: MarketRef; change: Change }>()
+  /** Messages sent at once since the last flush. */
+  #burstCount = 0
 
-  constructor(sender: Sender<Change>) {
+  constructor(scheduler: ConflationScheduler, sender: Sender<Change>) {
+    this.#scheduler = scheduler
     this.#sender = sender
+    scheduler.add(this)
   }
 
   /** Sends a change now, or stores it until the end of the market's window. */
-  note(market: MarketRef, change: Change, nowMs: number): void {
-    const ready = this.#ready.get(market.number)
-    if (ready !== undefined) {
-      ready.change = this.#sender.merge(ready.change, change)
-      return
+  note(market: MarketRef, change: Change): void {
+    const { number } = market
+    const waiting = this.#due.get(number) ?? this.#windows.get(number)
+    if (waiting !== undefined) {
+      const { change: older } = waiting
+      waiting.change = older === null ? change : this.#sender.merge(older, change)
+    } else if (this.#burstCount < conflationTickCount) {
+      if (!this.#sender.hasSubscribers(market)) return
+      this.#burstCount += 1
+      this.#send(market, change)
+    } else {
+      this.#due.set(number, { market, change })
+      this.#scheduler.wake()
     }
-    const window = this.#windows.get(market.number)
-    if (window !== undefined && window.endsAtMs > nowMs) {
-      window.change = window.change === null ? change : this.#sender.merge(window.change, change)
-      return
-    }
-    const waited = window?.change ?? null
-    const merged = waited === null ? change : this.#sender.merge(waited, change)
-    this.#windows.delete(market.number)
-    if (!this.#sender.hasSubscribers(market)) return
-    if (this.#tickCount >= conflationTickCount) {
-      this.#ready.set(market.number, { market, change: merged })
-      return
-    }
-    this.#tickCount += 1
-    this.#send(market, merged, nowMs)
   }
 
-  /** Whether a market's window has ended and its change waits for a slice. */
-  get hasReady(): boolean {
-    return this.#ready.size > 0
+  /** Whether any market has a window or a waiting change. */
+  get isWaiting(): boolean {
+    return this.#windows.size + this.#due.size > 0
   }
 
-  /** End of the first window; null without windows. */
-  get dueAtMs(): number | null {
-    for (const window of this.#windows.values()) return window.endsAtMs
-    return null
-  }
-
-  /** Starts an event-loop tick: resets the number of changes that may be sent at once. */
-  beginTick(): void {
-    this.#tickCount = 0
-  }
-
-  get hasSentThisTick(): boolean {
-    return this.#tickCount > 0
-  }
-
-  /** Sends due changes until `isEnough`. Returns false if some remain. */
-  flush(nowMs: number, isEnough: () => boolean): boolean {
-    for (const [number, window] of this.#windows) {
-      if (window.endsAtMs > nowMs) break
-      if (isEnough()) return false
+  /** Sends due changes until a time. Returns false if some remain. */
+  flush(endsAtMs: number): boolean {
+    const { clock } = this.#scheduler
+    const nowMs = clock.monotonicMs()
+    this.#burstCount = 0
+    for (const [number, { market, endsAtMs: windowEndsAtMs, change }] of this.#windows) {
+      if (windowEndsAtMs > nowMs) break
       this.#windows.delete(number)
-      if (window.change !== null) {
-        this.#ready.set(number, { market: window.market, change: window.change })
-      }
+      if (change !== null) this.#due.set(number, { market, change })
     }
-    for (const [number, { market, change }] of this.#ready) {
-      if (isEnough()) return false
-      this.#ready.delete(number)
-      if (this.#sender.hasSubscribers(market)) this.#send(market, change, nowMs)
+    for (const [number, { market, change }] of this.#due) {
+      if (clock.monotonicMs() > endsAtMs) return false
+      this.#due.delete(number)
+      if (this.#sender.hasSubscribers(market)) this.#send(market, change)
     }
     return true
   }
 
   removeMarket(market: MarketNumber): void {
     this.#windows.delete(market)
-    this.#ready.delete(market)
+    this.#due.delete(market)
   }
 
-  /** Markets in memory. */
-  get count(): number {
-    return this.#windows.size + this.#ready.size
-  }
-
-  #send(market: MarketRef, change: Change, nowMs: number): void {
-    const endsAtMs = nowMs + this.#sender.windowMs
+  #send(market: MarketRef, change: Change): void {
+    const endsAtMs = this.#scheduler.clock.monotonicMs() + this.#sender.windowMs
     this.#windows.set(market.number, { market, endsAtMs, change: null })
+    this.#scheduler.arm()
     this.#sender.send(market, change)
   }
 }

@@ -3,112 +3,46 @@
 // reach back, every market gets `resync` and a snapshot (fill.ts).
 
 import type { MarketView } from '../../../actors/views.ts'
-import type { BookUpdate } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import { bookUpdate, ORDERBOOK } from '../channels/orderbook.ts'
 import type { CommandId, Since } from '../command.ts'
-import {
-  type Encoder,
-  type Frame,
-  type ResyncReason,
-  resyncMessage,
-  staleMessage,
-} from '../encode/encoder.ts'
-import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
-import { type Connection, skipsPerTick } from '../session/connection.ts'
+import { resyncMessage, staleMessage } from '../encode/encoder.ts'
+import { type Connection, type HubAccess, skipsPerTick } from '../session/connection.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
-import type { HubAccess } from '../session/hub-access.ts'
-import type { Resolved } from '../session/resolve.ts'
-import { contains } from '../session/subscriptions.ts'
+import { contains, type Subscribed } from '../session/subscriptions.ts'
 import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
-
-/** The markets of a command that use topics of its own. */
-interface Target {
-  readonly channel: ChannelName
-  readonly key: WideKey | null
-  readonly refs: ReadonlyMap<MarketNumber, MarketRef>
-}
-
-/** The channel of books: its name, its recent updates, and their writer. */
-interface Books {
-  readonly channel: ChannelName
-  readonly recent: RecentBookUpdates
-  write(encoder: Encoder, update: BookUpdate): Frame
-}
 
 /** Subscribes to books from an offset. False: `resumed` was the answer; true: `synced` must follow. */
 export function* resumeBooks(
   connection: Connection,
   hub: HubAccess,
-  wanted: { id: CommandId; since: Since; resolved: Resolved; books: Books },
+  wanted: { id: CommandId; since: Since; subscribed: Subscribed; books: RecentBookUpdates },
 ): Generator<void, boolean> {
-  const { id, since, resolved, books } = wanted
-  const { channel, recent } = books
-  const isOurs = since.epoch === hub.publisher.epoch
-  const subscriptions = connection.subscriptions.of(channel)
-  const isWithin =
-    resolved.kind === 'wide'
-      ? subscriptions.covers(resolved.key) && !subscriptions.wide.has(resolved.key)
-      : resolved.refs.some((ref) => subscriptions.covers(ref.venue))
-  const target: Target = {
-    channel,
-    key: resolved.kind === 'wide' ? resolved.key : null,
-    refs: new Map(resolved.kind === 'wide' ? [] : resolved.refs.map((ref) => [ref.number, ref])),
-  }
-  // A wider live subscription would overtake the missed updates, so send new states instead.
-  if (isWithin || !isOurs || !recent.reachesBack(since.offset)) {
-    yield* startAgain(connection, hub, target, isOurs ? 'slow_consumer' : 'restart')
-    return true
-  }
-  unsubscribeTarget(connection, target)
-  const resume = new BookResume(connection, hub, { target, books, since: since.offset })
-  if (!(yield* resume.run())) {
-    yield* startAgain(connection, hub, target, 'slow_consumer')
-    return true
-  }
-  resume.nameStale()
-  subscribeTarget(connection, target)
+  const { id, since, subscribed, books } = wanted
   const { epoch } = hub.publisher
-  const replayed = resume.count
-  const { newest: offset } = recent
-  connection.reply({ type: 'resumed', id, channel, replayed, epoch, offset })
-  return false
-}
-
-/** Sends `resync` and a snapshot for every market; each is live from its own snapshot on. */
-function* startAgain(
-  connection: Connection,
-  hub: HubAccess,
-  { channel, key, refs }: Target,
-  reason: ResyncReason,
-): Generator<void, void> {
-  const before = ({ ref }: MarketView) => connection.reply(resyncMessage(channel, ref, reason))
-  if (key !== null) yield* subscribeWide(connection, hub, { variant: channel, key, before })
-  else {
-    const list = [...refs.values()]
-    yield* subscribeSingles(connection, hub, { variant: channel, refs: list, before })
+  const isOurs = since.epoch === epoch
+  // A wider live subscription would overtake the missed updates, so send new states instead.
+  const isPart = connection.subscriptions.of(ORDERBOOK).isPart(subscribed)
+  if (!isPart && isOurs && books.reachesBack(since.offset)) {
+    // Live updates must not overtake the missed ones.
+    connection.leave(ORDERBOOK, subscribed)
+    const resume = new BookResume(connection, hub, { subscribed, books, since: since.offset })
+    if (yield* resume.run()) {
+      resume.sendStale()
+      connection.join(ORDERBOOK, subscribed)
+      const { count: replayed } = resume
+      const { newest: offset } = books
+      connection.reply({ type: 'resumed', id, channel: ORDERBOOK, replayed, epoch, offset })
+      return false
+    }
   }
-}
-
-/** Leaves the topics, so that live updates cannot overtake the missed ones. */
-function unsubscribeTarget(connection: Connection, { channel, key, refs }: Target): void {
-  const subscriptions = connection.subscriptions.of(channel)
-  const taken = key === null ? [] : subscriptions.takeContained(key)
-  for (const { variant, key: topic } of taken) connection.unsubscribe(variant, topic)
-  for (const number of refs.keys()) {
-    if (subscriptions.singles.delete(number)) connection.unsubscribe(channel, number)
-  }
-}
-
-function subscribeTarget(connection: Connection, { channel, key, refs }: Target): void {
-  const { singles, wide } = connection.subscriptions.of(channel)
-  if (key !== null) {
-    wide.set(key, channel)
-    connection.subscribe(channel, key)
-  }
-  for (const ref of refs.values()) {
-    singles.set(ref.number, { ref, variant: channel })
-    connection.subscribe(channel, ref.number)
-  }
+  // Each market is live from its own snapshot on.
+  const reason = isOurs ? 'slow_consumer' : 'restart'
+  const before = ({ ref }: MarketView) => connection.reply(resyncMessage(ORDERBOOK, ref, reason))
+  const { key, refs } = subscribed
+  if (key !== null) yield* subscribeWide(connection, hub, { variant: ORDERBOOK, key, before })
+  else yield* subscribeSingles(connection, hub, { variant: ORDERBOOK, refs, before })
+  return true
 }
 
 class BookResume {
@@ -116,48 +50,44 @@ class BookResume {
   count = 0
   readonly #connection: Connection
   readonly #hub: HubAccess
-  readonly #target: Target
-  readonly #books: Books
+  readonly #key: Subscribed['key']
+  readonly #numbers: ReadonlySet<MarketNumber>
+  readonly #books: RecentBookUpdates
   readonly #since: number
-  /** Markets that got a snapshot: its offset, and the replacement that it includes. */
-  readonly #snapshots = new Map<
-    MarketNumber,
-    { readonly offset: number; readonly serial: number }
-  >()
+  /** Markets that got a snapshot: its offset, and the serial of the replacement that it includes. */
+  readonly #snapshots = new Map<MarketNumber, Pick<Replacement, 'offset' | 'serial'>>()
   /** Replacements up to this serial have been processed. */
   #serial = 0
 
   constructor(
     connection: Connection,
     hub: HubAccess,
-    wanted: { target: Target; books: Books; since: number },
+    wanted: { subscribed: Subscribed; books: RecentBookUpdates; since: number },
   ) {
     this.#connection = connection
     this.#hub = hub
-    this.#target = wanted.target
+    this.#key = wanted.subscribed.key
+    this.#numbers = new Set(wanted.subscribed.refs.map(({ number }) => number))
     this.#books = wanted.books
     this.#since = wanted.since
   }
 
   /** Ends in the tick in which nothing is missing. False: some updates were overwritten meanwhile. */
   *run(): Generator<void, boolean> {
-    const books = this.#books.recent
+    const books = this.#books
     let offset = this.#since
     for (;;) {
       // Ends in the tick in which no replacement remains, so that only updates may be missing.
-      yield* this.#replaced()
+      yield* this.#sendReplaced()
       if (offset === books.newest) return true
       for (let skipped = 0; offset < books.newest; ) {
-        // Most updates concern markets that this client does not follow: do not decode those.
-        const market = books.marketAt(offset + 1)
-        if (market === null) return false
+        const update = books.get(offset + 1)
+        if (update === null) return false
         offset += 1
         skipped += 1
-        const isTaken = this.#isWanted(market) && this.#take(market, offset)
-        const update = isTaken ? books.get(offset) : null
-        const isSent = update !== null
+        const isSent = this.#isWanted(update.market) && this.#take(update.market, offset)
         if (isSent) {
-          this.#connection.send(this.#books.write(this.#connection.encoder, update))
+          this.#connection.send(bookUpdate(this.#connection.encoder, update))
           this.count += 1
         }
         if (isSent || skipped % skipsPerTick === 0) yield
@@ -169,37 +99,36 @@ class BookResume {
    * Sends `stale` for books that are stale now and whose snapshot did not report it. Call it in the tick in which
    * nothing is missing.
    */
-  nameStale(): void {
-    for (const stale of this.#books.recent.staleBooks()) {
+  sendStale(): void {
+    for (const stale of this.#books.staleBooks()) {
       const { market } = stale
       if (!this.#isWanted(market) || this.#snapshots.has(market.number)) continue
-      this.#connection.reply(staleMessage(this.#target.channel, stale))
+      this.#connection.reply(staleMessage(ORDERBOOK, stale))
     }
   }
 
   /** Whether to send the update at an offset. Sends a snapshot instead if necessary. */
   #take(market: MarketRef, offset: number): boolean {
-    const replacement = this.#books.recent.replacement(market.number)
+    const replacement = this.#books.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined || offset > snapshot.offset
   }
 
   /** Processes every book replaced since, including those without later updates. */
-  *#replaced(): Generator<void, void> {
-    const books = this.#books.recent
-    const { key, refs } = this.#target
+  *#sendReplaced(): Generator<void, void> {
+    const books = this.#books
     while (this.#serial < books.serial) {
       const { serial } = books
-      const candidates =
-        key === null
-          ? Array.from(refs.keys(), (number) => books.replacement(number))
+      const replacements =
+        this.#key === null
+          ? Array.from(this.#numbers, (number) => books.replacement(number) ?? [])
           : [...books.replacements()]
       let checked = 0
-      for (const replacement of candidates) {
+      for (const replacement of replacements.flat()) {
         checked += 1
-        const isMissing = replacement !== null && this.#isMissing(replacement)
-        if (isMissing && this.#isWanted(replacement.market)) this.#replace(replacement)
+        const isMissing = this.#isWanted(replacement.market) && this.#isMissing(replacement)
+        if (isMissing) this.#replace(replacement)
         if (isMissing || checked % skipsPerTick === 0) yield
       }
       this.#serial = serial
@@ -207,8 +136,7 @@ class BookResume {
   }
 
   #isWanted({ number, venue }: MarketRef): boolean {
-    const { key, refs } = this.#target
-    return key === null ? refs.has(number) : contains(key, venue)
+    return this.#key === null ? this.#numbers.has(number) : contains(this.#key, venue)
   }
 
   /** Whether the client cannot have this replacement's book, even at an equal offset. */
@@ -218,14 +146,11 @@ class BookResume {
   }
 
   #replace({ market, reason }: Replacement): void {
-    const books = this.#books.recent
-    const { engine } = this.#hub
-    const view = engine.catalog.find(market.id)
-    const serial = books.replacement(market.number)?.serial ?? 0
-    this.#snapshots.set(market.number, { offset: books.newest, serial })
+    const serial = this.#books.replacement(market.number)?.serial ?? 0
+    this.#snapshots.set(market.number, { offset: this.#books.newest, serial })
+    const view = this.#hub.engine.catalog.find(market.id)
     if (view === null) return
-    const { channel } = this.#target
-    this.#connection.reply(resyncMessage(channel, market, reason))
-    this.#connection.sendState(channel, view)
+    this.#connection.reply(resyncMessage(ORDERBOOK, market, reason))
+    this.#connection.sendState(ORDERBOOK, view)
   }
 }

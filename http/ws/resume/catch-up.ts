@@ -5,11 +5,10 @@ import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { resyncMessage } from '../encode/encoder.ts'
 import { type ChannelName, channelOfVariant } from '../fan-out/channel-variants.ts'
-import { type Connection, skipsPerTick, type Task } from '../session/connection.ts'
+import { type Connection, type HubAccess, skipsPerTick, type Task } from '../session/connection.ts'
 import { fill, idsOf } from '../session/fill.ts'
-import type { HubAccess } from '../session/hub-access.ts'
 import { WildcardSubscription } from '../session/wildcard-subscription.ts'
-import { type Audience, sendLostRange } from './losses.ts'
+import { sendLostRange } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'
 
@@ -22,36 +21,30 @@ export interface Lag {
 
 /** Catches up after a lag: `resync` of every state, the missed messages, then the states. */
 export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task {
-  yield* resyncAll(connection, hub)
+  const { variants } = hub
+  const stateChannels = variants.names.filter((name) => variants.hasState(name))
+  yield* resyncAll(connection, hub, stateChannels)
   yield
-  for (const channel of hub.variants.names) {
-    const log = hub.logOf(channel)
-    if (log !== null) yield* catchUpLog(connection, hub, log, lag)
+  for (const channel of variants.names) {
+    const { log } = hub.channelOf(channel)
+    if (log !== undefined) yield* catchUpLog(connection, hub, log, lag)
   }
-  for (const channel of stateChannels(hub)) {
+  for (const channel of stateChannels) {
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const { ref, variant } of singles.values()) {
       const view = hub.engine.catalog.find(ref.id)
-      if (view !== null) connection.begin(variant, view, true)
+      if (view !== null) {
+        connection.sendState(variant, view, true)
+        connection.subscribe(variant, ref.number)
+      }
       yield
     }
     for (const [key, variant] of wide) {
-      const wildcard = new WildcardSubscription({
-        connection,
-        variant,
-        key,
-        ids: idsOf(hub, key),
-        isResync: true,
-      })
-      yield* fill(connection, hub, wildcard, () => {})
+      const parts = { connection, variant, key, ids: idsOf(hub, key), isResync: true }
+      yield* fill(connection, hub, new WildcardSubscription(parts), () => {})
     }
   }
   connection.resumeLive()
-}
-
-/** The channels whose subscriptions begin with a state. */
-function stateChannels({ variants }: HubAccess): readonly ChannelName[] {
-  return variants.names.filter((name) => variants.hasState(name))
 }
 
 /** Sends the missed messages of all subscriptions to a channel and makes them live in the same tick. */
@@ -59,7 +52,7 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
   const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
   if (subscriptions.count === 0) return
-  const audience: Audience = {
+  const audience = {
     wide: [...subscriptions.wide.keys()],
     refs: Array.from(subscriptions.singles.values(), ({ ref }) => ref),
   }
@@ -83,29 +76,36 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
  * Sends `resync` for every state, in one tick unless they are so many that others would wait; nothing live comes
  * between. Restarts an interrupted wildcard subscription.
  */
-function* resyncAll(connection: Connection, hub: HubAccess): Task {
+function* resyncAll(
+  connection: Connection,
+  hub: HubAccess,
+  stateChannels: readonly ChannelName[],
+): Task {
   let sentCount = 0
-  for (const channel of stateChannels(hub)) {
-    const { wide, singles } = connection.subscriptions.of(channel)
-    const sendResync = (ref: MarketRef): void =>
+  function* resync(channel: ChannelName, refs: Iterable<MarketRef>): Task {
+    for (const ref of refs) {
       connection.reply(resyncMessage(channel, ref, 'slow_consumer'))
-    for (const { ref } of singles.values()) sendResync(ref)
+      sentCount += 1
+      if (sentCount % skipsPerTick === 0) yield
+    }
+  }
+  for (const channel of stateChannels) {
+    const { wide, singles } = connection.subscriptions.of(channel)
+    const { catalog } = hub.engine
+    yield* resync(
+      channel,
+      Array.from(singles.values(), ({ ref }) => ref),
+    )
     for (const key of wide.keys()) {
-      for (const view of hub.engine.catalog.markets(key === '*' ? null : key)) {
-        sendResync(view.ref)
-        sentCount += 1
-        if (sentCount % skipsPerTick === 0) yield
-      }
+      yield* resync(
+        channel,
+        Array.from(catalog.markets(key === '*' ? null : key), ({ ref }) => ref),
+      )
     }
   }
   const { wildcard } = connection
   if (wildcard === null) return
-  const channel = channelOfVariant(wildcard.variant)
-  for (const ref of wildcard.sent.values()) {
-    connection.reply(resyncMessage(channel, ref, 'slow_consumer'))
-    sentCount += 1
-    if (sentCount % skipsPerTick === 0) yield
-  }
+  yield* resync(channelOfVariant(wildcard.variant), [...wildcard.sent.values()])
   wildcard.restart()
-  hub.openWildcard(wildcard)
+  hub.fanOut.openWildcard(wildcard)
 }

@@ -3,8 +3,7 @@
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { gapMessage } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
-import type { Connection } from '../session/connection.ts'
-import type { HubAccess } from '../session/hub-access.ts'
+import type { Connection, HubAccess } from '../session/connection.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { Loss, LostRange } from './message-log.ts'
 

@@ -1,6 +1,6 @@
 // Log of a channel that replays every message (trades, whales, lifecycle). Messages of this run are in a ring buffer;
-// older ones are in a table, if the channel has one, by run. The ring holds references, each at its offset modulo the
-// capacity. When it is full the oldest is overwritten, and a connection that needs it reads the table or gets a gap.
+// older ones are in a table, if the channel has one, by run. A connection that needs an overwritten one reads the table or
+// gets a gap.
 //
 //   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
 
@@ -13,6 +13,7 @@ import type { TimeMs } from '../../../engine/units.ts'
 import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelName, ChannelVariant } from '../fan-out/channel-variants.ts'
+import { MessageRing } from './message-ring.ts'
 
 /** An update of a market that has an offset in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
@@ -99,7 +100,7 @@ export class MessageLog {
   }) {
     this.channel = parts.channel
     this.#present = parts.present
-    this.#ring = new MessageRing(parts.offset, parts.capacity)
+    this.#ring = new MessageRing(parts.offset, parts)
     this.#table = parts.table
   }
 
@@ -170,51 +171,5 @@ export class MessageLog {
     return runs.flatMap((run, index) =>
       table.losses({ run: run.number, offset: index === 0 ? offset : 0 }),
     )
-  }
-}
-
-interface HasOffset {
-  readonly offset: number
-}
-
-/** A ring buffer of messages. */
-export class MessageRing<Message extends HasOffset> {
-  readonly #ring: (Message | undefined)[] = []
-  readonly #capacity: number
-  #newest: number
-  #oldest: number
-
-  /** `offset`: messages that this run has published so far. */
-  constructor(offset: number, capacity: number) {
-    this.#newest = offset
-    this.#oldest = offset + 1
-    this.#capacity = capacity
-  }
-
-  get newest(): number {
-    return this.#newest
-  }
-
-  /** The offset of the oldest retained message; newest + 1 if empty. */
-  get oldest(): number {
-    return this.#oldest
-  }
-
-  push(message: Message): void {
-    const { offset } = message
-    // A gap means that a message was never sent: a replay across it would be incomplete.
-    if (offset !== this.#newest + 1) {
-      this.#ring.fill(undefined)
-      this.#oldest = offset
-    }
-    this.#newest = offset
-    this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)
-    this.#ring[offset % this.#capacity] = message
-  }
-
-  /** Null if it is not retained. */
-  get(offset: number): Message | null {
-    if (offset < this.#oldest || offset > this.#newest) return null
-    return this.#ring[offset % this.#capacity] ?? null
   }
 }

@@ -6,88 +6,58 @@ import { replayTradesMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { CommandId, Since } from '../command.ts'
-import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
-import type { Connection, Task } from '../session/connection.ts'
-import type { HubAccess } from '../session/hub-access.ts'
-import type { Resolved } from '../session/resolve.ts'
-import { contains } from '../session/subscriptions.ts'
+import type { ChannelVariant } from '../fan-out/channel-variants.ts'
+import type { Connection, HubAccess, Task } from '../session/connection.ts'
+import { contains, type Subscribed } from '../session/subscriptions.ts'
 import { type Audience, joined, sendLoss, sendLostRange } from './losses.ts'
 import type { ChannelLog, LoggedUpdate, LogPosition, LostRange, MessageLog } from './message-log.ts'
+
+interface Wanted {
+  readonly id: CommandId
+  readonly variant: ChannelVariant
+  readonly log: ChannelLog
+  readonly since: Since | null
+  readonly subscribed: Subscribed
+}
 
 /** Subscribes, after a replay if `since` is given. False: the replay has sent its own answer. */
 export function* subscribeLogged(
   connection: Connection,
   hub: HubAccess,
-  wanted: {
-    id: CommandId
-    variant: ChannelVariant
-    log: ChannelLog
-    since: Since | null
-    resolved: Resolved
-  },
+  wanted: Wanted,
 ): Generator<void, boolean> {
-  const { id, variant, log, since, resolved } = wanted
+  const { id, variant, log, since, subscribed } = wanted
   const { messages } = log
   const { channel } = messages
-  const { key, refs } = targetOf(connection, wanted)
-  if (key !== null) takeContained(connection, messages, key)
-  const subscriptions = connection.subscriptions.of(channel)
-  const goLive = (): void => {
-    if (key !== null && !subscriptions.covers(key)) {
-      subscriptions.wide.set(key, variant)
-      connection.subscribe(variant, key)
-    }
-    for (const ref of refs) {
-      if (subscriptions.wants(ref)) continue
-      subscriptions.singles.set(ref.number, { ref, variant })
-      connection.subscribe(variant, ref.number)
-    }
-  }
+  const added = addedBy(connection, wanted)
   // Leaves the topics first, so that live messages cannot overtake the replayed ones. Ends variants with other options.
-  for (const { number } of refs) {
-    const existing = subscriptions.singles.get(number)
-    if (existing === undefined) continue
-    subscriptions.singles.delete(number)
-    connection.unsubscribe(existing.variant, number)
-  }
+  connection.leave(channel, added)
   if (since === null) {
-    goLive()
+    connection.join(variant, added)
     return true
   }
-  const audience =
-    resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
+  const { key } = subscribed
+  const audience = { wide: key === null ? [] : [key], refs: added.refs }
   const from = messages.find(since)
   if (from === null) {
     yield* sendOfEarlier(connection, hub, { log, audience, variant })
-    goLive()
+    connection.join(variant, added)
     const range = { fromMs: null, toMs: hub.clock.nowMs(), count: null }
     sendLostRange(connection, hub, { channel, audience, range })
     return true
   }
   connection.isReplaying = true
-  const replayed = yield* answerSince(connection, hub, {
-    log,
-    from,
-    audience,
-    variantOf: () => variant,
-  })
+  const asked = { log, from, audience, variantOf: () => variant }
+  const { count, limitedAt } = yield* answerSince(connection, hub, asked)
   connection.isReplaying = false
-  if (replayed.kind === 'limited') {
-    const { epoch, offset } = replayed
-    connection.reply({ type: 'resume_limited', id, channel, epoch, offset })
+  if (limitedAt !== null) {
+    connection.reply({ type: 'resume_limited', id, channel, ...limitedAt })
     return false
   }
-  goLive()
+  connection.join(variant, added)
   const { epoch } = hub.publisher
-  const { count } = replayed
-  connection.reply({
-    type: 'resumed',
-    id,
-    channel,
-    replayed: count,
-    epoch,
-    offset: messages.newest,
-  })
+  const offset = messages.newest
+  connection.reply({ type: 'resumed', id, channel, replayed: count, epoch, offset })
   return false
 }
 
@@ -97,44 +67,29 @@ function* sendOfEarlier(
   hub: HubAccess,
   { log, audience, variant }: { log: ChannelLog; audience: Audience; variant: ChannelVariant },
 ): Task {
-  if (log.isOfEarlier === undefined) return
-  const isOfEarlier = log.isOfEarlier
-  const from = log.messages.present
+  const { isOfEarlier } = log
+  if (isOfEarlier === undefined) return
   const isIn = (requested: ChannelVariant, update: LoggedUpdate) =>
     isOfEarlier(update) && log.isIn?.(requested, update) !== false
+  const from = log.messages.present
   const wanted = { log: { ...log, isIn }, from, audience, variantOf: () => variant }
   yield* replay(connection, hub, { ...wanted, countMax: Infinity, onLost: () => {} })
 }
 
 /**
- * The markets that a command adds. Markets in a wide subscription are excluded, unless the command asks for the past.
+ * What a command adds. Markets in a wide subscription are excluded, unless the command asks for the past.
  */
-function targetOf(
-  connection: Connection,
-  {
-    variant,
-    log,
-    since,
-    resolved,
-  }: { variant: ChannelVariant; log: ChannelLog; since: Since | null; resolved: Resolved },
-): { readonly key: WideKey | null; readonly refs: readonly MarketRef[] } {
+function addedBy(connection: Connection, { variant, log, since, subscribed }: Wanted): Subscribed {
   const subscriptions = connection.subscriptions.of(log.messages.channel)
-  if (resolved.kind === 'markets') {
+  const { key, refs } = subscribed
+  if (key === null) {
     const isAdded = (ref: MarketRef) => since !== null || subscriptions.variantOf(ref) !== variant
-    return { key: null, refs: resolved.refs.filter(isAdded) }
+    return { key, refs: refs.filter(isAdded) }
   }
-  const { key } = resolved
   // A venue within `*` stays there: its messages come by the `*` topic, also during its replay.
   const isWithin =
     subscriptions.wideVariant(key) === variant && !(since !== null && subscriptions.wide.has(key))
-  return { key: isWithin ? null : key, refs: [] }
-}
-
-/** Leaves the topics of what a wide subscription will contain. */
-function takeContained(connection: Connection, { channel }: MessageLog, key: WideKey): void {
-  for (const taken of connection.subscriptions.of(channel).takeContained(key)) {
-    connection.unsubscribe(taken.variant, taken.key)
-  }
+  return isWithin ? { key: null, refs: [] } : subscribed
 }
 
 /** Sends the missed messages of a command and, in the same tick, reports those that are unavailable. */
@@ -145,7 +100,11 @@ function* answerSince(
 ): Generator<void, Replayed> {
   const { log, from, audience } = wanted
   const { channel } = log.messages
-  yield* sendLosses(connection, hub, { log: log.messages, from, audience })
+  // Losses that were announced while the client was disconnected, and live ones that precede its messages.
+  for (const loss of log.messages.losses(from)) {
+    sendLoss(connection, hub, { channel, audience, loss })
+    yield
+  }
   // One range for all expired messages. The position does not advance until the answer, so a client that disconnects in
   // between gets the range at its next resume.
   let lost: LostRange | null = null
@@ -160,22 +119,11 @@ function* answerSince(
   return replayed
 }
 
-/** Sends losses that were announced while the client was disconnected, and live ones that precede its messages. */
-function* sendLosses(
-  connection: Connection,
-  hub: HubAccess,
-  { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
-): Task {
-  for (const loss of log.losses(from)) {
-    sendLoss(connection, hub, { channel: log.channel, audience, loss })
-    yield
-  }
+/** `limitedAt`: the limit was reached, and the rest follows this position; null: nothing is left. */
+interface Replayed {
+  readonly count: number
+  readonly limitedAt: Since | null
 }
-
-type Replayed =
-  | { readonly kind: 'done'; readonly count: number }
-  /** The limit was reached: the rest follows this offset of this run. */
-  | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }
 
 interface ReplayWanted {
   readonly log: ChannelLog
@@ -226,8 +174,9 @@ export function* replay(
           markets === null ? entryOffset - offset - (message === null ? 0 : 1) : null
         if (isHole) lostTo(message?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
         if (message !== null && wants(message)) {
-          if (count >= countMax)
-            return { kind: 'limited', epoch: run.epoch, offset: entryOffset - 1 }
+          if (count >= countMax) {
+            return { count, limitedAt: { epoch: run.epoch, offset: entryOffset - 1 } }
+          }
           const frame = write(encoder, message, run.epoch)
           if (frame !== null) connection.send(frame)
           count += 1
@@ -246,7 +195,7 @@ export function* replay(
     const endCount = markets === null ? end - offset : null
     if (offset < end) lostTo(next?.startedAtMs ?? hub.clock.nowMs(), endCount)
   }
-  return { kind: 'done', count }
+  return { count, limitedAt: null }
 }
 
 /** Waits for the next messages if they are still being fetched. */

@@ -1,12 +1,22 @@
-// The part of a session (session.ts) that tasks use to answer, send and choose topics. A separate interface, so that
-// tasks do not depend on sessions.
+// The parts of a session (session.ts) and of the hub (hub.ts) that commands use. Interfaces, because imports form no
+// cycle.
 
-import type { MarketView } from '../../../actors/views.ts'
+import type { Caller, EngineView, MarketView } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { Log } from '../../../engine/process/log.ts'
+import type { Publisher } from '../../../engine/publisher.ts'
+import type { OpenChannel } from '../channels/channel.ts'
 import type { CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame, Reply } from '../encode/encoder.ts'
-import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type {
+  ChannelName,
+  ChannelVariant,
+  VariantTable,
+  WideKey,
+} from '../fan-out/channel-variants.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import type { Subscribed, Subscriptions } from './subscriptions.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
 /** Work that yields between markets. */
@@ -28,11 +38,53 @@ export interface Connection {
   send(frame: Frame): void
   reply(reply: Reply): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends a market's state and makes it live in one tick. `isResync`: also reports that it has none. */
-  begin(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
+  /** Sends a market's state in a channel with states. `isResync`: or that it has none. */
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
+  /** Subscribes to a topic, from the next message on. */
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
+  /** Adds subscriptions that no other contains, with their topics. */
+  join(variant: ChannelVariant, subscribed: Subscribed): void
+  /** Removes subscriptions, or those that a wide one contains, with their topics. */
+  leave(channel: ChannelName, subscribed: Subscribed): void
   /** Everything skipped has been sent: the connection is live as before the lag. */
   resumeLive(): void
+}
+
+/** `more`: needs another slice; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
+export type SliceOutcome = 'idle' | 'more' | 'blocked'
+
+/** Work that runs in slices, scheduled fairly by account. */
+export interface Work {
+  readonly caller: Pick<Caller, 'accountId'>
+  run(): SliceOutcome
+}
+
+/** A session whose buffer may hold more than published messages. */
+export interface Watched {
+  /** The buffer can contain only published messages. */
+  readonly isQuiet: boolean
+  /** Checks the buffer and returns its bytes. */
+  sweep(nowMs: number): number
+}
+
+export interface HubAccess {
+  readonly engine: EngineView
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly log: Log
+  /** The channels and their variants. */
+  readonly variants: VariantTable
+  readonly fanOut: FanOut
+  /** The channel of a variant. */
+  channelOf(variant: ChannelVariant): OpenChannel
+  /**
+   * Runs work until it is done: synchronously, unless its account is queued or this tick has used its slice for such
+   * work; the rest in later ticks, alternating between accounts.
+   */
+  advance(work: Work): void
+  /** Sweeps it until it is quiet. */
+  watch(watched: Watched): void
+  countLagging(): void
+  countClosed(code: number): void
 }

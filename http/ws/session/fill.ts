@@ -4,9 +4,8 @@
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
-import type { Connection, Task } from './connection.ts'
-import type { HubAccess } from './hub-access.ts'
+import { type ChannelVariant, channelOfVariant, type WideKey } from '../fan-out/channel-variants.ts'
+import type { Connection, HubAccess, Task } from './connection.ts'
 import { WildcardSubscription } from './wildcard-subscription.ts'
 
 /** Called before each state. Null: skip markets that are subscribed already. */
@@ -27,10 +26,13 @@ export function* subscribeSingles(
     const view = hub.engine.catalog.find(ref.id)
     if (view === null) continue
     before?.(view)
-    if (subscriptions.covers(ref.venue)) connection.sendState(variant, view)
-    else {
-      if (current !== null && current !== variant) connection.unsubscribe(current, ref.number)
-      connection.begin(variant, view)
+    const isCovered = subscriptions.covers(ref.venue)
+    if (!isCovered && current !== null && current !== variant) {
+      connection.unsubscribe(current, ref.number)
+    }
+    connection.sendState(variant, view)
+    if (!isCovered) {
+      connection.subscribe(variant, ref.number)
       subscriptions.singles.set(ref.number, { ref, variant })
     }
     yield
@@ -47,8 +49,7 @@ export function* subscribeWide(
   const subscriptions = connection.subscriptions.ofVariant(variant)
   const isRepeat = subscriptions.wide.has(key) && before !== null
   if (subscriptions.wideVariant(key) === variant && !isRepeat) return
-  for (const taken of subscriptions.takeContained(key))
-    connection.unsubscribe(taken.variant, taken.key)
+  connection.leave(channelOfVariant(variant), { key, refs: [] })
   const wildcard = new WildcardSubscription({ connection, variant, key, ids: idsOf(hub, key) })
   connection.wildcard = wildcard
   yield* fill(connection, hub, wildcard, before ?? (() => {}))
@@ -64,7 +65,7 @@ function* arrival(
 ): Task {
   for (;;) {
     const view = hub.engine.catalog.find(id)
-    const pending = view === null ? null : hub.arrival(variant, view)
+    const pending = view === null ? null : (hub.channelOf(variant).arrival?.(view) ?? null)
     if (pending === null) return
     connection.waitFor(pending)
     yield
@@ -82,7 +83,7 @@ export function* fill(
   wildcard: WildcardSubscription,
   before: (view: MarketView) => void,
 ): Task {
-  hub.openWildcard(wildcard)
+  hub.fanOut.openWildcard(wildcard)
   for (let id = wildcard.take(); id !== null; id = wildcard.take()) {
     yield* arrival(connection, hub, { variant: wildcard.variant, id })
     const view = hub.engine.catalog.find(id)
@@ -93,6 +94,6 @@ export function* fill(
     wildcard.sent.set(view.ref.number, view.ref)
     yield
   }
-  hub.closeWildcard(wildcard)
+  hub.fanOut.closeWildcard(wildcard)
   connection.subscribe(wildcard.variant, wildcard.key)
 }

@@ -3,27 +3,23 @@
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { Target } from '../command.ts'
-import type { WideKey } from '../fan-out/channel-variants.ts'
+import type { Subscribed } from './subscriptions.ts'
 
-export type Resolved =
-  | { readonly kind: 'wide'; readonly key: WideKey }
-  | {
-      readonly kind: 'markets'
-      readonly refs: readonly MarketRef[]
-      readonly rejected: readonly Readonly<Record<string, string>>[]
-    }
+export interface Resolved extends Subscribed {
+  readonly rejected: readonly Readonly<Record<string, string>>[]
+}
 
 /** Distinct markets in request order. Unknown names are rejected individually. */
 export function resolve(
   catalog: CatalogView,
   target: Target,
-): Resolved | { readonly kind: 'refused'; readonly message: string } {
-  if (target.kind === 'all') return { kind: 'wide', key: '*' }
+): Resolved | { readonly refused: string } {
+  if (target.kind === 'all') return { key: '*', refs: [], rejected: [] }
   if (target.kind === 'venue') {
     const key = catalog.names.venue(target.platform)
     return key === null
-      ? { kind: 'refused', message: `platform is ${catalog.names.platforms.join(' or ')}` }
-      : { kind: 'wide', key }
+      ? { refused: `platform is ${catalog.names.platforms.join(' or ')}` }
+      : { key, refs: [], rejected: [] }
   }
   const refs = new Map<number, MarketRef>()
   const rejected: Record<string, string>[] = []
@@ -33,15 +29,10 @@ export function resolve(
     else refs.set(view.ref.number, view.ref)
   }
   for (const slug of target.eventSlugs) {
-    const found = marketsOfEvent(catalog, slug)
+    // On every venue that has the event: a slug is the venue's own event id.
+    const found = catalog.names.keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug))
     if (found.length === 0) rejected.push({ event_slug: slug, code: 'UNKNOWN_MARKET' })
-    for (const ref of found) refs.set(ref.number, ref)
+    for (const { ref } of found) refs.set(ref.number, ref)
   }
-  return { kind: 'markets', refs: [...refs.values()], rejected }
-}
-
-/** Markets of the event on every venue that has it: a slug is the venue's own event id. */
-function marketsOfEvent(catalog: CatalogView, slug: string): readonly MarketRef[] {
-  const { keys } = catalog.names
-  return keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)
+  return { key: null, refs: [...refs.values()], rejected }
 }

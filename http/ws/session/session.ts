@@ -46,9 +46,8 @@ import {
 import type { Socket } from '../fan-out/library.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
-import type { Connection, Task } from './connection.ts'
-import type { HubAccess, SliceOutcome } from './hub-access.ts'
-import { Subscriptions } from './subscriptions.ts'
+import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'
+import { type Subscribed, Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
@@ -87,8 +86,6 @@ export class Session implements Connection {
   readonly #waiting: Command[] = []
   /** The last one runs. A catch-up is pushed on top of the command that it interrupts. */
   readonly #tasks: Task[] = []
-  /** Variants with subscriptions since the last subscription of their channels. */
-  readonly #variants = new Set<ChannelVariant>()
   #isRunning = false
   /** The connection has received or been sent something individually since the last buffer check. */
   #isTouched = false
@@ -224,25 +221,34 @@ export class Session implements Connection {
     this.#hub.watch(this)
   }
 
-  /** Sends a market's state and makes it live in this tick: never await inside. */
-  begin(variant: ChannelVariant, view: MarketView, isResync = false): void {
-    this.sendState(variant, view, isResync)
-    this.subscribe(variant, view.ref.number)
-  }
-
-  /** Sends a market's current state in a channel with states. `isResync`: or that it has none. */
   sendState(variant: ChannelVariant, view: MarketView, isResync = false): void {
-    const hub = this.#hub
-    const state = hub.state(variant, view, this.encoder)
-    const frame = state ?? (isResync ? hub.emptyState(variant, view, this.encoder) : null)
+    const channel = this.#hub.channelOf(variant)
+    let frame = channel.state?.(variant, view, this.encoder) ?? null
+    if (isResync) frame ??= channel.emptyState?.(variant, view, this.encoder) ?? null
     if (frame !== null) this.send(frame)
   }
 
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
     if (this.isClosed) return
-    this.#variants.add(variant)
-    this.#hub.markSubscribed(variant, key)
-    this.#ws.subscribe(topicOf(this.encoder.form, variant, key))
+    this.#ws.subscribe(this.#hub.fanOut.markSubscribed(this.encoder.form, variant, key))
+  }
+
+  join(variant: ChannelVariant, { key, refs }: Subscribed): void {
+    const subscriptions = this.subscriptions.ofVariant(variant)
+    if (key !== null && !subscriptions.covers(key)) {
+      subscriptions.wide.set(key, variant)
+      this.subscribe(variant, key)
+    }
+    for (const ref of refs) {
+      if (subscriptions.variantOf(ref) !== null) continue
+      subscriptions.singles.set(ref.number, { ref, variant })
+      this.subscribe(variant, ref.number)
+    }
+  }
+
+  leave(channel: ChannelName, subscribed: Subscribed): void {
+    const taken = this.subscriptions.of(channel).take(subscribed)
+    for (const { variant, key } of taken) this.unsubscribe(variant, key)
   }
 
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
@@ -257,18 +263,10 @@ export class Session implements Connection {
       market === null
         ? subscriptions.covers(venue) ||
           [...subscriptions.singles.values()].some(({ ref }) => ref.venue === venue)
-        : subscriptions.wants(market)
+        : subscriptions.variantOf(market) !== null
     if (!isTouched && !this.isReplaying) return
     const where = market === null ? { platform } : { marketId: market.id }
     this.reply(gapMessage({ channel, where, fromMs, toMs, count }))
-  }
-
-  /** Adds the variants in which it may have subscriptions. */
-  addVariants(variants: Set<ChannelVariant>): void {
-    for (const variant of this.#variants) {
-      if (this.subscriptions.ofVariant(variant).count === 0) this.#variants.delete(variant)
-      else variants.add(variant)
-    }
   }
 
   /** Sends a heartbeat of its own while not live: without offsets, which it may not have reached. */
@@ -372,8 +370,8 @@ export class Session implements Connection {
     this.#hub.countLagging()
     const after = new Map<ChannelName, number>()
     for (const channel of this.#hub.variants.names) {
-      const log = this.#hub.logOf(channel)
-      if (log !== null) after.set(channel, log.messages.newest)
+      const { log } = this.#hub.channelOf(channel)
+      if (log !== undefined) after.set(channel, log.messages.newest)
     }
     this.#state = {
       kind: 'lagging',
@@ -388,7 +386,7 @@ export class Session implements Connection {
   /** Unsubscribes from all topics except status messages. */
   #unsubscribeAll(): void {
     for (const { variant, key } of this.subscriptions.all()) this.unsubscribe(variant, key)
-    if (this.wildcard !== null) this.#hub.closeWildcard(this.wildcard)
+    if (this.wildcard !== null) this.#hub.fanOut.closeWildcard(this.wildcard)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
 

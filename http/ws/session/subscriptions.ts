@@ -14,6 +14,12 @@ export function contains(wide: WideKey, key: WideKey): boolean {
   return wide === '*' || wide === key
 }
 
+/** What a command subscribes to: a wide key, or single markets. */
+export interface Subscribed {
+  readonly key: WideKey | null
+  readonly refs: readonly MarketRef[]
+}
+
 /** A single market and its subscribed variant. */
 interface Single {
   readonly ref: MarketRef
@@ -50,14 +56,24 @@ class ChannelSubscriptions {
     return this.wideVariant(market.venue) ?? this.singles.get(market.number)?.variant ?? null
   }
 
-  /** Whether this market is subscribed. */
-  wants(market: MarketRef): boolean {
-    return this.variantOf(market) !== null
+  /** Whether it is a part of a wide subscription, and not one itself. */
+  isPart({ key, refs }: Subscribed): boolean {
+    return key === null
+      ? refs.some(({ venue }) => this.covers(venue))
+      : this.covers(key) && !this.wide.has(key)
   }
 
-  /** Removes and returns what a wide subscription will contain. */
-  takeContained(key: WideKey): readonly Taken[] {
+  /** Removes and returns these markets, or what a wide subscription contains. */
+  take({ key, refs }: Subscribed): readonly Taken[] {
     const taken: Taken[] = []
+    if (key === null) {
+      for (const { number } of refs) {
+        const single = this.singles.get(number)
+        if (single !== undefined) taken.push({ variant: single.variant, key: number })
+        this.singles.delete(number)
+      }
+      return taken
+    }
     for (const [wideKey, variant] of this.wide) {
       if (contains(key, wideKey)) taken.push({ variant, key: wideKey })
     }

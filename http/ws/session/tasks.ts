@@ -5,11 +5,12 @@ import { subscriptionsMax } from '../../../engine/limits.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
 import type { Command, CommandId, Since } from '../command.ts'
 import { type ChannelVariant, channelOfVariant } from '../fan-out/channel-variants.ts'
+import { resumeBooks } from '../resume/book-resume.ts'
 import { subscribeLogged } from '../resume/replay.ts'
-import { type Connection, skipsPerTick, type Task } from './connection.ts'
+import { type Connection, type HubAccess, skipsPerTick, type Task } from './connection.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
-import type { HubAccess } from './hub-access.ts'
 import { type Resolved, resolve } from './resolve.ts'
+import type { Subscribed } from './subscriptions.ts'
 
 /** Placeholder where only a channel's offset is needed: market numbers begin at 1. */
 const NO_MARKET = 0
@@ -26,7 +27,11 @@ export function* carryOut(connection: Connection, hub: HubAccess, command: Comma
     case 'list':
       return yield* list(connection, hub, command.id)
     case 'ping':
-      return connection.reply({ type: 'pong', id: command.id, timestamp_ms: hub.clock.nowMs() })
+      return connection.reply({
+        type: 'pong',
+        id: command.id,
+        timestamp_ms: hub.clock.nowMs(),
+      })
   }
 }
 
@@ -37,7 +42,7 @@ function* subscribe(
 ): Task {
   const { id, since } = command
   const target = resolve(hub.engine.catalog, command.target)
-  if (target.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', target.message)
+  if ('refused' in target) return connection.refuse(id, 'INVALID_FILTER', target.refused)
   for (const variant of command.variants) {
     const resolved = supportedMarkets(hub, variant, target)
     if (isOtherVariant(connection, variant, resolved)) {
@@ -51,7 +56,7 @@ function* subscribe(
     const channel = channelOfVariant(variant)
     const options = hub.variants.optionsOf(variant)
     connection.reply({ type: 'subscribed', id, channel, ...options, ...accepted(hub, resolved) })
-    if (yield* begin(connection, hub, { id, variant, since, resolved })) {
+    if (yield* begin(connection, hub, { id, variant, since, subscribed: resolved })) {
       synced(connection, hub, id, variant)
     }
   }
@@ -59,35 +64,33 @@ function* subscribe(
 
 /** Removes markets about which the channel never sends anything: these are rejected by name. */
 function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Resolved): Resolved {
-  if (resolved.kind === 'wide') return resolved
   const rejected = [...resolved.rejected]
+  const channel = hub.channelOf(variant)
   const refs = resolved.refs.filter((ref) => {
-    const message = hub.unsupportedReason(channelOfVariant(variant), ref)
+    const message = channel.unsupportedReason?.(ref) ?? null
     if (message !== null) rejected.push({ market_id: ref.id, code: 'NEVER_TOLD', message })
     return message === null
   })
-  return { kind: 'markets', refs, rejected }
+  return { key: resolved.key, refs, rejected }
 }
 
 /** Sends the start of a subscription. True: `synced` must follow. */
 function* begin(
   connection: Connection,
   hub: HubAccess,
-  wanted: { id: CommandId; variant: ChannelVariant; since: Since | null; resolved: Resolved },
+  wanted: { id: CommandId; variant: ChannelVariant; since: Since | null; subscribed: Subscribed },
 ): Generator<void, boolean> {
-  const { variant, since, resolved } = wanted
-  const channel = channelOfVariant(variant)
-  const log = hub.logOf(channel)
-  if (log !== null) return yield* subscribeLogged(connection, hub, { ...wanted, log })
-  const resume = hub.resumeOf(channel)
-  if (resume !== null && since !== null) {
-    return yield* resume(connection, hub, { ...wanted, since })
+  const { variant, since, subscribed } = wanted
+  const { log, books } = hub.channelOf(variant)
+  if (log !== undefined) return yield* subscribeLogged(connection, hub, { ...wanted, log })
+  if (books !== undefined && since !== null) {
+    return yield* resumeBooks(connection, hub, { ...wanted, since, books })
   }
   // A reconnecting client gets every current state, even if it looks like a duplicate subscription.
   const before = since === null ? null : () => {}
-  if (resolved.kind === 'wide') {
-    yield* subscribeWide(connection, hub, { variant, key: resolved.key, before })
-  } else yield* subscribeSingles(connection, hub, { variant, refs: resolved.refs, before })
+  const { key, refs } = subscribed
+  if (key !== null) yield* subscribeWide(connection, hub, { variant, key, before })
+  else yield* subscribeSingles(connection, hub, { variant, refs, before })
   return true
 }
 
@@ -95,23 +98,19 @@ function* begin(
 function isOtherVariant(
   connection: Connection,
   variant: ChannelVariant,
-  resolved: Resolved,
+  { key, refs }: Subscribed,
 ): boolean {
   const subscriptions = connection.subscriptions.ofVariant(variant)
-  if (resolved.kind === 'wide') {
-    const { key } = resolved
-    return !subscriptions.wide.has(key) && (subscriptions.wideVariant(key) ?? variant) !== variant
-  }
-  return resolved.refs.some((ref) => (subscriptions.wideVariant(ref.venue) ?? variant) !== variant)
+  if (key !== null && subscriptions.wide.has(key)) return false
+  const keys = key === null ? refs.map(({ venue }) => venue) : [key]
+  return keys.some((wide) => (subscriptions.wideVariant(wide) ?? variant) !== variant)
 }
 
-function accepted(hub: HubAccess, resolved: Resolved): Record<string, unknown> {
-  if (resolved.kind === 'markets') {
-    return { accepted: resolved.refs.map((ref) => ref.id), rejected: resolved.rejected }
-  }
-  if (resolved.key === '*') return { accepted: ['*'], rejected: [] }
-  const platform = hub.engine.catalog.names.platform(resolved.key)
-  return { platform, accepted: [platform], rejected: [] }
+function accepted(hub: HubAccess, { key, refs, rejected }: Resolved): Record<string, unknown> {
+  if (key === null) return { accepted: refs.map((ref) => ref.id), rejected }
+  if (key === '*') return { accepted: ['*'], rejected }
+  const platform = hub.engine.catalog.names.platform(key)
+  return { platform, accepted: [platform], rejected }
 }
 
 function synced(
@@ -121,20 +120,20 @@ function synced(
   variant: ChannelVariant,
 ): void {
   const { epoch } = hub.publisher
-  const { offset } = hub.latest(variant, NO_MARKET)
+  const { offset } = hub.channelOf(variant).latest(variant, NO_MARKET)
   connection.reply({ type: 'synced', id, channel: channelOfVariant(variant), epoch, offset })
 }
 
 function isWithinLimit(
   connection: Connection,
   variant: ChannelVariant,
-  resolved: Resolved,
+  { key, refs }: Subscribed,
 ): boolean {
   const subscriptions = connection.subscriptions.ofVariant(variant)
   const fresh =
-    resolved.kind === 'wide'
-      ? Number(!subscriptions.covers(resolved.key))
-      : resolved.refs.filter((ref) => !subscriptions.wants(ref)).length
+    key === null
+      ? refs.filter((ref) => subscriptions.variantOf(ref) === null).length
+      : Number(!subscriptions.covers(key))
   return fresh === 0 || connection.subscriptions.count + fresh <= subscriptionsMax
 }
 
@@ -145,28 +144,13 @@ function unsubscribe(
 ): void {
   const { id } = command
   const resolved = resolve(hub.engine.catalog, command.target)
-  if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
+  if ('refused' in resolved) return connection.refuse(id, 'INVALID_FILTER', resolved.refused)
   for (const channel of command.channels) {
-    const subscriptions = connection.subscriptions.of(channel)
-    const isWithin =
-      resolved.kind === 'wide'
-        ? subscriptions.covers(resolved.key) && !subscriptions.wide.has(resolved.key)
-        : resolved.refs.some((ref) => subscriptions.covers(ref.venue))
-    if (isWithin) {
+    if (connection.subscriptions.of(channel).isPart(resolved)) {
       const message = 'a market cannot be taken out of a whole venue or *'
       return connection.refuse(id, 'INVALID_FILTER', message)
     }
-    if (resolved.kind === 'wide') {
-      const taken = subscriptions.takeContained(resolved.key)
-      for (const { variant, key } of taken) connection.unsubscribe(variant, key)
-    } else {
-      for (const { number } of resolved.refs) {
-        const single = subscriptions.singles.get(number)
-        if (single === undefined) continue
-        subscriptions.singles.delete(number)
-        connection.unsubscribe(single.variant, number)
-      }
-    }
+    connection.leave(channel, resolved)
     connection.reply({ type: 'unsubscribed', id, channel, ...accepted(hub, resolved) })
   }
 }
@@ -195,24 +179,25 @@ function* snapshots(
 /** Every subscription, with the newest seq of each of its markets. */
 function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
+  const { catalog } = hub.engine
   for (const channel of hub.variants.names) {
+    const open = hub.channelOf(channel)
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const [key, variant] of wide) {
       const seqs: Record<string, number> = {}
       let count = 0
       for (const marketId of idsOf(hub, key)) {
-        const view = hub.engine.catalog.find(marketId)
-        const seq = view === null ? 0 : hub.latest(variant, view.ref.number).seq
+        const view = catalog.find(marketId)
+        const seq = view === null ? 0 : open.latest(variant, view.ref.number).seq
         if (seq > 0) seqs[marketId] = seq
         count += 1
         if (count % skipsPerTick === 0) yield
       }
-      const named =
-        key === '*' ? { market_ids: ['*'] } : { platform: hub.engine.catalog.names.platform(key) }
+      const named = key === '*' ? { market_ids: ['*'] } : { platform: catalog.names.platform(key) }
       subscriptions.push({ channel, ...hub.variants.optionsOf(variant), ...named, seqs })
     }
     for (const { ref, variant } of singles.values()) {
-      const { seq } = hub.latest(variant, ref.number)
+      const { seq } = open.latest(variant, ref.number)
       subscriptions.push({ channel, ...hub.variants.optionsOf(variant), market_id: ref.id, seq })
     }
   }

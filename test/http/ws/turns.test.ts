@@ -7,7 +7,7 @@ import { type AccountId, accountId } from '../../../engine/ids.ts'
 import { streamSliceMs } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Hub } from '../../../http/ws/hub.ts'
-import type { SliceOutcome, Work } from '../../../http/ws/session/hub-access.ts'
+import type { SliceOutcome, Work } from '../../../http/ws/session/connection.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 

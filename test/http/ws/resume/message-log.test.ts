@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import type { TradeUpdate } from '../../../../engine/events.ts'
 import { outstandingWritesMax } from '../../../../engine/limits.ts'
 import { tradeTable } from '../../../../http/ws/channels/trades.ts'
-import { MessageLog, MessageRing } from '../../../../http/ws/resume/message-log.ts'
+import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
+import { MessageRing } from '../../../../http/ws/resume/message-ring.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
@@ -17,7 +18,7 @@ test('caches the newest trades by offset and overwrites the oldest', () => {
     onUpdate: (update) => void (update.kind === 'trade' && updates.push(update)),
   })
   const market = engine.add('one')
-  const ring = new MessageRing<TradeUpdate>(0, 4)
+  const ring = new MessageRing<TradeUpdate>(0, { capacity: 4 })
   assert.equal(ring.oldest, 1)
   assert.equal(ring.get(0), null)
   for (let index = 0; index < 6; index += 1) {
