@@ -24,6 +24,7 @@ import { type Close, closeCodes } from './close-codes.ts'
 import { type Encoder, heartbeatMessage, statusMessage } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
+import type { Topics } from './fan-out/batches.ts'
 import { Batches } from './fan-out/batches.ts'
 import {
   type ChannelName,
@@ -36,7 +37,6 @@ import {
 } from './fan-out/channel-variants.ts'
 import { ConflationScheduler } from './fan-out/conflation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
-import type { Topics } from './fan-out/library.ts'
 import type { HubAccess, Watched, Work } from './session/connection.ts'
 import type { Session } from './session/session.ts'
 

@@ -8,10 +8,20 @@
 //   send ─────► the connection's own, after the ───┘
 //               pending messages of its group
 
+import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
+import { createHash } from 'node:crypto'
 import { batchBytesMax } from '../../../engine/limits.ts'
 import type { Frame } from '../encode/encoder.ts'
 import type { Form } from './channel-variants.ts'
-import type { Socket, Topics } from './library.ts'
+
+/** The parts of uWebSockets.js that the stream uses. */
+export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
+
+/** Nothing may be called after the socket is closed. */
+export type Socket = Pick<
+  WebSocket<unknown>,
+  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close'
+> & { cork(action: () => void): unknown }
 
 /**
  * A library topic that each batched socket subscribes to and never leaves. A socket must not leave its last topic while
@@ -53,78 +63,64 @@ class FrameBatch {
   }
 }
 
-/** The sockets with equal topics. */
-interface Group {
+/** Sockets with equal topics, or a single socket whose topics have changed. */
+class Group {
   readonly form: Form
   readonly topics: Set<string>
-  readonly members: Set<BatchedSocket>
+  readonly members = new Set<BatchedSocket>()
   /** Published messages that are not sent yet. */
   readonly pending: FrameBatch
   /** Members with unsent messages of their own, which are older than the pending ones. */
-  readonly own: Set<BatchedSocket>
-  /**
-   * The group's library topic and the sum of its topics, if sockets with equal topics may join. Null: the group of a
-   * single socket.
-   */
-  shared: { readonly name: string; readonly sum: number } | null
-}
+  readonly own = new Set<BatchedSocket>()
+  /** The library topic of a group that sockets may join; null: the group of a single socket. */
+  name: string | null = null
 
-/** The groups subscribed to a topic, and their number of sockets. */
-interface Subscribers {
-  readonly groups: Set<Group>
-  count: number
+  constructor(form: Form, topics: Iterable<string> = []) {
+    this.form = form
+    this.topics = new Set(topics)
+    this.pending = new FrameBatch(form)
+  }
 }
 
 export class Batches implements Topics {
   readonly #library: Topics
-  readonly #subscribers = new Map<string, Subscribers>()
-  /** Groups that may be joined, by the sum of their topics; rarely more than one per sum. */
-  readonly #shared = new Map<number, Set<Group>>()
+  /** The groups subscribed to each topic. */
+  readonly #subscribers = new Map<string, Set<Group>>()
+  /** Groups that may be joined, by name. */
+  readonly #shared = new Map<string, Group>()
   /** Groups with unsent messages. */
   readonly #dirty = new Set<Group>()
   /** Single-socket groups whose topics have changed. */
   readonly #unsettled = new Set<Group>()
   #isFlushPlanned = false
-  #groupCount = 0
 
   constructor(library: Topics) {
     this.#library = library
   }
 
-  get groupCount(): number {
-    let count = 0
-    for (const groups of this.#shared.values()) count += groups.size
-    return count + this.#unsettled.size
-  }
-
   /** Wraps a socket whose connection receives batches. */
   open(ws: Socket, form: Form): BatchedSocket {
     ws.subscribe(ANCHOR)
-    const group: Group = {
-      form,
-      topics: new Set(),
-      members: new Set(),
-      pending: new FrameBatch(form),
-      own: new Set(),
-      shared: null,
-    }
-    const socket = new BatchedSocket({ ws, form, group, batches: this })
+    const group = new Group(form)
+    const socket = new BatchedSocket(ws, group, this)
     group.members.add(socket)
     this.#unsettled.add(group)
     return socket
   }
 
   numSubscribers(topic: string): number {
-    return this.#library.numSubscribers(topic) + (this.#subscribers.get(topic)?.count ?? 0)
+    let count = this.#library.numSubscribers(topic)
+    for (const { members } of this.#subscribers.get(topic) ?? []) count += members.size
+    return count
   }
 
   publish(topic: string, frame: Frame, isBinary: boolean): boolean {
-    const subscribers = this.#subscribers.get(topic)
-    if (subscribers !== undefined) {
+    const groups = this.#subscribers.get(topic)
+    if (groups !== undefined) {
       // The encoder will overwrite these bytes with its next message.
       const copy = typeof frame === 'string' ? frame : Buffer.from(frame)
-      for (const group of subscribers.groups) {
-        if (group.pending.isFullFor(copy)) this.#flushGroup(group)
+      for (const group of groups) {
+        if (group.pending.isFullFor(copy)) this.#flush(group)
         group.pending.add(copy)
         this.#markDirty(group)
       }
@@ -145,28 +141,23 @@ export class Batches implements Topics {
     this.#isFlushPlanned = true
     setImmediate(() => {
       this.#isFlushPlanned = false
-      this.flush()
+      for (const dirty of this.#dirty) this.#flush(dirty)
     })
-  }
-
-  /** Sends all waiting messages. */
-  flush(): void {
-    for (const group of this.#dirty) this.#flushGroup(group)
   }
 
   /** Sends the pending messages of a socket's group, so that messages of the socket's own may follow. */
   flushPending({ group }: BatchedSocket): void {
-    if (!group.pending.isEmpty) this.#flushGroup(group)
+    if (!group.pending.isEmpty) this.#flush(group)
   }
 
-  #flushGroup(group: Group): void {
+  #flush(group: Group): void {
     this.#dirty.delete(group)
     for (const socket of group.own) socket.flushOwn()
     group.own.clear()
     if (group.pending.isEmpty) return
     const frame = group.pending.take()
     const isBinary = group.form !== 'j'
-    if (group.shared !== null) this.#library.publish(group.shared.name, frame, isBinary)
+    if (group.name !== null) this.#library.publish(group.name, frame, isBinary)
     else for (const { ws } of group.members) ws.send(frame, isBinary)
   }
 
@@ -175,7 +166,7 @@ export class Batches implements Topics {
     if (socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
     group.topics.add(topic)
-    this.#addGroup(group, topic).count += 1
+    this.#addTopic(group, topic)
   }
 
   /** Unsubscribes a socket from a topic. Messages published so far are still sent. */
@@ -183,41 +174,34 @@ export class Batches implements Topics {
     if (!socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
     group.topics.delete(topic)
-    this.#count(topic, -1)
-    this.#removeGroup(group, topic)
+    this.#removeTopic(group, topic)
   }
 
   /** The socket is closed and must not be accessed. */
   leave(socket: BatchedSocket): void {
-    const { group } = socket
-    group.members.delete(socket)
-    group.own.delete(socket)
-    for (const topic of group.topics) this.#count(topic, -1)
-    if (group.members.size === 0) this.#end(group)
+    this.#remove(socket.group, socket)
   }
 
   /** Merges single-socket groups with groups that have equal topics. */
   settle(): void {
     for (const group of this.#unsettled) {
-      this.#unsettled.delete(group)
       const [socket] = group.members
+      this.#flush(group)
+      this.#unsettled.delete(group)
       if (socket === undefined) continue
-      this.#flushGroup(group)
-      const sum = sumOf(group.topics)
-      const candidates = this.#shared.get(sum) ?? new Set()
-      const match = [...candidates].find((other) => isSame(other, group))
+      const name = nameOf(group)
+      const match = this.#shared.get(name)
       if (match === undefined) {
-        this.#groupCount += 1
-        group.shared = { name: `batch:${this.#groupCount}`, sum }
-        this.#shared.set(sum, candidates.add(group))
+        group.name = name
+        this.#shared.set(name, group)
       } else {
         // Pending messages are older than the joining socket's subscription.
-        this.#flushGroup(match)
-        this.#end(group)
+        this.#flush(match)
+        this.#remove(group, socket)
         match.members.add(socket)
         socket.group = match
       }
-      socket.ws.subscribe(socket.group.shared?.name ?? ANCHOR)
+      socket.ws.subscribe(name)
     }
   }
 
@@ -225,69 +209,38 @@ export class Batches implements Topics {
   #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
-    if (group.shared === null) return group
-    socket.ws.unsubscribe(group.shared.name)
-    if (group.members.size === 1) {
-      this.#unshare(group)
-      this.#unsettled.add(group)
-      return group
-    }
-    const { form } = group
-    const own = new Set(group.own.delete(socket) ? [socket] : [])
-    const members = new Set([socket])
-    const topics = new Set(group.topics)
-    const separated: Group = {
-      form,
-      topics,
-      members,
-      pending: new FrameBatch(form),
-      own,
-      shared: null,
-    }
-    group.members.delete(socket)
+    if (group.name === null) return group
+    socket.ws.unsubscribe(group.name)
+    const separated = new Group(group.form, group.topics)
+    separated.members.add(socket)
     socket.group = separated
-    for (const topic of topics) this.#addGroup(separated, topic)
+    for (const topic of separated.topics) this.#addTopic(separated, topic)
     this.#unsettled.add(separated)
-    if (own.size > 0) this.#markDirty(separated)
+    if (group.own.has(socket)) this.queueOwn(socket)
+    this.#remove(group, socket)
     return separated
   }
 
-  #unshare(group: Group): void {
-    if (group.shared === null) return
-    const { sum } = group.shared
-    const groups = this.#shared.get(sum)
-    groups?.delete(group)
-    if (groups?.size === 0) this.#shared.delete(sum)
-    group.shared = null
-  }
-
-  /** Removes a group without members. */
-  #end(group: Group): void {
-    this.#unshare(group)
+  #remove(group: Group, socket: BatchedSocket): void {
+    group.own.delete(socket)
+    group.members.delete(socket)
+    if (group.members.size > 0) return
+    if (group.name !== null) this.#shared.delete(group.name)
     this.#dirty.delete(group)
     this.#unsettled.delete(group)
-    for (const topic of group.topics) this.#removeGroup(group, topic)
+    for (const topic of group.topics) this.#removeTopic(group, topic)
   }
 
-  #addGroup(group: Group, topic: string): Subscribers {
-    let subscribers = this.#subscribers.get(topic)
-    if (subscribers === undefined) {
-      subscribers = { groups: new Set(), count: 0 }
-      this.#subscribers.set(topic, subscribers)
-    }
-    subscribers.groups.add(group)
-    return subscribers
+  #addTopic(group: Group, topic: string): void {
+    const groups = this.#subscribers.get(topic)
+    if (groups === undefined) this.#subscribers.set(topic, new Set([group]))
+    else groups.add(group)
   }
 
-  #removeGroup(group: Group, topic: string): void {
-    const subscribers = this.#subscribers.get(topic)
-    subscribers?.groups.delete(group)
-    if (subscribers?.groups.size === 0) this.#subscribers.delete(topic)
-  }
-
-  #count(topic: string, difference: number): void {
-    const subscribers = this.#subscribers.get(topic)
-    if (subscribers !== undefined) subscribers.count += difference
+  #removeTopic(group: Group, topic: string): void {
+    const groups = this.#subscribers.get(topic)
+    groups?.delete(group)
+    if (groups?.size === 0) this.#subscribers.delete(topic)
   }
 }
 
@@ -296,16 +249,14 @@ export class BatchedSocket implements Socket {
   readonly ws: Socket
   /** Changed by {@link Batches} only. */
   group: Group
-  readonly #isBinary: boolean
   readonly #own: FrameBatch
   readonly #batches: Batches
 
-  constructor(parts: { ws: Socket; form: Form; group: Group; batches: Batches }) {
-    this.ws = parts.ws
-    this.group = parts.group
-    this.#isBinary = parts.form !== 'j'
-    this.#own = new FrameBatch(parts.form)
-    this.#batches = parts.batches
+  constructor(ws: Socket, group: Group, batches: Batches) {
+    this.ws = ws
+    this.group = group
+    this.#own = new FrameBatch(group.form)
+    this.#batches = batches
   }
 
   /** Always 1: the library's `dropped` handler reports failures. */
@@ -351,7 +302,7 @@ export class BatchedSocket implements Socket {
 
   /** Sends waiting messages of the socket's own. */
   flushOwn(): void {
-    if (!this.#own.isEmpty) this.ws.send(this.#own.take(), this.#isBinary)
+    if (!this.#own.isEmpty) this.ws.send(this.#own.take(), this.group.form !== 'j')
   }
 
   /** The socket is closed. */
@@ -364,21 +315,8 @@ function bytesOf(frame: Frame): Uint8Array {
   return typeof frame === 'string' ? Buffer.from(frame) : frame
 }
 
-function isSame(one: Group, other: Group): boolean {
-  if (one.form !== other.form || one.topics.size !== other.topics.size) return false
-  for (const topic of one.topics) if (!other.topics.has(topic)) return false
-  return true
-}
-
 /** Equal for equal topics, in any order. */
-function sumOf(topics: ReadonlySet<string>): number {
-  let sum = 0
-  for (const topic of topics) {
-    let hash = 0x811c_9dc5
-    for (let index = 0; index < topic.length; index += 1) {
-      hash = Math.imul(hash ^ topic.charCodeAt(index), 0x0100_0193)
-    }
-    sum = (sum + (hash >>> 0)) % Number.MAX_SAFE_INTEGER
-  }
-  return sum
+function nameOf({ form, topics }: Group): string {
+  const text = [...topics].sort().join('\n')
+  return `batch:${form}:${createHash('sha256').update(text).digest('base64')}`
 }

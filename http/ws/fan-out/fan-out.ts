@@ -6,6 +6,7 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { WildcardSubscription } from '../session/wildcard-subscription.ts'
+import type { Topics } from './batches.ts'
 import {
   type ChannelVariant,
   channelOfVariant,
@@ -13,7 +14,6 @@ import {
   topicOf,
   type WideKey,
 } from './channel-variants.ts'
-import type { Topics } from './library.ts'
 
 /** Frames of one message; null: nothing to send. */
 type Frames = Frame | readonly Frame[] | null

@@ -35,6 +35,7 @@ import {
   type Reply,
   statusMessage,
 } from '../encode/encoder.ts'
+import type { Socket } from '../fan-out/batches.ts'
 import {
   type ChannelName,
   type ChannelVariant,
@@ -43,7 +44,6 @@ import {
   topicOf,
   type WideKey,
 } from '../fan-out/channel-variants.ts'
-import type { Socket } from '../fan-out/library.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'

@@ -9,7 +9,7 @@ import {
   socketBuffersTotalBytesMax,
 } from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
-import type { Socket } from '../../../../http/ws/fan-out/library.ts'
+import type { Socket } from '../../../../http/ws/fan-out/batches.ts'
 import { Hub } from '../../../../http/ws/hub.ts'
 import { Session } from '../../../../http/ws/session/session.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
