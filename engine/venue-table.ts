@@ -8,7 +8,7 @@ import {
   type NativeMarketId,
   type VenueKey,
 } from './ids.ts'
-import type { JsonRecord, MarketListing } from './market/market.ts'
+import type { MarketListing } from './market/market.ts'
 import type { SubjectReader } from './subject.ts'
 import type { UsdMicros } from './units.ts'
 
@@ -43,8 +43,6 @@ export interface VenueFacts {
   readonly subjects: SubjectReader
   /** The unit of the venue's volumes: see {@link VolumeUnit}. */
   readonly volumeUnit: VolumeUnit
-  /** The trading figures in a market's native row. Null: records of every version contain them. */
-  readonly figuresIn: ((native: JsonRecord) => RowFigures) | null
   /** Whether the venue's trades name wallets. The service's wallets are those of this venue. */
   readonly hasWallets: boolean
 }

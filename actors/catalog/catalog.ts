@@ -9,12 +9,12 @@ import {
   type ReadEvent,
   type ReadListing,
 } from '../../engine/market/market.ts'
-import { DAY_MS, TIME_END, TIME_ZERO, type TimeMs, timeMs, USD_ZERO } from '../../engine/units.ts'
+import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { MarketSummary, Storage, VenueTrade } from '../../storage/contract/storage.ts'
 import { MarketActor } from '../market/market.ts'
 import type { MarketMessage, MarketParts } from '../market/parts.ts'
-import { publishStatus } from '../market/updates.ts'
+import { publishLifecycle } from '../market/updates.ts'
 import type { System } from '../system.ts'
 import type { MarketView, SliceQuery } from '../views.ts'
 import { CatalogLookup } from './catalog-lookup.ts'
@@ -72,24 +72,11 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
       // Markets of a venue that was removed from the table stay on disk, unused.
-      if (this.names.has(summary.venue)) this.#addMarket(number, this.#corrected(number, summary))
+      if (this.names.has(summary.venue)) this.#addMarket(number, summary)
     }
     this.events.removeEmpty()
     for (const venue of this.names.keys) this.#countUnsaved(venue)
     return this.registry.count
-  }
-
-  /** Earlier versions stored volumes as contracts × last price. Such volumes are read from the venue's row instead. */
-  #corrected(number: MarketNumber, summary: MarketSummary): MarketSummary {
-    const { figuresIn } = this.names.of(summary.venue)
-    if (figuresIn === null || summary.figuresAtMs !== null) return summary
-    const figures = figuresIn(this.#storage.markets.details(number)?.native ?? {})
-    const figuresAtMs = summary.openAtMs ?? TIME_ZERO
-    const volume24h = figures.volume24h ?? USD_ZERO
-    const times = { figuresAtMs, dayFiguresAtMs: figuresAtMs }
-    const corrected = { ...summary, ...figures, volume24h, ...times }
-    this.#storage.markets.putSummary(number, corrected)
-    return corrected
   }
 
   /** Counts the last trades of a run that was killed before it saved the figures of their markets. */
@@ -165,7 +152,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   #publishOpened({ ref, summary }: MarketActor): void {
     const now = this.#parts.nowMs()
     const times = { venueTimeMs: now, receivedAtMs: now }
-    publishStatus(this.#parts.publisher, ref, times, summary)
+    publishLifecycle(this.#parts.publisher, ref, times, { event: 'opened', facts: summary })
   }
 
   #isOlder({ actor }: MarketActorRef, { changedAtMs }: ReadListing): boolean {

@@ -111,26 +111,30 @@ export function fingerprint({ description, native }: ListingDetails): number {
   return crc32(JSON.stringify([description, native]))
 }
 
+const LISTED_FIELDS = [
+  'status',
+  'isUnopened',
+  'slug',
+  'image',
+  'url',
+  'event',
+  'eventSlug',
+  'createdAtMs',
+  'openAtMs',
+  'closeAtMs',
+  'tickMicros',
+  'resolutionStatus',
+  'settlementPrice',
+  'orderSizeMin',
+  'otherPayout',
+] as const
+
 /** Returns whether two summaries differ in fields other than those moved by trades and quotes. */
 export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
-  return !(
-    before.status === after.status &&
-    before.isUnopened === after.isUnopened &&
-    before.slug === after.slug &&
-    before.image === after.image &&
-    before.url === after.url &&
-    before.event === after.event &&
-    before.eventSlug === after.eventSlug &&
-    before.createdAtMs === after.createdAtMs &&
-    before.openAtMs === after.openAtMs &&
-    before.closeAtMs === after.closeAtMs &&
-    before.tickMicros === after.tickMicros &&
-    before.resolutionStatus === after.resolutionStatus &&
-    before.settlementPrice === after.settlementPrice &&
-    before.orderSizeMin === after.orderSizeMin &&
-    before.otherPayout === after.otherPayout &&
-    isEqualFees(before.fees, after.fees) &&
-    !isReworded(before, after)
+  return (
+    LISTED_FIELDS.some((field) => before[field] !== after[field]) ||
+    !isEqualFees(before.fees, after.fees) ||
+    isReworded(before, after)
   )
 }
 

@@ -39,18 +39,11 @@ import {
 } from './parts.ts'
 import { MarketPrices } from './prices.ts'
 import { type CompletedTrade, MarketTrades } from './trades.ts'
-import {
-  publishBook,
-  publishChanged,
-  publishConfirmed,
-  publishPrice,
-  publishReplaced,
-  publishStale,
-  publishStatus,
-  publishTrade,
-} from './updates.ts'
+import { publishLifecycle, publishStale, statusEvent } from './updates.ts'
 
 const TRADE_WEIGHT = 4
+/** Every nth update of a book carries its checksum. */
+const CHECKSUM_EVERY = 50
 const LOST = { reason: 'messages_lost', isOfVenue: false } as const
 const LATE = { reason: 'delayed', isOfVenue: false } as const
 
@@ -237,7 +230,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       else this.#parts.ignored('book_unchanged')
     } else if (this.#book.revive(event)) {
       this.#touch(event.receivedAtMs)
-      publishConfirmed(this.#parts.publisher, this.ref, event, true)
+      this.#publishConfirmed(event, true)
       this.#prices.noteNext()
       this.#reprice(event)
     } else {
@@ -252,7 +245,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     switch (this.#book.check(event)) {
       case 'equal':
         this.#parts.ignored('book_check_equal')
-        return publishConfirmed(this.#parts.publisher, this.ref, event, false)
+        return this.#publishConfirmed(event, false)
       case 'older':
         return this.#parts.ignored('book_check_older')
       case 'differs':
@@ -264,16 +257,35 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
+  /** Publishes that the book equals the venue's. */
+  #publishConfirmed({ venueTimeMs, receivedAtMs }: BothTimes, wasStale: boolean): void {
+    const { publisher } = this.#parts
+    const { ref: market } = this
+    const stamp = publisher.latest('orderbook', market.number)
+    const times = { venueTimeMs, receivedAtMs }
+    publisher.publish({ kind: 'bookConfirmed', market, ...times, ...stamp, wasStale })
+  }
+
   #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
     this.#touch(event.receivedAtMs)
-    publishReplaced(this.#parts.publisher, this.ref, event, reason)
+    const { publisher } = this.#parts
+    const stamp = publisher.latest('orderbook', this.ref.number)
+    const { venueTimeMs, receivedAtMs } = event
+    const times = { venueTimeMs, receivedAtMs }
+    publisher.publish({ kind: 'bookReplaced', market: this.ref, ...times, reason, ...stamp })
     this.#prices.noteNext()
     this.#reprice(event)
   }
 
   #publishBook(event: BothTimes, changes: readonly LevelChange[]): void {
     this.#touch(event.receivedAtMs)
-    publishBook(this.#parts.publisher, this.ref, event, { changes, levels: this.#book.levels })
+    const { publisher } = this.#parts
+    const { ref: market } = this
+    const { offset, seq } = publisher.stamp('orderbook', market.number)
+    const checksum = seq % CHECKSUM_EVERY === 0 ? this.#book.levels.checksum() : null
+    const { venueTimeMs, receivedAtMs } = event
+    const times = { venueTimeMs, receivedAtMs }
+    publisher.publish({ kind: 'book', market, offset, seq, ...times, changes, checksum })
     this.#reprice(event)
   }
 
@@ -313,7 +325,9 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#openFigures().count(trade, trade.receivedAtMs)
     this.#areFiguresUnsaved = true
     this.#parts.changed(this)
-    publishTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
+    const { venueTimeMs, receivedAtMs } = event
+    const times = { venueTimeMs, receivedAtMs }
+    this.#parts.publisher.publish({ kind: 'trade', market: this.ref, ...stamp, ...times, trade })
     this.#publishCompleted(this.#trades.makersOf(trade))
     if (!trade.isBlock) this.#reprice(event)
   }
@@ -372,7 +386,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
     if (price === null) return
     this.#change()
-    publishPrice(this.#parts.publisher, this.ref, event, price)
+    const { publisher } = this.#parts
+    const { ref: market } = this
+    const { venueTimeMs, receivedAtMs } = event
+    const { offset, seq } = publisher.stamp('prices', market.number)
+    publisher.publish({ kind: 'price', market, offset, seq, venueTimeMs, receivedAtMs, price })
   }
 
   // Status and catalogue
@@ -429,7 +447,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
-        publishChanged(this.#parts.publisher, this.ref, event, what)
+        publishLifecycle(this.#parts.publisher, this.ref, event, what)
       }
       if (isSamePrice && !this.#isMoved(before)) return
       this.#touch(event.receivedAtMs)
@@ -437,7 +455,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
     this.#touch(event.receivedAtMs)
     if (summary.status === 'resolved') this.#end(event)
-    publishStatus(this.#parts.publisher, this.ref, event, summary)
+    const what = { event: statusEvent(summary), facts: summary }
+    publishLifecycle(this.#parts.publisher, this.ref, event, what)
     this.#reprice(event)
   }
 

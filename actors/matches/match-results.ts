@@ -8,7 +8,7 @@ import { type Relation, VETOES, type VetoReason } from '../../engine/matching/ve
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
-import { publishPairing } from '../market/updates.ts'
+import { publishLifecycle } from '../market/updates.ts'
 import type { MarketView } from '../views.ts'
 import { isConfidentMatch, isMatchable, type Matches } from './matches.ts'
 import type { MatchView } from './views.ts'
@@ -96,7 +96,7 @@ export class MatchResults {
     matches.put(a, b, pairScore, matchedAtMs)
     table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore })
     if (wasMatched !== isConfidentMatch(pairScore))
-      this.#publishPairings(wasMatched ? 'unmatched' : 'matched', a, b)
+      this.#publishLifecycles(wasMatched ? 'unmatched' : 'matched', a, b)
   }
 
   #end({ a, b, pairScore }: MatchView): void {
@@ -104,16 +104,16 @@ export class MatchResults {
     this.#unconfirmed.delete(a.ref.number)
     matches.remove(a.ref)
     table.remove(a.ref.number)
-    if (isConfidentMatch(pairScore)) this.#publishPairings('unmatched', a, b)
+    if (isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
   }
 
   /** Publishes an update for each of the two markets. */
-  #publishPairings(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
+  #publishLifecycles(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
     const { publisher } = this.#parts
-    publishPairing(publisher, a.ref, times, { event, facts: a.summary, matchedMarket: b.ref })
-    publishPairing(publisher, b.ref, times, { event, facts: b.summary, matchedMarket: a.ref })
+    publishLifecycle(publisher, a.ref, times, { event, facts: a.summary, matchedMarket: b.ref })
+    publishLifecycle(publisher, b.ref, times, { event, facts: b.summary, matchedMarket: a.ref })
   }
 }
 

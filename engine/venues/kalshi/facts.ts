@@ -2,7 +2,6 @@
 
 import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
-import { tradingFigures } from './catalog/listing.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'
 
 /** Stored records identify the venue by this letter. */
@@ -16,6 +15,5 @@ export const KALSHI: VenueFacts = {
   exampleMarket: 'KXNFLGAME-25NOV02DENHOU-DEN',
   subjects: KALSHI_SUBJECTS,
   volumeUnit: 'usd_notional',
-  figuresIn: tradingFigures,
   hasWallets: false,
 }

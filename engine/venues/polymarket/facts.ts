@@ -15,6 +15,5 @@ export const POLYMARKET: VenueFacts = {
   exampleMarket: null,
   subjects: GAMMA_SUBJECTS,
   volumeUnit: 'usd_traded',
-  figuresIn: null,
   hasWallets: true,
 }

@@ -698,29 +698,6 @@ test('returns each remaining market of a pinned list once, with an exact has_mor
   }
 })
 
-test('corrects volumes that an earlier version stored as contracts times last price, before any crawl', () => {
-  const storage = openMemoryStorage()
-  const native = { volume_fp: '4654198.00', volume_24h_fp: '1000.50', open_interest_fp: '7.00' }
-  const old = { venue: 'b', volumeTotal: usdMicros(46_541_980_000), native } as const
-  storage.markets.put(listing('KX-LOSER', { ...old, volume24h: usdMicros(10_005_000) }))
-  storage.markets.put(listing('KX-BARE', { ...old, native: {} }))
-  storage.markets.put(listing('0xa', { volumeTotal: usdMicros(5_000_000) }))
-  const { catalog } = openCatalog([], storage)
-  catalog.load()
-  const figures = (id: string) => catalog.find(id)?.figures
-  const loser = figures('venue_b_KX-LOSER')
-  assert.deepEqual(
-    [loser?.volumeTotal, loser?.volume24h, loser?.openInterest],
-    [4_654_198_000_000, 1_000_500_000, 7_000_000],
-  )
-  assert.equal(figures('venue_b_KX-BARE')?.volumeTotal, null, 'unknown until the crawl')
-  assert.equal(figures('venue_a_0xa')?.volumeTotal, 5_000_000, 'dollars always were dollars')
-  assert.equal(page(catalog).markets[0]?.ref.nativeId, 'KX-LOSER', 'also in the order of lists')
-  const crawled = { venue: 'b', volumeTotal: usdMicros(4_654_199_000_000), native } as const
-  catalog.take({ markets: [listing('KX-LOSER', crawled)], events: [] })
-  assert.equal(figures('venue_b_KX-LOSER')?.volumeTotal, 4_654_199_000_000)
-})
-
 test('restores a market’s volume after a kill, including trades after its last checkpoint', () => {
   const storage = openMemoryStorage()
   const figuresAtMs = timeMs(NOON - 1_000)

@@ -26,6 +26,5 @@ export const TOY: VenueFacts = {
   idOf: nativeMarketId,
   exampleMarket: null,
   volumeUnit: 'usd_traded',
-  figuresIn: null,
   hasWallets: false,
 }
