@@ -53,6 +53,8 @@ export const reconnectApartMs = 30_000
  */
 export const waitingWeightMax = 131_072
 export const waitingWeightLow = 65_536
+/** Prices in the ring of a live market. */
+export const priceRingCount = 512
 /** Trades in the ring of a live market while it is read: the ring serves a page of the usual 100. */
 export const tradeRingCount = 128
 /** A market without traffic or watchers for this long goes to sleep. */
@@ -167,6 +169,11 @@ export const pastRangePointsMax = 5_000
 
 /** WebSocket protocol (interface: http/ws/README.md). */
 export const heartbeatMs = 5_000
+/**
+ * How much earlier a heartbeat goes with a message that half of all connections get. A separate heartbeat
+ * costs a write per socket.
+ */
+export const heartbeatEarlyMs = 1_000
 export const commandBytesMax = 16_384
 export const frameBytesMax = 65_536
 export const commandsPerSecondMax = 20

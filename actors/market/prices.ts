@@ -1,10 +1,13 @@
-// A market's price over time: the current price, and the current hour's ticks, which are in memory only while the market
-// is awake.
+// A market's price over time: the current price, the ring of recent prices, and the current hour's ticks. Ring and
+// ticks are in memory only while the market is awake.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
+import { priceRingCount } from '../../engine/limits.ts'
+import { hourOf, OpenHour } from '../../engine/market/hour-ticks.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
-import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import { PriceRing } from '../../engine/market/price-ring.ts'
+import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type {
   Checkpoint,
   MarketSummary,
@@ -13,7 +16,6 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
-import type { PricePoint } from './views.ts'
 
 export class MarketPrices {
   readonly #market: MarketNumber
@@ -23,8 +25,7 @@ export class MarketPrices {
   #present: MarketPrice | null = null
   /** The current price is the last run's. This run has not published it to subscribers and webhooks. */
   #isRecalled = false
-  /** The newest recorded price, exact to the millisecond. */
-  #newest: PricePoint | null = null
+  #ring: PriceRing | null = null
   #hour: OpenHour | null = null
   #isHourDirty = false
   #mustNoteTick = true
@@ -107,18 +108,20 @@ export class MarketPrices {
   }
 
   /** The newest stored price at or before a time; memory first. */
-  before(atMs: TimeMs): PricePoint | null {
-    if (this.#newest !== null && this.#newest.timeMs <= atMs) return this.#newest
-    return this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
+  before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+    return (
+      this.#ring?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
+    )
   }
 
   #record(price: PriceMicros, atMs: TimeMs): void {
     this.#mustNoteTick = false
-    this.#newest = { price, timeMs: timeMs(Math.max(atMs, this.#newest?.timeMs ?? 0)) }
+    this.#ring ??= new PriceRing(priceRingCount)
+    this.#ring.push(price, atMs)
     // A tick holds from the beginning of its second. A price within a second counts from the next second, so that no
     // answer for a second contains a later price.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
-    const hour = Math.floor(asOfMs / HOUR_MS)
+    const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
       this.save()
       this.#hour = new OpenHour(hour, this.#ticks.get(this.#market, hour))
@@ -138,13 +141,13 @@ export class MarketPrices {
   /** Releases the memory; its content is in storage. */
   release(): void {
     this.save()
-    this.#newest = null
+    this.#ring = null
     this.#hour = null
   }
 
   /** Discards memory that may be wrong after an exception; the disk is unchanged. */
   reset(): void {
-    this.#newest = null
+    this.#ring = null
     this.#hour = null
     this.#isHourDirty = false
     this.#present = null
@@ -196,43 +199,4 @@ const SOURCES: readonly PriceSource[] = [
 
 function sourceOf(text: string): PriceSource {
   return SOURCES.find((source) => source === text) ?? 'venue'
-}
-
-/** The prices of an hour, the last of each second, before they are written to disk as one record. */
-class OpenHour {
-  readonly hour: number
-  readonly seconds: number[]
-  readonly prices: PriceMicros[]
-
-  constructor(
-    hour: number,
-    stored: { readonly seconds: readonly number[]; readonly prices: readonly PriceMicros[] } | null,
-  ) {
-    this.hour = hour
-    this.seconds = stored === null ? [] : [...stored.seconds]
-    this.prices = stored === null ? [] : [...stored.prices]
-  }
-
-  /** Records a price of this hour. It replaces an earlier price of the same second. */
-  push(price: PriceMicros, atMs: TimeMs): void {
-    const second = Math.floor((atMs % HOUR_MS) / 1_000)
-    const last = this.seconds.at(-1)
-    if (last !== undefined && last >= second) {
-      this.prices[this.prices.length - 1] = price
-      return
-    }
-    this.seconds.push(second)
-    this.prices.push(price)
-  }
-
-  /** The newest tick at or before a time. Null when the hour has none that early. */
-  before(atMs: TimeMs): PricePoint | null {
-    for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
-      const second = this.seconds[position] ?? 0
-      const price = this.prices[position]
-      const tickMs = this.hour * HOUR_MS + second * 1_000
-      if (price !== undefined && tickMs <= atMs) return { price, timeMs: timeMs(tickMs) }
-    }
-    return null
-  }
 }

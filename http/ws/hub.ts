@@ -9,6 +9,7 @@ import type { Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
+  heartbeatEarlyMs,
   heartbeatMs,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
@@ -81,7 +82,7 @@ export class Hub implements Watcher, HubAccess {
   /** The largest buffer of a quiet session, and the sum of all buffers, at the last check. */
   #largest = 0
   #total = 0
-  readonly #stopBeat: StopTimer
+  #stopBeat: StopTimer
   readonly #stopSweeps: StopTimer
   readonly #lagged: Count
   #beats = 0
@@ -131,7 +132,7 @@ export class Hub implements Watcher, HubAccess {
       onAccountDeactivated: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
-    this.#stopBeat = clock.every(heartbeatMs, () => this.beat())
+    this.#stopBeat = this.#planBeat()
     this.#stopSweeps = clock.every(bufferSweepMs, () => this.sweep())
   }
 
@@ -192,8 +193,24 @@ export class Hub implements Watcher, HubAccess {
     action(this.#encoders.b)
   }
 
+  /**
+   * Schedules the next heartbeat. Shortly before it is due, it joins a message that at least half of the connections
+   * receive, in one write per socket.
+   */
+  #planBeat(): StopTimer {
+    return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
+      this.fanOut.broadcastCount = this.sessions.size / 2
+      // After that message and not within it, since it is published topic by topic.
+      this.fanOut.onBroadcast = () => queueMicrotask(() => this.beat())
+      this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())
+    })
+  }
+
   /** Sends a heartbeat: with offsets to live connections, without to the others. */
   beat(): void {
+    this.#stopBeat()
+    this.fanOut.onBroadcast = null
+    this.#stopBeat = this.#planBeat()
     this.#beats += 1
     const { epoch } = this.publisher
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats, epoch }
@@ -367,6 +384,7 @@ export class Hub implements Watcher, HubAccess {
   /** Stops the timers; the server closes the connections. */
   stop(): void {
     this.#stopBeat()
+    this.fanOut.onBroadcast = null
     this.#stopSweeps()
     for (const channel of this.#channels.values()) channel.stop?.()
     this.#scheduler.stop()

@@ -41,6 +41,12 @@ export class FanOut {
    * count as bytes.
    */
   readonly growth = { bytes: 0, totalBytes: 0 }
+  /**
+   * Called once, after a message to a topic of at least `broadcastCount` connections. What it sends joins the same
+   * socket write.
+   */
+  onBroadcast: (() => void) | null = null
+  broadcastCount = 0
   readonly #topics: Topics
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
@@ -144,6 +150,11 @@ export class FanOut {
           this.growth.bytes += frame.length
           this.growth.totalBytes += frame.length * count
         }
+        if (this.onBroadcast === null || frames.length === 0 || count < this.broadcastCount)
+          continue
+        const { onBroadcast } = this
+        this.onBroadcast = null
+        onBroadcast()
       }
       for (const wildcard of this.#wildcards) {
         if (wildcard.connection.encoder !== encoder || !wildcard.isFor(variant, market)) continue
