@@ -153,32 +153,11 @@ export class MsgpackWriter {
     else this.text(text)
   }
 
-  numberOrNil(value: number | null): void {
-    if (value === null) this.nil()
-    else this.number(value)
-  }
-
-  /** A key and its text, or nil. */
-  textField(key: string, text: string | null): void {
-    this.text(key)
-    this.textOrNil(text)
-  }
-
-  booleanField(key: string, value: boolean): void {
-    this.text(key)
-    this.boolean(value)
-  }
-
   /** A key and its quantity, or nil. */
   numberField(key: string, value: number | null): void {
     this.text(key)
-    this.numberOrNil(value)
-  }
-
-  /** A key and its time or counter, or nil. */
-  integerField(key: string, value: number | null): void {
-    this.text(key)
-    this.integerOrNil(value)
+    if (value === null) this.nil()
+    else this.number(value)
   }
 
   #float(value: number): void {

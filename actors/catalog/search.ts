@@ -144,27 +144,27 @@ export class MarketSearch {
 
   /** Sends all texts after an index was lost, before the changes that came since. */
   #nextChange(): SearchChange {
-    const columns = new SearchTextColumns()
+    const texts: MarketText[] = []
     if (this.#rebuild !== null) {
-      while (columns.count < TEXTS_PER_BATCH) {
+      while (texts.length < TEXTS_PER_BATCH) {
         const next = this.#rebuild.next()
         if (next.done === true) {
           this.#rebuild = null
           break
         }
-        columns.add(next.value)
+        texts.push(next.value)
       }
-      return { kind: 'change', seq: this.#seq + 1, texts: columns.texts, removed: [] }
+      return { kind: 'change', seq: this.#seq + 1, texts: columnsOf(texts), removed: [] }
     }
     const removed: MarketNumber[] = []
     for (const [number, text] of this.#waiting) {
-      if (columns.count + removed.length === TEXTS_PER_BATCH) break
+      if (texts.length + removed.length === TEXTS_PER_BATCH) break
       this.#waiting.delete(number)
       this.#changesSent += 1
       if (text === null) removed.push(number)
-      else columns.add(text)
+      else texts.push(text)
     }
-    return { kind: 'change', seq: this.#seq + 1, texts: columns.texts, removed }
+    return { kind: 'change', seq: this.#seq + 1, texts: columnsOf(texts), removed }
   }
 
   // Work
@@ -282,41 +282,18 @@ export interface MarketText {
 /** Words beyond this many characters of a column are not indexed. A title has 100 to 200. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
-/**
- * Texts of markets as columns for the thread. They are built when they are sent, so that waiting changes hold no texts.
- */
-class SearchTextColumns {
-  readonly #numbers: MarketNumber[] = []
-  readonly #questions: string[] = []
-  readonly #events: string[] = []
-  readonly #words: string[] = []
-
-  get count(): number {
-    return this.#numbers.length
-  }
-
-  get texts(): SearchTexts {
-    return {
-      numbers: this.#numbers,
-      questions: this.#questions,
-      events: this.#events,
-      words: this.#words,
-    }
-  }
-
-  add({ number, summary, eventTitle }: MarketText): void {
-    this.#numbers.push(number)
-    this.#questions.push(clipped(summary.question))
-    this.#events.push(clipped(eventTitle ?? ''))
-    this.#words.push(clipped(otherWords(summary)))
+/** Texts of markets as columns for the thread. */
+function columnsOf(texts: readonly MarketText[]): SearchTexts {
+  return {
+    numbers: texts.map(({ number }) => number),
+    questions: texts.map(({ summary }) => clipped(summary.question)),
+    events: texts.map(({ eventTitle }) => clipped(eventTitle ?? '')),
+    words: texts.map(({ summary }) => clipped(otherWords(summary))),
   }
 }
 
 function otherWords({ outcomes, tags, category }: MarketSummary): string {
-  let words = category ?? ''
-  for (const { label } of outcomes) words += ` ${label}`
-  for (const tag of tags) words += ` ${tag}`
-  return words
+  return [category ?? '', ...outcomes.map(({ label }) => label), ...tags].join(' ')
 }
 
 function clipped(text: string): string {

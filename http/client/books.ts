@@ -44,12 +44,6 @@ export class Books {
     return this.#books.get(marketId)?.isInSync === true
   }
 
-  /** The latest sequence number of a book; null if the book is out of sync. */
-  seqOf(marketId: string): number | null {
-    const book = this.#books.get(marketId)
-    return book?.isInSync === true ? book.seq : null
-  }
-
   /** Returns true if the message is to be emitted: it is neither a repeat nor part of a gap. */
   take(message: SnapshotMessage | UpdateMessage): boolean {
     const book = this.#books.get(message.market_id) ?? this.#make(message.market_id)

@@ -90,7 +90,7 @@ export class ChannelState {
 
 /** Builds a gap event. Omitted fields are null. */
 export function gapEvent(
-  channel: Channel,
+  channel: Channel | null,
   fields: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,
 ): GapEvent {
   return {

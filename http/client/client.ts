@@ -344,21 +344,10 @@ export class StreamClient {
    * market was lost. Skipped with wildcard subscriptions, whose list would be too long.
    */
   #compare(): void {
-    const channelStates = [
-      this.#channelStates.orderbook,
-      this.#channelStates.trades,
-      this.#channelStates.whales,
-    ]
-    channelStates.push(this.#channelStates.lifecycle, this.#channelStates.arbitrage)
-    const hasWide = Object.values(this.#channelStates).some(
-      (channelState) => channelState.keys.wide.size > 0,
-    )
-    if (
-      hasWide ||
-      this.#commandQueue.openCount > 0 ||
-      channelStates.every((channelState) => channelState.keys.size === 0)
-    )
-      return
+    const { depth, prices, candles, ...counted } = this.#channelStates
+    const all = Object.values(this.#channelStates)
+    if (all.some(({ keys }) => keys.wide.size > 0) || this.#commandQueue.openCount > 0) return
+    if (Object.values(counted).every(({ keys }) => keys.size === 0)) return
     this.#sendQuery('list', (reply) => {
       if (reply?.type === 'subscriptions') this.#compareWith(reply.subscriptions)
     })

@@ -99,11 +99,6 @@ export class CommandQueue {
     return (typeof id === 'number' ? this.#open.get(id) : undefined) ?? null
   }
 
-  /** Pending commands. */
-  all(): Iterable<Command> {
-    return this.#open.values()
-  }
-
   end(command: Command, reply: ReplyMessage | null): void {
     this.#open.delete(command.id)
     command.onEnd?.(reply)

@@ -1,7 +1,8 @@
 // Bounded event queue for one `for await` reader. When it is full, it drops and counts new events; one gap
 // event then reports the number.
 
-import type { GapEvent, StreamEvent } from './messages.ts'
+import { gapEvent } from './channel-state.ts'
+import type { StreamEvent } from './messages.ts'
 
 export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   readonly #max: number
@@ -40,7 +41,8 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
       return Promise.resolve({ done: false, value: event })
     }
     if (this.#lost > 0) {
-      const value = slowReader(this.#lost)
+      const lost = { cause: 'reader_slow', state_follows: false, lost: this.#lost } as const
+      const value = gapEvent(null, lost)
       this.#lost = 0
       return Promise.resolve({ done: false, value })
     }
@@ -64,10 +66,4 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
     this.#events = []
     this.#next = 0
   }
-}
-
-function slowReader(lost: number): GapEvent {
-  const nothing = { from_ms: null, to_ms: null, from_seq: null, to_seq: null }
-  const where = { channel: null, market_id: null, platform: null }
-  return { type: 'gap', cause: 'reader_slow', state_follows: false, lost, ...where, ...nothing }
 }

@@ -301,13 +301,7 @@ export interface FaultEvent {
 
 /** All events of a client. The server's `resync` and `gap` arrive as {@link GapEvent}. */
 export type StreamEvent =
-  | DataMessage
-  | ConnectedMessage
-  | HeartbeatMessage
-  | StatusMessage
-  | StaleMessage
-  | FreshMessage
-  | ReplyMessage
+  | Exclude<ServerMessage, ResyncMessage | LostMessage>
   | GapEvent
   | StateEvent
   | FaultEvent
@@ -333,7 +327,6 @@ export function isRecord(value: unknown): value is Fields {
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
-const isId = (value: unknown): boolean => isCount(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isPosition = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
 const isChannel = (value: unknown): boolean => CHANNELS.some((channel) => channel === value)
@@ -376,27 +369,29 @@ const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
   [
     'subscribed',
     (value) =>
-      isId(value.id) &&
+      isCount(value.id) &&
       isChannel(value.channel) &&
       Array.isArray(value.accepted) &&
       value.accepted.every(isText) &&
       Array.isArray(value.rejected) &&
       value.rejected.every((entry) => isRecord(entry) && isText(entry.market_id)),
   ],
-  ['unsubscribed', (value) => isId(value.id)],
-  ['synced', (value) => isId(value.id) && isChannel(value.channel) && isPosition(value)],
+  ['unsubscribed', (value) => isCount(value.id)],
+  ['synced', (value) => isCount(value.id) && isChannel(value.channel) && isPosition(value)],
   [
     'resumed',
     (value) =>
-      isId(value.id) && isChannel(value.channel) && isPosition(value) && isCount(value.replayed),
+      isCount(value.id) && isChannel(value.channel) && isPosition(value) && isCount(value.replayed),
   ],
-  ['resume_limited', (value) => isId(value.id) && isPosition(value)],
+  ['resume_limited', (value) => isCount(value.id) && isPosition(value)],
   [
     'subscriptions',
     (value) =>
-      isId(value.id) && Array.isArray(value.subscriptions) && value.subscriptions.every(isRecord),
+      isCount(value.id) &&
+      Array.isArray(value.subscriptions) &&
+      value.subscriptions.every(isRecord),
   ],
-  ['pong', (value) => isId(value.id)],
+  ['pong', (value) => isCount(value.id)],
   ['error', (value) => isText(value.code)],
   ['resync', (value) => isChannel(value.channel) && isText(value.market_id)],
   ['stale', (value) => isChannel(value.channel) && isText(value.market_id) && isText(value.reason)],

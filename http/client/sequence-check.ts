@@ -47,10 +47,8 @@ export class Marks {
     const marks = this.#marks.get(marketId)
     if (marks === undefined) {
       if (this.#marks.size >= MARKETS_MAX) {
-        for (const oldest of this.#marks.keys()) {
-          this.#marks.delete(oldest)
-          break
-        }
+        const [oldest] = this.#marks.keys()
+        if (oldest !== undefined) this.#marks.delete(oldest)
       }
       this.#marks.set(marketId, [mark])
       return
@@ -90,10 +88,6 @@ export class IdWindow {
     }
     this.#young.add(id)
     return true
-  }
-
-  has(id: string): boolean {
-    return this.#young.has(id) || this.#old.has(id)
   }
 }
 

@@ -33,7 +33,10 @@ export class StateTracker {
       if (seen.epoch === epoch && seq <= seen.seq) return false
       this.#compare(message, seen, context)
     }
-    if (seen === undefined && this.#seen.size >= MARKETS_MAX) this.#evictOldest()
+    if (seen === undefined && this.#seen.size >= MARKETS_MAX) {
+      const [oldest = ''] = this.#seen.keys()
+      this.#seen.delete(oldest)
+    }
     this.#seen.set(market_id, { epoch, seq, connection: context.connection, isOpen: false })
     return true
   }
@@ -83,12 +86,5 @@ export class StateTracker {
     if (seq === seen.seq + 1) return
     const seqs = { from_seq: seen.seq + 1, to_seq: seq - 1, lost: seq - 1 - seen.seq }
     this.#onGap(gapEvent(this.#channel, { ...where, ...seqs }))
-  }
-
-  #evictOldest(): void {
-    for (const marketId of this.#seen.keys()) {
-      this.#seen.delete(marketId)
-      return
-    }
   }
 }

@@ -2,10 +2,8 @@
 
 import type { ChannelName, ChannelVariant } from './fan-out/channel-variants.ts'
 
-/** Maximum characters of a command id. */
 export const ID_CHARACTERS_MAX = 64
 
-/** Why a command is rejected. */
 export type StreamErrorCode =
   | 'PARSE_ERROR'
   | 'UNKNOWN_ACTION'
@@ -22,7 +20,6 @@ export type StreamErrorCode =
  */
 export type CommandId = string | number | null
 
-/** The markets that a command targets. */
 export type Target =
   | { readonly kind: 'all' }
   | { readonly kind: 'venue'; readonly platform: string }
@@ -32,7 +29,6 @@ export type Target =
       readonly eventSlugs: readonly string[]
     }
 
-/** A client's position in a channel. */
 export interface Since {
   readonly epoch: string
   readonly offset: number

@@ -206,7 +206,6 @@ export class Hub implements Watcher, HubAccess {
     })
   }
 
-  /** Sends a heartbeat: with offsets to live connections, without to the others. */
   beat(): void {
     this.#stopBeat()
     this.fanOut.onBroadcast = null

@@ -79,7 +79,6 @@ function wellFormed(_key: string, value: unknown): unknown {
   return value
 }
 
-/** Whether the value can be expressed in UTF-8. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }

@@ -52,7 +52,6 @@ export const ArbitrageSchema = Type.Object({
   ...OpportunitySchema.properties,
 })
 
-/** Example data. */
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
 /** Whether an opportunity has ever met a variant's minimums. From then on the variant gets all its messages. */

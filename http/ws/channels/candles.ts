@@ -132,7 +132,6 @@ class Candles implements OpenChannel {
     })
   }
 
-  /** Called after the trade has been stored and added to its bars. */
   onUpdate(update: Update): void {
     // Bars exclude block trades.
     if (update.kind !== 'trade' || update.trade.isBlock) return

@@ -29,17 +29,14 @@ export interface Channel extends ChannelWithVariants {
   readonly delivery: Delivery
   /** The kinds of updates passed to {@link OpenChannel.onUpdate}. */
   readonly updateKinds: readonly Update['kind'][]
-  /** Its messages by `type`. */
   readonly messages: Readonly<Record<string, MessageDocument>>
   /** Named parts of the messages in the documents: the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
   /** Its row in the table of README.md: message contents, when they are sent, and the initial message. */
   readonly row: { readonly messages: string; readonly when: string; readonly begins: string }
-  /** Starts the channel in a server. */
   open(parts: ChannelParts): OpenChannel
 }
 
-/** Dependencies of a channel. */
 export interface ChannelParts {
   readonly engine: EngineView
   readonly publisher: Publisher
@@ -48,7 +45,6 @@ export interface ChannelParts {
   readonly scheduler: ConflationScheduler
 }
 
-/** A running channel of one server. */
 export interface OpenChannel {
   /** Handles an update of a subscribed kind. Hot path: must return immediately. */
   onUpdate(update: Update): void
@@ -70,6 +66,5 @@ export interface OpenChannel {
   unsupportedReason?(market: MarketRef): string | null
   /** The market was removed permanently: deletes the data stored under its number. */
   removeMarket?(market: MarketNumber): void
-  /** Stops timers. */
   stop?(): void
 }

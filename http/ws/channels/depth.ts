@@ -39,7 +39,6 @@ const VARIANTS = LEVELS.flatMap((levels) =>
 
 type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 
-/** The message with the best `levels` of each side; the given book may have more. */
 export function depthKind(levels: number): MessageKind<Best> {
   return new MessageKind<Best>(NAME, NAME, {
     json: (book, { platform }) =>

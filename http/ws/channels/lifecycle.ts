@@ -45,7 +45,6 @@ export const LifecycleSchema = Type.Object({
   fees: FeesSchema,
 })
 
-/** Example data. */
 export const EXAMPLE_LIFECYCLE = {
   event: 'resolved',
   platform: 'venue_a',

@@ -9,7 +9,6 @@ import type { ChannelVariant } from '../fan-out/channel-variants.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
 import type { ChannelParts, OpenChannel } from './channel.ts'
 
-/** A running channel with a log. */
 export class LoggedChannel implements OpenChannel {
   readonly log: ChannelLog
   seen: number

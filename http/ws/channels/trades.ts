@@ -24,7 +24,6 @@ export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: stri
   return encoder.message(TRADE, update.market, update, update.trade, epoch)
 }
 
-/** Example data. */
 export const EXAMPLE_TRADE = {
   id: EXAMPLE_IDS.trade,
   market_id: `venue_a_${EXAMPLE_IDS.condition}`,

@@ -41,7 +41,6 @@ export const WhaleSchema = Type.Object({
   fills: Type.Integer({ minimum: 1 }),
 })
 
-/** Example data. */
 export const EXAMPLE_WHALE = {
   ...EXAMPLE_TRADE,
   size: 20_000,

@@ -9,7 +9,6 @@ import type { TimeMs } from '../../../engine/units.ts'
 import { type MarketTexts, marketTexts } from '../../records/render.ts'
 import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
 
-/** One encoded message. */
 export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'

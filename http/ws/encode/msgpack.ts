@@ -14,7 +14,6 @@ import {
   textsOf,
 } from './encoder.ts'
 
-/** Number of fields in the head of every counted message. */
 const HEAD_FIELDS = 9
 const EPOCH = keyOf('epoch')
 const OFFSET = keyOf('offset')

@@ -29,7 +29,6 @@ export type Socket = Pick<
  */
 const ANCHOR = 'batched'
 
-/** Messages that wait to be sent as one frame. */
 class FrameBatch {
   readonly #form: Form
   #frames: Frame[] = []
@@ -68,7 +67,6 @@ class Group {
   readonly form: Form
   readonly topics: Set<string>
   readonly members = new Set<BatchedSocket>()
-  /** Published messages that are not sent yet. */
   readonly pending: FrameBatch
   /** Members with unsent messages of their own, which are older than the pending ones. */
   readonly own = new Set<BatchedSocket>()
@@ -84,13 +82,9 @@ class Group {
 
 export class Batches implements Topics {
   readonly #library: Topics
-  /** The groups subscribed to each topic. */
   readonly #subscribers = new Map<string, Set<Group>>()
-  /** Groups that may be joined, by name. */
   readonly #shared = new Map<string, Group>()
-  /** Groups with unsent messages. */
   readonly #dirty = new Set<Group>()
-  /** Single-socket groups whose topics have changed. */
   readonly #unsettled = new Set<Group>()
   #isFlushPlanned = false
 
@@ -98,7 +92,6 @@ export class Batches implements Topics {
     this.#library = library
   }
 
-  /** Wraps a socket whose connection receives batches. */
   open(ws: Socket, form: Form): BatchedSocket {
     ws.subscribe(ANCHOR)
     const group = new Group(form)
@@ -300,12 +293,10 @@ export class BatchedSocket implements Socket {
     return this.ws.close()
   }
 
-  /** Sends waiting messages of the socket's own. */
   flushOwn(): void {
     if (!this.#own.isEmpty) this.ws.send(this.#own.take(), this.group.form !== 'j')
   }
 
-  /** The socket is closed. */
   leave(): void {
     this.#batches.leave(this)
   }

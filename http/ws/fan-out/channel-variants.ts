@@ -9,10 +9,8 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 /** Name of a channel variant; made only by {@link variantOf}. */
 export type ChannelVariant = string
 
-/** Name of a channel, from its descriptor. */
 export type ChannelName = string
 
-/** A whole venue, or all markets. */
 export type WideKey = VenueKey | '*'
 
 /** Encoding of messages: `j` is JSON text, `b` is MessagePack. */
@@ -21,7 +19,6 @@ export const FORM_OF = { json: 'j', msgpack: 'b' } as const satisfies Record<str
 
 export type OptionValue = string | number
 
-/** An option of a subscription, with its default. */
 interface Option {
   readonly allowed: readonly OptionValue[]
   readonly default: OptionValue
@@ -42,7 +39,6 @@ export interface ChannelWithVariants {
   readonly hasState: boolean
   /** In the order of their values in variant names. */
   readonly options: Readonly<Record<string, Option>>
-  /** Every combination of options. */
   readonly variants: readonly VariantFacts[]
 }
 
@@ -54,7 +50,6 @@ export function variantOf<Options extends Readonly<Record<string, OptionValue>>>
   return { variant: [channel, ...Object.values(options)].join(':'), options }
 }
 
-/** The channel of a variant. */
 export function channelOfVariant(variant: ChannelVariant): ChannelName {
   const end = variant.indexOf(':')
   return end < 0 ? variant : variant.slice(0, end)
@@ -83,9 +78,7 @@ export function heartbeatTopic(form: Form): string {
 
 /** The variants of a set of channels, and the options that commands accept. */
 export class VariantTable {
-  /** In the order in which the channels were given. */
   readonly names: readonly ChannelName[]
-  /** Distinct names of all options. */
   readonly optionNames: readonly string[]
   readonly #channels: ReadonlyMap<ChannelName, ChannelWithVariants>
   readonly #facts: ReadonlyMap<ChannelVariant, VariantFacts>
@@ -100,7 +93,6 @@ export class VariantTable {
     )
   }
 
-  /** Every variant, channel by channel. */
   get variants(): Iterable<ChannelVariant> {
     return this.#facts.keys()
   }

@@ -7,12 +7,9 @@ import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, conflationTickCount, streamSliceMs } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 
-/** Sends the changes of a variant. */
 interface Sender<Change> {
   readonly windowMs: number
-  /** Whether the variant has subscribers for this market. */
   hasSubscribers(market: MarketRef): boolean
-  /** Combines a waiting change with a newer one. */
   merge(older: Change, newer: Change): Change
   send(market: MarketRef, change: Change): void
 }
@@ -26,7 +23,6 @@ interface Window<Change> {
 
 type Flushed = Pick<Conflation<unknown>, 'flush' | 'isWaiting'>
 
-/** Flushes the windows of all variants. */
 export class ConflationScheduler {
   readonly clock: Clock
   readonly #conflations = new Set<Flushed>()
@@ -51,7 +47,6 @@ export class ConflationScheduler {
     })
   }
 
-  /** Flushes in the next event-loop tick. */
   wake(): void {
     if (this.#isTickPlanned) return
     this.#isTickPlanned = true
@@ -80,7 +75,6 @@ export class ConflationScheduler {
   }
 }
 
-/** Windows of one variant. */
 export class Conflation<Change> {
   readonly #scheduler: ConflationScheduler
   readonly #sender: Sender<Change>

@@ -15,7 +15,6 @@ import {
   type WideKey,
 } from './channel-variants.ts'
 
-/** Frames of one message; null: nothing to send. */
 type Frames = Frame | readonly Frame[] | null
 
 /**
@@ -24,7 +23,6 @@ type Frames = Frame | readonly Frame[] | null
  */
 type Weight = 'change' | 'state'
 
-/** Key of a topic: a market, a venue or everything. */
 type TopicKey = MarketNumber | WideKey
 
 interface Reached {

@@ -46,7 +46,6 @@ export function* resumeBooks(
 }
 
 class BookResume {
-  /** Number of updates sent. */
   count = 0
   readonly #connection: Connection
   readonly #hub: HubAccess

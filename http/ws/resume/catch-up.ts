@@ -19,7 +19,6 @@ export interface Lag {
   readonly after: ReadonlyMap<ChannelName, number>
 }
 
-/** Catches up after a lag: `resync` of every state, the missed messages, then the states. */
 export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task {
   const { variants } = hub
   const stateChannels = variants.names.filter((name) => variants.hasState(name))

@@ -13,7 +13,6 @@ export interface Audience {
   readonly refs: readonly MarketRef[]
 }
 
-/** The smallest range that contains both. */
 export function joined(one: LostRange | null, other: LostRange): LostRange {
   if (one === null) return other
   const hasBothStarts = one.fromMs !== null && other.fromMs !== null
@@ -42,7 +41,6 @@ export function sendLostRange(
   }
 }
 
-/** Reports one loss if it affects a subscription. */
 export function sendLoss(
   connection: Connection,
   hub: HubAccess,

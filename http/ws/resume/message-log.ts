@@ -22,7 +22,6 @@ export function isLogged(update: Update): update is LoggedUpdate {
   return update.kind !== 'status' && update.kind !== 'gap'
 }
 
-/** Time range of lost messages; `fromMs` null: the start is unknown. */
 export interface LostRange {
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
@@ -36,7 +35,6 @@ export interface Loss extends LostRange {
   readonly market: MarketNumber | null
 }
 
-/** A channel's log and the writer of its messages. */
 export interface ChannelLog {
   readonly messages: MessageLog
   /** Null: the update does not concern the channel. `epoch`: of the run that first sent it. */
@@ -62,7 +60,6 @@ interface LogQuery {
   readonly markets: ReadonlySet<MarketNumber> | null
 }
 
-/** Persisted messages of a channel. */
 export interface MessageTable {
   readonly present: RunView
   /** Oldest first; the current run is last. */
@@ -104,7 +101,6 @@ export class MessageLog {
     this.#table = parts.table
   }
 
-  /** The newest offset of the current run. */
   get newest(): number {
     return this.#ring.newest
   }

@@ -1,6 +1,5 @@
 // A ring buffer of published messages, each at its offset modulo the capacity.
 
-/** Bounds of a ring. */
 interface Bounds<Message> {
   readonly capacity: number
   /** A second bound, on the sum of the messages' weights. */

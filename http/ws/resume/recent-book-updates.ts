@@ -42,7 +42,6 @@ export class RecentBookUpdates {
     return this.#updates.newest
   }
 
-  /** The serial of the newest replacement; 0 before the first. */
   get serial(): number {
     return this.#serial
   }
@@ -77,13 +76,11 @@ export class RecentBookUpdates {
     return this.#stale.values()
   }
 
-  /** The market was removed permanently. */
   removeMarket(market: MarketNumber): void {
     this.#replaced.delete(market)
     this.#stale.delete(market)
   }
 
-  /** Whether every update after this offset is retained. */
   reachesBack(offset: number): boolean {
     return offset <= this.newest && offset >= this.#updates.oldest - 1
   }

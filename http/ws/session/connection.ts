@@ -76,7 +76,6 @@ export interface HubAccess {
   /** The channels and their variants. */
   readonly variants: VariantTable
   readonly fanOut: FanOut
-  /** The channel of a variant. */
   channelOf(variant: ChannelVariant): OpenChannel
   /**
    * Runs work until it is done: synchronously, unless its account is queued or this tick has used its slice for such

@@ -20,20 +20,17 @@ export interface Subscribed {
   readonly refs: readonly MarketRef[]
 }
 
-/** A single market and its subscribed variant. */
 interface Single {
   readonly ref: MarketRef
   readonly variant: ChannelVariant
 }
 
-/** A removed subscription. */
 interface Taken {
   readonly variant: ChannelVariant
   readonly key: MarketNumber | WideKey
 }
 
 class ChannelSubscriptions {
-  /** Venues and `*`, with their variants. */
   readonly wide = new Map<WideKey, ChannelVariant>()
   readonly singles = new Map<MarketNumber, Single>()
 
@@ -46,7 +43,6 @@ class ChannelSubscriptions {
     return this.wide.get('*') ?? this.wide.get(key) ?? null
   }
 
-  /** Whether a wide subscription contains this key. */
   covers(key: WideKey): boolean {
     return this.wide.has('*') || this.wide.has(key)
   }
@@ -101,12 +97,10 @@ export class Subscriptions {
     return subscriptions
   }
 
-  /** The subscriptions of a variant's channel. */
   ofVariant(variant: ChannelVariant): ChannelSubscriptions {
     return this.of(channelOfVariant(variant))
   }
 
-  /** Every subscription of the connection. */
   *all(): Iterable<Taken> {
     for (const { wide, singles } of this.#channels.values()) {
       for (const [key, variant] of wide) yield { variant, key }

@@ -15,7 +15,6 @@ import type { Subscribed } from './subscriptions.ts'
 /** Placeholder where only a channel's offset is needed: market numbers begin at 1. */
 const NO_MARKET = 0
 
-/** Runs one command and answers it. */
 export function* carryOut(connection: Connection, hub: HubAccess, command: Command): Task {
   switch (command.kind) {
     case 'subscribe':

@@ -33,15 +33,12 @@ import { upgradeRequired } from './upgrade-required.ts'
 /** A slot becomes free when a connection ends, not when the quota's window does. */
 const SLOT_RETRY_SECONDS = 5
 
-/** Values of the parameter `batch`. */
 const BATCH_VALUES: readonly string[] = ['off', 'on']
 
-/** Data attached to a socket from handshake to close. */
 interface Holder {
   readonly id: string
   readonly caller: Caller
   readonly form: Form
-  /** Whether it receives the messages of a tick in one frame. */
   readonly isBatched: boolean
   release(): void
   session: Session | null
@@ -82,18 +79,13 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
     open: (ws) =>
       guard(() => {
         const holder = ws.getUserData()
+        const { hub } = parts
         const { id, caller, form } = holder
-        if (holder.isBatched) holder.batched = parts.hub.batches.open(ws, form)
-        const socket = holder.batched ?? ws
-        const session = new Session({
-          id,
-          caller,
-          encoder: parts.hub.encoder(form),
-          ws: socket,
-          hub: parts.hub,
-        })
+        if (holder.isBatched) holder.batched = hub.batches.open(ws, form)
+        const encoder = hub.encoder(form)
+        const session = new Session({ id, caller, encoder, ws: holder.batched ?? ws, hub })
         holder.session = session
-        parts.hub.add(session)
+        hub.add(session)
         session.open()
       }),
     message: (ws, message, isBinary) =>
@@ -176,11 +168,14 @@ class Handshake {
         ? identify(accounts, credentials, false).caller
         : this.#parts.tickets.take(ticket, accounts)
     this.#isPaid = ticket !== '' && caller !== null
-    const form = formOf(encoding)
+    const form = encoding === 'json' || encoding === 'msgpack' ? FORM_OF[encoding] : null
     const fault = head.fault ?? (head.hasBody ? 'a handshake has no body' : null)
     if (fault !== null) return this.#refuse(fault)
     const isNone = upgradeRequired((name) => req.getHeader(name))
-    const refused = query === null ? malformed() : this.#refusal(caller, isNone)
+    const refused =
+      query === null
+        ? failure('BAD_REQUEST', 'the query has malformed percent-encoding')
+        : this.#refusal(caller, isNone)
     if (refused !== null) this.#answer(refused)
     else if (form === null) this.#answer(notAmong('encoding', Object.keys(FORM_OF), encoding))
     else if (!BATCH_VALUES.includes(batch)) this.#answer(notAmong('batch', BATCH_VALUES, batch))
@@ -210,21 +205,17 @@ class Handshake {
   /** Counts the attempt as one request. Returns why it is rejected; null: accepted. */
   #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
     if (this.#isOver) return null
-    const quota = this.#take(caller)
+    const { accounts } = this.#parts
+    let quota: Quota
+    if (this.#isPaid) quota = accounts.peekAddress(this.#address)
+    else if (caller === null) quota = accounts.takeAddressRequest(this.#address)
+    else quota = accounts.takeAccountRequest(caller.accountId)
     this.#quota = quota
     if (!quota.isAllowed) return tooMany(quota)
     if (isNone !== null) return isNone
     if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
     if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
     return null
-  }
-
-  #take(caller: Caller | null): Quota {
-    const { accounts } = this.#parts
-    if (this.#isPaid) return accounts.peekAddress(this.#address)
-    return caller === null
-      ? accounts.takeAddressRequest(this.#address)
-      : accounts.takeAccountRequest(caller.accountId)
   }
 
   #upgrade(
@@ -288,15 +279,6 @@ class Handshake {
       this.#parts.log.error({ err: second }, 'a refusal could not be written')
     }
   }
-}
-
-function formOf(encoding: string): Form | null {
-  if (encoding === 'json' || encoding === 'msgpack') return FORM_OF[encoding]
-  return null
-}
-
-function malformed(): Answer {
-  return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
 }
 
 function notAmong(name: string, values: readonly string[], input: string): Answer {

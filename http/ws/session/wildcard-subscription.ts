@@ -8,7 +8,6 @@ import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
 import { contains } from './subscriptions.ts'
 
-/** The receiving connection. */
 interface FrameReceiver {
   readonly encoder: Encoder
   send(frame: Frame): void
@@ -18,7 +17,6 @@ export class WildcardSubscription {
   readonly connection: FrameReceiver
   readonly variant: ChannelVariant
   readonly key: WideKey
-  /** Markets whose state has been sent. */
   readonly sent = new Map<MarketNumber, MarketRef>()
   /** Its states end a `resync`. */
   isResync: boolean
@@ -39,7 +37,6 @@ export class WildcardSubscription {
     this.isResync = parts.isResync ?? false
   }
 
-  /** The id of the next market; null at the end. */
   take(): MarketId | null {
     const id = this.#ids[this.#next]
     this.#next += 1
@@ -53,7 +50,6 @@ export class WildcardSubscription {
     this.sent.clear()
   }
 
-  /** Whether the wildcard subscription includes this market in this variant. */
   isFor(variant: ChannelVariant, market: MarketRef): boolean {
     return this.variant === variant && contains(this.key, market.venue)
   }
