@@ -125,10 +125,7 @@ class Candles implements OpenChannel {
       VARIANTS.map((facts) => [facts.variant, new Interval(facts, parts, next)]),
     )
     this.stop = parts.clock.every(candleCloseCheckMs, () => {
-      for (const interval of this.#intervals.values()) {
-        interval.sendLate()
-        interval.close()
-      }
+      for (const interval of this.#intervals.values()) interval.close()
     })
   }
 
@@ -172,8 +169,8 @@ class Interval {
   readonly #seqs = new Map<MarketNumber, number>()
   /** Sent bars that have not ended: at most two per market, removed once they end. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
-  /** In a gateway: markets whose bars have not arrived from the engine. */
-  readonly #late = new Map<MarketNumber, { market: MarketRef; changes: BarChanges }>()
+  /** In a gateway: changes of markets whose bars have not arrived from the engine. */
+  readonly #awaited = new Map<MarketNumber, BarChanges>()
   #closedUntilMs = 0
 
   constructor(facts: (typeof VARIANTS)[number], parts: ChannelParts, nextOffset: () => number) {
@@ -233,31 +230,18 @@ class Interval {
     this.#windows.removeMarket(market)
     this.#seqs.delete(market)
     this.#open.delete(market)
-    this.#late.delete(market)
-  }
-
-  /** Sends what was postponed while bars were being fetched. */
-  sendLate(): void {
-    for (const [number, { market, changes }] of this.#late) {
-      if (this.#isComing(number)) continue
-      this.#late.delete(number)
-      this.#windows.note(market, changes)
-    }
-  }
-
-  #isComing(market: MarketNumber): boolean {
-    const view = this.#parts.engine.catalog.byNumber(market)
-    return (view?.barsArrival?.() ?? null) !== null
+    this.#awaited.delete(market)
   }
 
   #send(market: MarketRef, changes: BarChanges): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
     // In a gateway: a market's first update after the subscription to all markets began.
-    if (this.#isComing(market.number)) {
-      const late = this.#late.get(market.number)
-      const combined = late === undefined ? changes : merged(late.changes, changes)
-      this.#late.set(market.number, { market, changes: combined })
+    const arrival = view.barsArrival?.() ?? null
+    if (arrival !== null) {
+      const awaited = this.#awaited.get(market.number)
+      this.#awaited.set(market.number, awaited === undefined ? changes : merged(awaited, changes))
+      if (awaited === undefined) void arrival.then(() => this.#noteAwaited(market))
       return
     }
     const { starts, venueTimeMs, receivedAtMs } = changes
@@ -274,6 +258,12 @@ class Interval {
         encoder.message(kind, market, stamp, { bar, nowMs }),
       )
     }
+  }
+
+  #noteAwaited(market: MarketRef): void {
+    const changes = this.#awaited.get(market.number)
+    this.#awaited.delete(market.number)
+    if (changes !== undefined) this.#windows.note(market, changes)
   }
 
   /** Schedules the closing message of a bar that was sent as open. */
