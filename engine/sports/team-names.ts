@@ -1,4 +1,31 @@
-// Normalizes names of teams and players: no case, accents, periods or apostrophes; single spaces between words.
+// Names of teams and players: the data of teams.json, and normalization without case, accents, periods and apostrophes.
+
+import { tableIn } from '../matching/understand/phrases.ts'
+
+type Names = Readonly<Record<string, string>>
+
+/** Aliases are by canonical name. Nicknames of several words have hyphens. */
+export const TEAMS = tableIn<{
+  readonly clubs: { readonly common: readonly string[]; readonly aliases: Names }
+  readonly colleges: {
+    readonly aliases: Names
+    /** Codes that distinguish two schools with one name. */
+    readonly codes: Names
+    readonly nicknames: readonly string[]
+    readonly distinguishing: readonly string[]
+  }
+  /** By league: `code+code Location/Nickname/other name`, the current slug code first. */
+  readonly pro: Readonly<Record<string, readonly string[]>>
+}>(new URL('./teams.json', import.meta.url))
+
+/** The canonical name of each alias. */
+export function namesByAlias(aliases: Names): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(aliases).flatMap(([name, others]) =>
+      others.split('|').map((other): [string, string] => [other, name]),
+    ),
+  )
+}
 
 /** "Hawai'i" and "HAWAII" are `hawaii`; "Texas A&M" is `texas am`; "St. Louis" is `st louis`. */
 export function foldName(name: string): string {

@@ -7,8 +7,7 @@ import type { TeamListing } from '../team-listing.ts'
 import { clubOf } from './clubs.ts'
 import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
-import { PRO_TEAMS } from './pro-teams.ts'
-import { foldName } from './team-names.ts'
+import { foldName, TEAMS } from './team-names.ts'
 
 /**
  * Maximum codes and names from lists. A venue's list has some 10,000 rows over all leagues, usually with two each. When
@@ -43,7 +42,7 @@ export class TeamTable {
   #learned = 0
 
   constructor() {
-    for (const [league, rows] of Object.entries(PRO_TEAMS)) this.#pro.set(league, readLeague(rows))
+    for (const [league, rows] of Object.entries(TEAMS.pro)) this.#pro.set(league, readLeague(rows))
   }
 
   /**
@@ -154,8 +153,8 @@ export class TeamTable {
   }
 }
 
-function readLeague(rows: string): ProLeague {
-  const teams = rows.split(',').map((row) => {
+function readLeague(rows: readonly string[]): ProLeague {
+  const teams = rows.map((row) => {
     const space = row.indexOf(' ')
     const codes = row.slice(0, space).split('+')
     const [location = '', ...nicknames] = row.slice(space + 1).split('/')

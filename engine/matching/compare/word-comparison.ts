@@ -1,7 +1,7 @@
 // Compares the words of two questions: coverage weighted by informativeness in both directions, and the most
 // informative word without a counterpart.
 
-import { PRO_TEAMS } from '../../sports/pro-teams.ts'
+import { TEAMS } from '../../sports/team-names.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import { tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -143,8 +143,8 @@ const teamsByWord = new Map<
   string,
   { nickname: readonly string[]; location: readonly string[] }[]
 >()
-for (const rows of Object.values(PRO_TEAMS)) {
-  for (const row of rows.split(',')) {
+for (const rows of Object.values(TEAMS.pro)) {
+  for (const row of rows) {
     const [location = '', nickname = ''] = row.slice(row.indexOf(' ') + 1).split('/')
     const team = { nickname: meanings(fold(nickname)), location: meanings(fold(location)) }
     for (const word of new Set([...team.nickname, ...team.location])) {
