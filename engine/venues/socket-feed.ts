@@ -6,8 +6,8 @@
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
-import type { FeedEvent } from '../events.ts'
-import type { VenueKey } from '../ids.ts'
+import type { FeedEvent, VenueEvent } from '../events.ts'
+import type { OutcomeId, VenueKey } from '../ids.ts'
 import { readCharsPerTickMax } from '../limits.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
@@ -26,12 +26,24 @@ export interface RawFrame {
 /** Called with every frame before it is parsed, for recording. It must return quickly. */
 export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
 
-/** An event about a connection, at local time, because the venue provides no time for it. */
-export function feedEvent(
-  nowMs: TimeMs,
-  about: Omit<FeedEvent, 'venueTimeMs' | 'receivedAtMs'>,
-): FeedEvent {
-  return { ...about, venueTimeMs: nowMs, receivedAtMs: nowMs }
+/** Emits an event about a connection, at local time, because the venue provides no time for it. */
+type FeedReporter = (
+  kind: FeedEvent['kind'],
+  reason: string,
+  sinceMs: TimeMs | null,
+  /** Those that the connection serves; default: the whole venue. */
+  outcomes?: readonly OutcomeId[],
+) => void
+
+export function feedReporter(
+  { clock, emit }: { readonly clock: Clock; readonly emit: (event: VenueEvent) => void },
+  of: Pick<FeedEvent, 'venue' | 'stream' | 'connection'>,
+): FeedReporter {
+  return (kind, reason, sinceMs, outcomes = []) => {
+    const nowMs = clock.nowMs()
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    emit({ ...of, ...times, kind, reason, sinceMs, outcomes })
+  }
 }
 
 export interface SocketOptions {
@@ -56,7 +68,7 @@ export interface SocketOptions {
   readonly noDataAfterMs: number
   /** Time without any frame, ping or pong after which the socket reconnects. */
   readonly deadAfterMs: number
-  readonly tap?: FrameTap
+  readonly tap?: FrameTap | undefined
   /** Receives refused handshakes. */
   readonly drift?: DriftNotes
   readonly clock: Clock

@@ -1,12 +1,13 @@
-// Creates Kalshi's sockets for books and trades: URL and signature, timeouts, and routing of frames to a stream.
+// A connection to Kalshi: URL and signature, timeouts, timers, and routing of frames to a stream.
 
+import type { StopTimer } from '../../clock.ts'
 import { type FrameTap, SocketFeed, type SocketOptions } from '../socket-feed.ts'
 import type { VenueParts } from '../venue.ts'
 import type { VenueCounters } from '../venue-counters.ts'
 import type { Combos } from './combos.ts'
 import type { MarketTerms } from './market-terms.ts'
-import type { OrderbookSnapshot } from './messages.ts'
-import type { KalshiStream } from './stream.ts'
+import type { ErrorReply, OrderbookSnapshot } from './messages.ts'
+import { codeName, KalshiStream, type StreamHooks } from './stream.ts'
 
 /** What a socket of this venue needs in addition to VenueParts. */
 export interface SocketAccess {
@@ -23,24 +24,57 @@ export interface SocketAccess {
 /** The venue pings every 10 s. The connection counts as dead after two and a half periods without data or pings. */
 const DEAD_AFTER_MS = 25_000
 
-type Purpose = Pick<
-  SocketOptions,
-  'stream' | 'connection' | 'noDataAfterMs' | 'onOpen' | 'onDown' | 'onSilence'
->
+/** A connection with its stream. It counts as up only once the subclass says so. */
+export abstract class KalshiSocket {
+  readonly socket: SocketFeed
+  protected readonly parts: VenueParts
+  protected readonly access: SocketAccess
+  protected readonly stream: KalshiStream
+  #stopTimers: readonly StopTimer[] = []
 
-export function kalshiSocket(
-  { clock, random, log, metrics }: VenueParts,
-  { url, headers, tap, counters }: SocketAccess,
-  stream: KalshiStream,
-  purpose: Purpose,
-): SocketFeed {
-  return new SocketFeed({
-    ...{ clock, random, log, metrics, url, headers },
-    ...(tap === undefined ? {} : { tap }),
-    drift: counters.drift,
-    ...purpose,
-    venue: 'b',
-    deadAfterMs: DEAD_AFTER_MS,
-    onFrame: (frame) => stream.take(frame),
-  })
+  constructor(
+    parts: VenueParts,
+    access: SocketAccess,
+    purpose: Pick<SocketOptions, 'stream' | 'connection' | 'noDataAfterMs'>,
+  ) {
+    const { url, headers, tap, counters } = access
+    this.parts = parts
+    this.access = access
+    this.stream = new KalshiStream(this.hooks(), counters)
+    this.socket = new SocketFeed({
+      ...{ ...parts, ...purpose, url, headers, tap, drift: counters.drift },
+      venue: 'b',
+      deadAfterMs: DEAD_AFTER_MS,
+      onOpen: () => {
+        this.stream.restart()
+        this.opened()
+      },
+      onFrame: (frame) => this.stream.take(frame),
+      onDown: (reason) => this.lost(reason),
+      onSilence: () => void this.checkSilence(),
+    })
+  }
+
+  start(): void {
+    const { clock } = this.parts
+    this.socket.start()
+    this.#stopTimers = this.timers().map(([everyMs, action]) => clock.every(everyMs, action))
+  }
+
+  stop(): Promise<void> {
+    for (const stop of this.#stopTimers) stop()
+    return this.socket.stop()
+  }
+
+  /** Called by the constructor, before the subclass has its fields. */
+  protected abstract hooks(): StreamHooks
+  /** Actions between `start` and `stop`, with their interval. */
+  protected abstract timers(): readonly (readonly [everyMs: number, action: () => void])[]
+  protected abstract opened(): void
+  protected abstract lost(reason: string): void
+  protected abstract checkSilence(): void | Promise<void>
+
+  protected noteCommandError({ code, text, sid }: ErrorReply): void {
+    this.access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
+  }
 }

@@ -9,7 +9,7 @@ import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
-import { type FrameTap, feedEvent } from '../socket-feed.ts'
+import { type FrameTap, feedReporter } from '../socket-feed.ts'
 import type {
   FeedHealth,
   Readable,
@@ -350,7 +350,7 @@ export class PollingFeed implements VenueFeed {
     this.#lastDataAtMs = nowMs
     if (state.isUp) return
     state.isUp = true
-    this.#emitFeedEvent('feedUp', stream, 'polled', sinceMs)
+    this.#report('feedUp', stream, 'polled', sinceMs)
   }
 
   #noteFailure(stream: PolledStream, reason: string): void {
@@ -358,25 +358,17 @@ export class PollingFeed implements VenueFeed {
     state.failures += 1
     if (!state.isUp || state.failures < FAILURES_UNTIL_DOWN) return
     state.isUp = false
-    this.#emitFeedEvent('feedDown', stream, reason, state.succeededAtMs)
+    this.#report('feedDown', stream, reason, state.succeededAtMs)
   }
 
-  #emitFeedEvent(
+  #report(
     kind: 'feedUp' | 'feedDown',
     stream: PolledStream,
     reason: string,
     sinceMs: TimeMs | null,
-  ): void {
-    this.#parts.emit(
-      feedEvent(this.#parts.clock.nowMs(), {
-        kind,
-        venue: 'b',
-        stream,
-        connection: stream === 'trades' ? 0 : 1,
-        outcomes: stream === 'trades' ? [] : this.#ring.map(outcomeId),
-        reason,
-        sinceMs,
-      }),
-    )
+  ) {
+    const connection = stream === 'trades' ? 0 : 1
+    const outcomes = stream === 'trades' ? [] : this.#ring.map(outcomeId)
+    feedReporter(this.#parts, { venue: 'b', stream, connection })(kind, reason, sinceMs, outcomes)
   }
 }

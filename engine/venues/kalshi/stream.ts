@@ -21,7 +21,7 @@ import type {
 } from './messages.ts'
 import { parseFrame, type StreamPosition } from './parse.ts'
 
-interface StreamHooks {
+export interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
   /** Called with a reply to a command, after its sequence number was recorded. */
   readonly onReply: (reply: Reply) => void

@@ -8,7 +8,7 @@ import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
-import { type FrameTap, feedEvent } from '../socket-feed.ts'
+import { type FrameTap, feedReporter } from '../socket-feed.ts'
 import type {
   FeedHealth,
   Readable,
@@ -80,7 +80,7 @@ export class PolymarketFeed implements VenueFeed {
     this.#parts = parts
     const { venue, options, counters } = parts
     const { clock } = venue
-    const tap = options.tap ?? null
+    const { tap } = options
     this.#counters = counters
     const emit = (event: VenueEvent) => this.#emit(event)
     this.#map = new PolymarketMap({
@@ -256,18 +256,10 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #emitGap(connection: number, tracks: readonly MarketTrack[], reason: string): void {
+    const parts = { clock: this.#parts.venue.clock, emit: (event: VenueEvent) => this.#emit(event) }
+    const of = { venue: 'a', stream: 'books', connection } as const
     const outcomes = tracks.map((track) => track.first)
-    this.#emit(
-      feedEvent(this.#parts.venue.clock.nowMs(), {
-        kind: 'feedGap',
-        venue: 'a',
-        stream: 'books',
-        connection,
-        outcomes,
-        reason,
-        sinceMs: null,
-      }),
-    )
+    feedReporter(parts, of)('feedGap', reason, null, outcomes)
   }
 
   /** Resubscribes, which makes the venue send snapshots. If none arrive, the books are read over REST. */

@@ -9,7 +9,7 @@ import type { NativeMarketId, VenueKey } from '../../ids.ts'
 import type { EventListing, MarketListing } from '../../market/market.ts'
 import type { TimeMs } from '../../units.ts'
 import { Drift } from '../drift/drift.ts'
-import { feedEvent } from '../socket-feed.ts'
+import { feedReporter } from '../socket-feed.ts'
 import type {
   CatalogPage,
   FeedHealth,
@@ -196,7 +196,7 @@ class ReplayFeed implements VenueFeed {
     let firstMs: TimeMs | null = null
     let frameCount = 0
     this.#isRunning = true
-    if (!signal.aborted) this.#emitFeedEvent('feedUp', 'the recording begins')
+    if (!signal.aborted) this.#report('feedUp', 'the recording begins')
     for await (const line of linesOf(file)) {
       if (signal.aborted) return
       if (line.kind === 'unreadable')
@@ -223,16 +223,14 @@ class ReplayFeed implements VenueFeed {
       player.take(frame, stream)
     }
     this.#isRunning = false
-    if (!signal.aborted) this.#emitFeedEvent('feedDown', 'the recording has ended')
+    if (!signal.aborted) this.#report('feedDown', 'the recording has ended')
     log.info({ venue: key, frameCount }, 'the recording has ended')
   }
 
-  #emitFeedEvent(kind: 'feedUp' | 'feedDown', reason: string): void {
-    const nowMs = this.#parts.clock.nowMs()
+  #report(kind: 'feedUp' | 'feedDown', reason: string): void {
     for (const stream of ['books', 'trades'] as const) {
-      const connection = stream === 'trades' ? 0 : 1
-      const about = { kind, stream, connection, outcomes: [], reason, sinceMs: null }
-      this.#parts.emit(feedEvent(nowMs, { venue: this.#tape.key, ...about }))
+      const of = { venue: this.#tape.key, stream, connection: stream === 'trades' ? 0 : 1 }
+      feedReporter(this.#parts, of)(kind, reason, null)
     }
   }
 }

@@ -1,7 +1,6 @@
 // Passes recorded frames through the parsers and mappers of the live feed: one player per venue, built from the
 // venue's own parts without its sockets.
 
-import type { FeedEvent, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { DriftRecorder } from '../drift/drift.ts'
@@ -14,7 +13,7 @@ import { POLYMARKET } from '../polymarket/facts.ts'
 import { PolymarketMap } from '../polymarket/map.ts'
 import { parseActivity, parseFrame } from '../polymarket/parse.ts'
 import { readTrade, TradeLedger } from '../polymarket/trades/trade-ledger.ts'
-import type { RawFrame } from '../socket-feed.ts'
+import { feedReporter, type RawFrame } from '../socket-feed.ts'
 import type { VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
 
@@ -75,8 +74,9 @@ class KalshiPlayer implements Player {
       sid === null
         ? [...tickersOf.values()].flatMap((tickers) => [...tickers])
         : [...(tickersOf.get(sid) ?? [])]
+    const report = feedReporter(this.#parts, { venue: 'b', stream: name, connection })
     const emitGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
-      emit(this.#gap({ stream: name, connection, outcomes, sinceMs }))
+      report('feedGap', 'gap in the recording', sinceMs, outcomes)
     return new KalshiStream(
       {
         emit,
@@ -93,12 +93,6 @@ class KalshiPlayer implements Player {
       },
       this.#counters,
     )
-  }
-
-  #gap(gap: Pick<FeedEvent, 'stream' | 'connection' | 'outcomes' | 'sinceMs'>): VenueEvent {
-    const nowMs = this.#parts.clock.nowMs()
-    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
-    return { kind: 'feedGap', venue: 'b', ...times, ...gap, reason: 'gap in the recording' }
   }
 
   #takeBooks({ text, receivedAtMs }: RawFrame): void {

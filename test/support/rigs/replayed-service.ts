@@ -8,7 +8,7 @@ import { createEngine, type Engine } from '../../../engine/app/engine.ts'
 import type { StopTimer } from '../../../engine/clock.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import type { VenueEvent } from '../../../engine/events.ts'
-import type { VenueKey } from '../../../engine/ids.ts'
+import type { OutcomeId, VenueKey } from '../../../engine/ids.ts'
 import type { MatchPort } from '../../../engine/matching/match-thread.ts'
 import { openPairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -18,7 +18,7 @@ import { timeMs } from '../../../engine/units.ts'
 import type { PastPoint } from '../../../engine/venues/past-points.ts'
 import { parseLine, type RecordedLine } from '../../../engine/venues/recording/recording.ts'
 import { openPlayer, type Player } from '../../../engine/venues/recording/replay-players.ts'
-import { feedEvent } from '../../../engine/venues/socket-feed.ts'
+import { feedReporter } from '../../../engine/venues/socket-feed.ts'
 import type { CatalogPage, Venue, VenueParts } from '../../../engine/venues/venue.ts'
 import type { VenueWallets } from '../../../engine/wallet.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
@@ -188,13 +188,15 @@ export class ReplayedService {
     venue: VenueKey,
     kind: 'feedUp' | 'feedDown' | 'feedGap',
     stream: 'books' | 'trades',
-    outcomes: Parameters<typeof feedEvent>[1]['outcomes'] = [],
+    outcomes: readonly OutcomeId[] = [],
   ): void {
-    const nowMs = this.#clock.nowMs()
+    const clock = this.#clock
     const connection = stream === 'trades' ? 0 : 1
-    const sinceMs = kind === 'feedUp' ? null : nowMs
-    const about = { kind, stream, connection, outcomes, reason: 'as ordered', sinceMs }
-    this.emit(feedEvent(nowMs, { venue, ...about }))
+    const report = feedReporter(
+      { clock, emit: (event) => this.emit(event) },
+      { venue, stream, connection },
+    )
+    report(kind, 'as ordered', kind === 'feedUp' ? null : clock.nowMs(), outcomes)
   }
 
   async stop(): Promise<void> {

@@ -1,13 +1,12 @@
 // One connection for order books: its socket, its subscriptions, and their health events. Trade and lifecycle
 // messages have a separate connection (engine/venues/kalshi/trades/trade-socket.ts).
 
-import type { StopTimer } from '../../../clock.ts'
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
-import { feedEvent, type SocketFeed } from '../../socket-feed.ts'
+import { feedReporter } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
-import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
-import { KalshiStream } from '../stream.ts'
+import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import type { StreamHooks } from '../stream.ts'
 import { Legs } from './legs.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -21,14 +20,18 @@ const PROBE_FLUSHES = 40
 /** A trade changes its book. The change must arrive within this time. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
 
-export class BookSocket {
-  readonly #parts: VenueParts
-  readonly #connection: number
-  readonly socket: SocketFeed
-  readonly #stream: KalshiStream
+interface BookSocketOptions {
+  readonly connection: number
+  readonly onOverflow: (tickers: readonly string[]) => void
+  readonly onGivenUp: (tickers: readonly string[]) => void
+  readonly onOffGrid: (ticker: string) => void
+}
+
+export class BookSocket extends KalshiSocket {
+  readonly #options: BookSocketOptions
+  readonly #report: ReturnType<typeof feedReporter>
   readonly #legs: Legs
   readonly #subscriptions: Subscriptions
-  readonly #stopTimers: StopTimer[] = []
   #downSinceMs: TimeMs | null = null
   /** `feedUp` has been emitted since the socket opened. */
   #isUp = false
@@ -43,90 +46,67 @@ export class BookSocket {
   /** Time of the last in-order message of the sid that has the current gap. */
   #gapSinceMs: TimeMs | null = null
 
-  constructor(
-    parts: VenueParts,
-    access: SocketAccess,
-    options: {
-      connection: number
-      onOverflow: (tickers: readonly string[]) => void
-      onGivenUp: (tickers: readonly string[]) => void
-      onOffGrid: (ticker: string) => void
-    },
-  ) {
-    const { clock, emit } = parts
-    this.#parts = parts
-    this.#connection = options.connection
+  constructor(parts: VenueParts, access: SocketAccess, options: BookSocketOptions) {
+    const purpose = { stream: 'books', connection: options.connection } as const
+    super(parts, access, { ...purpose, noDataAfterMs: NO_DATA_AFTER_MS })
+    this.#options = options
+    this.#report = feedReporter(parts, { venue: 'b', ...purpose })
+    const nowMs = () => parts.clock.monotonicMs()
+    const { drift } = access.counters
     this.#subscriptions = new Subscriptions({
       send: (text) => this.socket.send(text),
-      nowMs: () => clock.monotonicMs(),
+      nowMs,
       trouble: (reason, details) => access.counters.trouble(reason, details),
-      drift: access.counters.drift,
+      drift,
       onSuspect: (tickers, reason) =>
-        this.#emitFeedEvent('feedGap', tickers, reason, this.#gapSinceMs),
+        this.#report('feedGap', reason, this.#gapSinceMs, tickers.map(outcomeId)),
       onOverflow: options.onOverflow,
       onGivenUp: options.onGivenUp,
-      resetSid: (sid) => this.#stream.resetSid(sid),
+      resetSid: (sid) => this.stream.resetSid(sid),
     })
     this.#legs = new Legs({
-      nowMs: () => clock.monotonicMs(),
-      drift: access.counters.drift,
-      fetchBook: access.fetchBook,
+      ...{ nowMs, drift, fetchBook: access.fetchBook },
       onFlip: () => this.socket.reconnect('prices on the other leg'),
     })
-    this.#stream = new KalshiStream(
-      {
-        emit,
-        combos: access.combos,
-        terms: access.terms,
-        transform: (message) => this.#legs.read(message),
-        onOffGrid: options.onOffGrid,
-        onReply: (reply) => {
-          // An error reply proves that the request was read. Other replies also arrive on a socket that sends no
-          // books.
-          if (reply.kind === 'error') this.#probeFlushes = null
-          this.#subscriptions.reply(reply)
-        },
-        onGap: (sid, lastInOrderAtMs) => {
-          this.#gapSinceMs = lastInOrderAtMs
-          this.#subscriptions.noteGap(sid, 'sequence gap')
-        },
-        onLost: (sid, ticker, lastInOrderAtMs) => {
-          this.#gapSinceMs = lastInOrderAtMs
-          this.#subscriptions.noteLost(sid, ticker, 'unreadable message')
-        },
-        accepts: (message) => this.#subscriptions.has(message.ticker),
-        onMapped: (message) => {
-          if (!this.#isUp) this.#noteUp()
-          this.#lastTicker = message.ticker
-          if (message.kind !== 'orderbookSnapshot') return
-          this.#subscriptions.noteSnapshot(message.ticker)
-          this.#legs.noteSnapshot(message)
-        },
+  }
+
+  protected hooks(): StreamHooks {
+    return {
+      emit: this.parts.emit,
+      combos: this.access.combos,
+      terms: this.access.terms,
+      transform: (message) => this.#legs.read(message),
+      onOffGrid: (ticker) => this.#options.onOffGrid(ticker),
+      onReply: (reply) => {
+        // An error reply proves that the request was read. Other replies also arrive on a socket that sends no books.
+        if (reply.kind === 'error') this.#probeFlushes = null
+        this.#subscriptions.reply(reply)
       },
-      access.counters,
-    )
-    this.socket = kalshiSocket(parts, access, this.#stream, {
-      stream: 'books',
-      connection: options.connection,
-      noDataAfterMs: NO_DATA_AFTER_MS,
-      onOpen: () => this.#opened(),
-      onDown: (reason) => this.#lost(reason),
-      onSilence: () => this.#checkSilence(),
-    })
+      onGap: (sid, lastInOrderAtMs) => {
+        this.#gapSinceMs = lastInOrderAtMs
+        this.#subscriptions.noteGap(sid, 'sequence gap')
+      },
+      onLost: (sid, ticker, lastInOrderAtMs) => {
+        this.#gapSinceMs = lastInOrderAtMs
+        this.#subscriptions.noteLost(sid, ticker, 'unreadable message')
+      },
+      accepts: (message) => this.#subscriptions.has(message.ticker),
+      onMapped: (message) => {
+        if (!this.#isUp) this.#noteUp()
+        this.#lastTicker = message.ticker
+        if (message.kind !== 'orderbookSnapshot') return
+        this.#subscriptions.noteSnapshot(message.ticker)
+        this.#legs.noteSnapshot(message)
+      },
+    }
+  }
+
+  protected timers() {
+    return [[FLUSH_EVERY_MS, () => this.#flush()]] as const
   }
 
   get marketCount(): number {
     return this.#subscriptions.marketCount
-  }
-
-  start(): void {
-    this.socket.start()
-    this.#stopTimers.push(this.#parts.clock.every(FLUSH_EVERY_MS, () => this.#flush()))
-  }
-
-  async stop(): Promise<void> {
-    for (const stop of this.#stopTimers) stop()
-    await this.socket.stop()
   }
 
   add(ticker: string): void {
@@ -172,8 +152,7 @@ export class BookSocket {
     this.socket.reconnect(reason)
   }
 
-  #opened(): void {
-    this.#stream.restart()
+  protected opened(): void {
     this.#isUp = false
     this.#subscriptions.opened()
   }
@@ -183,16 +162,16 @@ export class BookSocket {
     const sinceMs = this.#downSinceMs
     this.#isUp = true
     this.#downSinceMs = null
-    this.#emitFeedEvent('feedUp', this.#subscriptions.tickers, 'connected', sinceMs)
+    this.#report('feedUp', 'connected', sinceMs, this.#subscriptions.tickers.map(outcomeId))
   }
 
-  #lost(reason: string): void {
+  protected lost(reason: string): void {
     // A late pong proves that TCP delivered everything before it.
-    this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.parts.clock.nowMs()
     this.#probeFlushes = null
-    const tickers = this.#subscriptions.tickers
+    const outcomes = this.#subscriptions.tickers.map(outcomeId)
     this.#subscriptions.closed()
-    this.#emitFeedEvent('feedDown', tickers, reason, this.#downSinceMs)
+    this.#report('feedDown', reason, this.#downSinceMs, outcomes)
   }
 
   /**
@@ -200,7 +179,7 @@ export class BookSocket {
    * lost without a later message that reveals the gap. A snapshot of one market per subscription gets the next
    * sequence number and reveals it. The snapshot also proves that the socket still delivers.
    */
-  #checkSilence(): void {
+  protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs
     const isTraded = tradeAtMs !== null
@@ -210,24 +189,5 @@ export class BookSocket {
       this.#probeFlushes ??= 0
       this.#probedDataAtMs = dataAtMs
     }
-  }
-
-  #emitFeedEvent(
-    kind: 'feedUp' | 'feedDown' | 'feedGap',
-    tickers: readonly string[],
-    reason: string,
-    sinceMs: TimeMs | null,
-  ): void {
-    this.#parts.emit(
-      feedEvent(this.#parts.clock.nowMs(), {
-        kind,
-        venue: 'b',
-        stream: 'books',
-        connection: this.#connection,
-        outcomes: tickers.map(outcomeId),
-        reason,
-        sinceMs,
-      }),
-    )
   }
 }

@@ -2,15 +2,13 @@
 // connection, so that quotes do not delay trades. It does not affect the feed's health, because figures are otherwise
 // read over REST (figures-reader.ts).
 
-import type { StopTimer } from '../../../clock.ts'
-import type { FiguresEvent, VenueEvent } from '../../../events.ts'
+import type { FiguresEvent } from '../../../events.ts'
 import type { OutcomeId } from '../../../ids.ts'
-import type { SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
-import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
-import { codeName, KalshiStream } from '../stream.ts'
+import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import type { DataMessage, TickerMessage } from '../messages.ts'
+import type { StreamHooks } from '../stream.ts'
 
 const NO_DATA_AFTER_MS = 30_000
 /** A trade changes its market's figures. The ticker message must arrive within this time. */
@@ -30,13 +28,8 @@ interface Seen {
 }
 
 /** Connection 0 of the stream `tickers`. */
-export class TickerSocket {
-  readonly #parts: VenueParts
-  readonly #access: SocketAccess
+export class TickerSocket extends KalshiSocket {
   readonly #isWatched: (ticker: string) => boolean
-  readonly socket: SocketFeed
-  readonly #stream: KalshiStream
-  readonly #stopTimers: StopTimer[] = []
   /** By ticker; bounded by the watched markets. */
   readonly #seen = new Map<string, Seen>()
   readonly #pending = new Map<OutcomeId, FiguresEvent>()
@@ -45,43 +38,38 @@ export class TickerSocket {
   #lastTradeAtMs = 0
 
   constructor(parts: VenueParts, access: SocketAccess, isWatched: (ticker: string) => boolean) {
-    this.#parts = parts
-    this.#access = access
+    const purpose = { stream: 'tickers', connection: 0, noDataAfterMs: NO_DATA_AFTER_MS }
+    super(parts, access, purpose)
     this.#isWatched = isWatched
-    this.#stream = new KalshiStream(
-      {
-        emit: (event) => this.#take(event),
-        combos: access.combos,
-        accepts: (message) => this.#isChanged(message),
-        onReply: (reply) => this.#replied(reply),
-        onGap: () => undefined,
-        onLost: () => undefined,
+  }
+
+  protected hooks(): StreamHooks {
+    return {
+      emit: (event) => {
+        if (event.kind === 'figures') this.#pending.set(event.outcome, event)
       },
-      access.counters,
-    )
-    this.socket = kalshiSocket(parts, access, this.#stream, {
-      stream: 'tickers',
-      connection: 0,
-      noDataAfterMs: NO_DATA_AFTER_MS,
-      onOpen: () => this.#opened(),
-      onDown: () => undefined,
-      onSilence: () => this.#checkSilence(),
-    })
+      combos: this.access.combos,
+      accepts: (message) => this.#isChanged(message),
+      onReply: (reply) => {
+        if (reply.kind === 'error') this.noteCommandError(reply)
+        const isAgreed = reply.kind === 'subscribed' || reply.kind === 'ok'
+        this.#isConfirmed = isAgreed || (this.#isConfirmed && reply.kind !== 'error')
+      },
+      onGap: () => undefined,
+      onLost: () => undefined,
+    }
   }
 
-  start(): void {
-    const { clock } = this.#parts
-    this.socket.start()
-    this.#stopTimers.push(
-      clock.every(FLUSH_EVERY_MS, () => this.#flush()),
-      clock.every(CHECK_EVERY_MS, () => this.#checkReply()),
-    )
+  protected timers() {
+    return [
+      [FLUSH_EVERY_MS, () => this.#flush()],
+      [CHECK_EVERY_MS, () => this.#checkReply()],
+    ] as const
   }
 
-  async stop(): Promise<void> {
-    for (const stop of this.#stopTimers) stop()
+  override stop(): Promise<void> {
     this.#pending.clear()
-    await this.socket.stop()
+    return super.stop()
   }
 
   noteTrade(receivedAtMs: number): void {
@@ -92,33 +80,24 @@ export class TickerSocket {
     for (const ticker of tickers) this.#seen.delete(ticker)
   }
 
-  #opened(): void {
-    this.#stream.restart()
+  protected opened(): void {
     this.#isConfirmed = false
     this.#subscribe()
   }
 
+  protected lost(): void {}
+
   #subscribe(): void {
-    this.#subscribedAtMs = this.#parts.clock.monotonicMs()
+    this.#subscribedAtMs = this.parts.clock.monotonicMs()
     const params = { channels: [CHANNEL] }
     this.socket.send(JSON.stringify({ id: 1, cmd: 'subscribe', params }))
-  }
-
-  #replied(reply: Reply): void {
-    if (reply.kind !== 'error') {
-      this.#isConfirmed ||= reply.kind !== 'unsubscribed'
-      return
-    }
-    const { code, text, sid } = reply
-    this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
-    this.#isConfirmed = false
   }
 
   /** Subscribes again if the subscription was refused, ended or not confirmed. A ticker message confirms it. */
   #checkReply(): void {
     if (!this.socket.isOpen || this.#isConfirmed) return
-    if (this.#parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
-    this.#access.counters.drift.note('ws.unacknowledged', CHANNEL, '', 'notice')
+    if (this.parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
+    this.access.counters.drift.note('ws.unacknowledged', CHANNEL, '', 'notice')
     this.#subscribe()
   }
 
@@ -126,7 +105,7 @@ export class TickerSocket {
   #isChanged(message: DataMessage): boolean {
     if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
     this.#isConfirmed = true
-    const atMs = this.#parts.clock.monotonicMs()
+    const atMs = this.parts.clock.monotonicMs()
     const seen = this.#seen.get(message.ticker)
     const isSeen =
       seen !== undefined &&
@@ -139,20 +118,16 @@ export class TickerSocket {
     return true
   }
 
-  #take(event: VenueEvent): void {
-    if (event.kind === 'figures') this.#pending.set(event.outcome, event)
-  }
-
   #flush(): void {
     if (this.#pending.size === 0) return
-    for (const event of this.#pending.values()) this.#parts.emit(event)
+    for (const event of this.#pending.values()) this.parts.emit(event)
     this.#pending.clear()
   }
 
-  #checkSilence(): void {
+  protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs ?? 0
     if (this.#lastTradeAtMs <= dataAtMs + TRADE_WITHOUT_TICKER_MS) return
-    this.#access.counters.drift.note('ws.silent', CHANNEL, '', 'notice')
+    this.access.counters.drift.note('ws.silent', CHANNEL, '', 'notice')
     this.socket.reconnect('silent while markets trade')
   }
 }

@@ -1,15 +1,13 @@
 // The connection for messages that need no market list: all trades of the exchange, and all state changes of markets.
 // It is separate from the books, so that deltas do not delay trades.
 
-import type { StopTimer } from '../../../clock.ts'
-import type { TimeMs } from '../../../units.ts'
-import { timeMs } from '../../../units.ts'
-import { feedEvent, type SocketFeed } from '../../socket-feed.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
+import { feedReporter } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
 import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
-import { codeName, KalshiStream } from '../stream.ts'
+import type { StreamHooks } from '../stream.ts'
 
 /** Silence after which REST is checked for newer trades. */
 const NO_DATA_AFTER_MS = 20_000
@@ -33,13 +31,9 @@ interface TradeSocketHooks {
 }
 
 /** Connection 0 of the venue. */
-export class TradeSocket {
-  readonly #parts: VenueParts
+export class TradeSocket extends KalshiSocket {
   readonly #hooks: TradeSocketHooks
-  readonly #access: SocketAccess
-  readonly socket: SocketFeed
-  readonly #stream: KalshiStream
-  readonly #stopTimers: StopTimer[] = []
+  readonly #report: ReturnType<typeof feedReporter>
   /** Sids of the current connection; null until confirmed. */
   #tradesSid: number | null = null
   #lifecycleSid: number | null = null
@@ -52,45 +46,32 @@ export class TradeSocket {
   #lastLostGapMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: VenueParts, access: SocketAccess, hooks: TradeSocketHooks) {
-    this.#parts = parts
+    const purpose = { stream: 'trades', connection: 0 } as const
+    super(parts, access, { ...purpose, noDataAfterMs: NO_DATA_AFTER_MS })
     this.#hooks = hooks
-    this.#access = access
-    this.#stream = new KalshiStream(
-      {
-        emit: parts.emit,
-        combos: access.combos,
-        onReply: (reply) => this.#replied(reply),
-        onGap: (sid, lastInOrderAtMs) => this.#noteGap(sid, lastInOrderAtMs),
-        onLost: (sid, _ticker, lastInOrderAtMs) => {
-          if (sid !== null) this.#noteLost(sid, lastInOrderAtMs)
-        },
-        onMapped: (message) => this.#noteMapped(message),
-        onFee: (message) => hooks.onFee(message),
+    // Without outcomes an event is about the whole venue, which has some 100,000.
+    this.#report = feedReporter(parts, { venue: 'b', ...purpose })
+  }
+
+  protected hooks(): StreamHooks {
+    return {
+      emit: this.parts.emit,
+      combos: this.access.combos,
+      onReply: (reply) => this.#replied(reply),
+      onGap: (sid, lastInOrderAtMs) => this.#noteGap(sid, lastInOrderAtMs),
+      onLost: (sid, _ticker, lastInOrderAtMs) => {
+        if (sid !== null) this.#noteLost(sid, lastInOrderAtMs)
       },
-      access.counters,
-    )
-    this.socket = kalshiSocket(parts, access, this.#stream, {
-      stream: 'trades',
-      connection: 0,
-      noDataAfterMs: NO_DATA_AFTER_MS,
-      onOpen: () => this.#opened(),
-      onDown: (reason) => this.#lost(reason),
-      onSilence: () => void this.#checkSilence(),
-    })
+      onMapped: (message) => this.#noteMapped(message),
+      onFee: (message) => this.#hooks.onFee(message),
+    }
   }
 
-  start(): void {
-    this.socket.start()
-    this.#stopTimers.push(this.#parts.clock.every(RETRY_EVERY_MS, () => this.#checkReplies()))
+  protected timers() {
+    return [[RETRY_EVERY_MS, () => this.#checkReplies()]] as const
   }
 
-  async stop(): Promise<void> {
-    for (const stop of this.#stopTimers) stop()
-    await this.socket.stop()
-  }
-
-  #opened(): void {
-    this.#stream.restart()
+  protected opened(): void {
     this.#tradesSid = null
     this.#lifecycleSid = null
     this.#areTradesUnconfirmed = false
@@ -98,7 +79,7 @@ export class TradeSocket {
   }
 
   #subscribe(): void {
-    this.#subscribedAtMs = this.#parts.clock.monotonicMs()
+    this.#subscribedAtMs = this.parts.clock.monotonicMs()
     const subscribe = (id: number, channel: string) =>
       this.socket.send(JSON.stringify({ id, cmd: 'subscribe', params: { channels: [channel] } }))
     if (this.#tradesSid === null) subscribe(TRADES_ID, 'trade')
@@ -107,8 +88,8 @@ export class TradeSocket {
 
   #replied(reply: Reply): void {
     if (reply.kind === 'error') {
-      const { code, text, sid } = reply
-      this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
+      const { code, sid } = reply
+      this.noteCommandError(reply)
       const isOver = code === 10 || code === 25
       if (isOver && sid !== null && sid === this.#lifecycleSid) this.#lifecycleSid = null
       // Trades must not be lost, so any other ended subscription triggers a reconnect.
@@ -129,19 +110,19 @@ export class TradeSocket {
     // list yet.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
-    this.#emitFeedEvent('feedUp', 'subscribed', sinceMs)
+    this.#report('feedUp', 'subscribed', sinceMs)
   }
 
   #checkReplies(): void {
     if (!this.socket.isOpen) return
     const areTradesConfirmed = this.#tradesSid !== null && !this.#areTradesUnconfirmed
     if (areTradesConfirmed && this.#lifecycleSid !== null) return
-    const waitedMs = this.#parts.clock.monotonicMs() - this.#subscribedAtMs
+    const waitedMs = this.parts.clock.monotonicMs() - this.#subscribedAtMs
     if (waitedMs < REPLY_TIMEOUT_MS) return
     const channel = areTradesConfirmed ? 'market_lifecycle_v2' : 'trade'
     const areTradesMissing = this.#tradesSid === null
     const weight = areTradesMissing ? 'loss' : 'notice'
-    this.#access.counters.drift.note('ws.unacknowledged', channel, '', weight)
+    this.access.counters.drift.note('ws.unacknowledged', channel, '', weight)
     this.#areTradesUnconfirmed = false
     if (areTradesMissing) this.socket.reconnect('trades were not confirmed')
     else this.#subscribe()
@@ -155,7 +136,7 @@ export class TradeSocket {
         this.#tradesFlow(message.sid)
       }
       this.#lastTradeTimeMs = timeMs(Math.max(message.timeMs, this.#lastTradeTimeMs ?? 0))
-      this.#lastTradeAtMs = this.#parts.clock.nowMs()
+      this.#lastTradeAtMs = this.parts.clock.nowMs()
       this.#hooks.onTrade(message, this.#lastTradeAtMs)
     } else if (message.kind === 'lifecycle') this.#hooks.onLifecycle(message)
   }
@@ -163,11 +144,8 @@ export class TradeSocket {
   #noteGap(sid: number, lastInOrderAtMs: TimeMs | null): void {
     // The next catalogue refresh covers a gap in the lifecycle messages.
     if (sid !== this.#tradesSid) return
-    this.#emitFeedEvent(
-      'feedGap',
-      'sequence gap',
-      earlier(lastInOrderAtMs ?? this.#parts.clock.nowMs()),
-    )
+    const sinceMs = lastInOrderAtMs ?? this.parts.clock.nowMs()
+    this.#report('feedGap', 'sequence gap', earlier(sinceMs))
   }
 
   /**
@@ -175,56 +153,37 @@ export class TradeSocket {
    * invalid.
    */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.parts.clock.monotonicMs()
     if (nowMs - this.#lastLostGapMs < LOST_GAP_EVERY_MS) return
     this.#lastLostGapMs = nowMs
     this.#noteGap(sid, lastInOrderAtMs)
   }
 
-  #lost(reason: string): void {
-    const signAtMs = this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+  protected lost(reason: string): void {
+    const signAtMs = this.socket.lastSignAtMs ?? this.parts.clock.nowMs()
     const lostAtMs = timeMs(Math.min(signAtMs, this.socket.lateSinceMs ?? signAtMs))
     // After another disconnect during an outage, the earlier start applies.
     this.#downSinceMs ??= earlier(lostAtMs)
-    this.#emitFeedEvent('feedDown', reason, this.#downSinceMs)
+    this.#report('feedDown', reason, this.#downSinceMs)
   }
 
   /** Silence is an outage only if REST has a trade that should have arrived by now. */
-  async #checkSilence(): Promise<void> {
+  protected async checkSilence(): Promise<void> {
     const openSinceMs = this.#lastTradeTimeMs
     let newestMs: TimeMs | null
     try {
       newestMs = await this.#hooks.fetchNewestTradeMs()
     } catch {
-      this.#access.counters.trouble('silence_check')
+      this.access.counters.trouble('silence_check')
       return
     }
     if (newestMs === null || !this.socket.isOpen || openSinceMs !== this.#lastTradeTimeMs) return
-    const isOld = newestMs < this.#parts.clock.nowMs() - ON_ITS_WAY_MS
+    const isOld = newestMs < this.parts.clock.nowMs() - ON_ITS_WAY_MS
     const isUnseen = this.#lastTradeTimeMs === null || newestMs > this.#lastTradeTimeMs
     if (!isOld || !isUnseen) return
     // Pings continued during the silence, so the gap starts at the last trade and not at the last sign of life.
     this.#downSinceMs = earlier(this.#lastTradeAtMs ?? newestMs)
     this.socket.reconnect('silent while REST shows trades')
-  }
-
-  #emitFeedEvent(
-    kind: 'feedUp' | 'feedDown' | 'feedGap',
-    reason: string,
-    sinceMs: TimeMs | null,
-  ): void {
-    this.#parts.emit(
-      feedEvent(this.#parts.clock.nowMs(), {
-        kind,
-        venue: 'b',
-        stream: 'trades',
-        connection: 0,
-        // Empty means the whole venue, which has some 100,000 outcomes.
-        outcomes: [],
-        reason,
-        sinceMs,
-      }),
-    )
   }
 }
 

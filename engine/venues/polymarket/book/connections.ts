@@ -5,7 +5,7 @@ import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift-notes.ts'
-import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../socket-feed.ts'
+import { type FrameTap, feedReporter, type RawFrame, SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
@@ -34,7 +34,7 @@ const BOOK_KINDS: ReadonlySet<string> = new Set([
 interface ConnectionParts {
   readonly venue: VenueParts
   readonly url: string
-  readonly tap: FrameTap | null
+  readonly tap: FrameTap | undefined
   readonly counters: VenueCounters
   readonly tracks: Tracks
   readonly map: PolymarketMap
@@ -207,11 +207,11 @@ export class BookConnections {
   }
 
   #make(): BookConnection {
-    const { clock, random, log, metrics } = this.#parts.venue
     const number = this.#nextNumber
     this.#nextNumber += 1
-    const { tap, url, noDataAfterMs } = this.#parts
+    const { venue, tap, url, noDataAfterMs, counters } = this.#parts
     const socket = new SocketFeed({
+      ...{ ...venue, tap, noDataAfterMs, drift: counters.drift },
       venue: 'a',
       stream: 'books',
       connection: number,
@@ -222,14 +222,7 @@ export class BookConnections {
       onSilence: () => this.#parts.onSilence(connection),
       pingText: 'PING',
       pingEveryMs: PING_EVERY_MS,
-      noDataAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
-      ...(tap === null ? {} : { tap }),
-      drift: this.#parts.counters.drift,
-      clock,
-      random,
-      log,
-      metrics,
     })
     const connection: BookConnection = {
       number,
@@ -270,33 +263,23 @@ export class BookConnections {
     const sinceMs = connection.lostSinceMs
     connection.isUp = true
     connection.lostSinceMs = null
-    this.#emitFeedEvent('feedUp', connection, { reason: 'connected', sinceMs })
+    this.#report('feedUp', connection, 'connected', sinceMs)
   }
 
   #down(connection: BookConnection, reason: string): void {
     const { clock } = this.#parts.venue
     connection.lostSinceMs ??= connection.socket.lastDataAtMs ?? clock.nowMs()
     for (const track of connection.tracks) track.snapshotDueAtMs = null
-    this.#emitFeedEvent('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
+    this.#report('feedDown', connection, reason, connection.lostSinceMs)
   }
 
   /** Emits one event for all markets of a connection. */
-  #emitFeedEvent(
-    kind: 'feedUp' | 'feedDown',
-    connection: BookConnection,
-    { reason, sinceMs }: { reason: string; sinceMs: TimeMs | null },
-  ): void {
-    this.#parts.emit(
-      feedEvent(this.#parts.venue.clock.nowMs(), {
-        kind,
-        venue: 'a',
-        stream: 'books',
-        connection: connection.number,
-        outcomes: Array.from(connection.tracks, (track) => track.first),
-        reason,
-        sinceMs,
-      }),
-    )
+  #report(kind: 'feedUp' | 'feedDown', of: BookConnection, reason: string, sinceMs: TimeMs | null) {
+    const { emit, venue } = this.#parts
+    const outcomes = Array.from(of.tracks, (track) => track.first)
+    const parts = { clock: venue.clock, emit }
+    const about = { venue: 'a', stream: 'books', connection: of.number } as const
+    feedReporter(parts, about)(kind, reason, sinceMs, outcomes)
   }
 
   /** Sends commands for both tokens of each market. The socket reconnects if a command cannot be sent. */

@@ -4,7 +4,7 @@
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../socket-feed.ts'
+import { type FrameTap, feedReporter, type RawFrame, SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { parseActivity } from '../parse.ts'
@@ -19,7 +19,7 @@ const ACTIVITY_CONNECTION = 0
 interface ActivityParts {
   readonly venue: VenueParts
   readonly url: string
-  readonly tap: FrameTap | null
+  readonly tap: FrameTap | undefined
   readonly counters: VenueCounters
   readonly ledger: TradeLedger
   readonly followed: FollowedWallets
@@ -51,6 +51,7 @@ const GAPS_APART_MS = 60_000
 export class ActivityFeed {
   readonly #parts: ActivityParts
   readonly #socket: SocketFeed
+  readonly #report: ReturnType<typeof feedReporter>
   #lostSinceMs: TimeMs | null = null
   #reconnectedAtMs = 0
   readonly #unnamed = new UnnamedRows()
@@ -62,11 +63,10 @@ export class ActivityFeed {
 
   constructor(parts: ActivityParts) {
     this.#parts = parts
-    const { clock, random, log, metrics } = parts.venue
+    const of = { venue: 'a', stream: 'trades', connection: ACTIVITY_CONNECTION } as const
+    this.#report = feedReporter({ clock: parts.venue.clock, emit: parts.emit }, of)
     this.#socket = new SocketFeed({
-      venue: 'a',
-      stream: 'trades',
-      connection: ACTIVITY_CONNECTION,
+      ...{ ...parts.venue, ...of, tap: parts.tap, drift: parts.counters.drift },
       url: () => parts.url,
       onOpen: () => this.#opened(),
       onFrame: (frame) => this.#received(frame),
@@ -76,12 +76,6 @@ export class ActivityFeed {
       pingEveryMs: PING_EVERY_MS,
       noDataAfterMs: parts.noDataAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
-      ...(parts.tap === null ? {} : { tap: parts.tap }),
-      drift: parts.counters.drift,
-      clock,
-      random,
-      log,
-      metrics,
     })
   }
 
@@ -124,7 +118,7 @@ export class ActivityFeed {
     if (sinceMs === null) return
     this.#gapSinceMs = null
     this.#gapAllowedAtMs = this.#parts.venue.clock.monotonicMs() + GAPS_APART_MS
-    this.#emitFeedEvent('feedGap', reason, sinceMs)
+    this.#report('feedGap', reason, sinceMs)
   }
 
   /** Ends the outage: its trades are read over REST, and later ones come from another source. */
@@ -132,7 +126,7 @@ export class ActivityFeed {
     const lostMs = this.#lostSinceMs
     this.#lostSinceMs = null
     const fromMs = lostMs === null ? sinceMs : least(lostMs, sinceMs)
-    this.#emitFeedEvent('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
+    this.#report('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
   }
 
   get #isEnded(): boolean {
@@ -143,7 +137,7 @@ export class ActivityFeed {
     this.#socket.send(SUBSCRIBE)
     const sinceMs = this.#lostSinceMs
     this.#lostSinceMs = null
-    if (!this.#isEnded) this.#emitFeedEvent('feedUp', 'connected', sinceMs)
+    if (!this.#isEnded) this.#report('feedUp', 'connected', sinceMs)
   }
 
   #down(reason: string): void {
@@ -152,25 +146,7 @@ export class ActivityFeed {
     const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
     if (this.#isEnded) return
     this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
-    this.#emitFeedEvent('feedDown', reason, this.#lostSinceMs)
-  }
-
-  #emitFeedEvent(
-    kind: 'feedUp' | 'feedDown' | 'feedGap',
-    reason: string,
-    sinceMs: TimeMs | null,
-  ): void {
-    this.#parts.emit(
-      feedEvent(this.#parts.venue.clock.nowMs(), {
-        kind,
-        venue: 'a',
-        stream: 'trades',
-        connection: ACTIVITY_CONNECTION,
-        outcomes: [],
-        reason,
-        sinceMs,
-      }),
-    )
+    this.#report('feedDown', reason, this.#lostSinceMs)
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {

@@ -20,7 +20,7 @@ interface TradeFeedParts {
   readonly venue: VenueParts
   readonly data: Pick<DataApi, 'page'>
   readonly url: string
-  readonly tap: FrameTap | null
+  readonly tap: FrameTap | undefined
   readonly counters: VenueCounters
   readonly emit: (event: VenueEvent) => void
   readonly noDataAfterMs: number
