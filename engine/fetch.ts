@@ -1,6 +1,7 @@
 // HTTP client for venue APIs, with a time limit, a size limit, retries and one error type. JSON over a
 // keep-alive agent. Redirects are not followed.
 
+import { once } from 'node:events'
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -8,6 +9,7 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Clock, pause } from './clock.ts'
 import { onAbort } from './on-abort.ts'
@@ -38,19 +40,15 @@ export class FetchError extends Error {
   constructor(
     kind: FetchFailure,
     message: string,
-    more: {
-      status?: number
-      retryAfterMs?: number
-      unreachableHost?: string
-      cause?: unknown
-    } = {},
+    {
+      cause,
+      ...more
+    }: Pick<FetchError, 'status' | 'retryAfterMs' | 'unreachableHost' | 'cause'> = {},
   ) {
-    super(message, more.cause === undefined ? {} : { cause: more.cause })
+    super(message, cause === undefined ? {} : { cause })
     this.name = 'FetchError'
     this.kind = kind
-    if (more.status !== undefined) this.status = more.status
-    if (more.retryAfterMs !== undefined) this.retryAfterMs = more.retryAfterMs
-    if (more.unreachableHost !== undefined) this.unreachableHost = more.unreachableHost
+    Object.assign(this, more)
   }
 }
 
@@ -269,125 +267,127 @@ export class HttpClient {
     return options.isWatched === false ? undefined : this.#options.watch
   }
 
-  /** One request and its complete response. Settles exactly once. */
-  #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
+  /** One request and its complete response, within the time limit. */
+  async #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
     const { clock, timeoutMs } = this.#options
     const { host: unreachableHost } = attempt.url
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(new FetchError('aborted', 'aborted before it was sent'))
-      const request = this.#request(attempt)
-      const settle = (outcome: Buffer | FetchError) => {
-        stopTimer()
-        signal.removeEventListener('abort', abort)
-        if (!(outcome instanceof FetchError)) return resolve(outcome)
-        reject(outcome)
-        request.destroy()
-      }
-      const abort = () => settle(new FetchError('aborted', 'aborted by the caller'))
-      const stopTimer = clock.after(timeoutMs, () =>
-        settle(
-          new FetchError('timeout', `no whole answer within ${timeoutMs} ms`, { unreachableHost }),
-        ),
-      )
-      signal.addEventListener('abort', abort, { once: true })
-      request.on('error', (cause) => {
-        settle(new FetchError('network', cause.message, { unreachableHost, cause }))
-      })
-      request.on('response', (response) => this.#read(response, attempt, settle))
-      request.end(attempt.body ?? undefined)
+    const ending = new AbortController()
+    const ignore = onAbort(signal, () =>
+      ending.abort(new FetchError('aborted', 'aborted by the caller')),
+    )
+    const stopTimer = clock.after(timeoutMs, () => {
+      const message = `no whole answer within ${timeoutMs} ms`
+      ending.abort(new FetchError('timeout', message, { unreachableHost }))
     })
+    try {
+      const response = await this.#send(attempt, ending.signal)
+      return await this.#read(response, attempt)
+    } catch (cause) {
+      if (ending.signal.aborted) throw ending.signal.reason
+      if (cause instanceof FetchError) throw cause
+      throw new FetchError('network', messageOf(cause), { unreachableHost, cause })
+    } finally {
+      stopTimer()
+      ignore()
+    }
   }
 
-  #request(attempt: Attempt) {
+  /** Resolves with the head of the response. */
+  async #send(attempt: Attempt, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body, options } = attempt
-    const headers: Record<string, string> = {
+    const posted = {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body ?? '')),
+    }
+    const headers = {
       accept: 'application/json',
       'accept-encoding': 'gzip, br, deflate',
-      ...(body === null
-        ? {}
-        : {
-            'content-type': 'application/json',
-            'content-length': String(Buffer.byteLength(body)),
-          }),
+      ...(body === null ? {} : posted),
       ...this.#options.headers?.(method, url.pathname),
       ...options.headers,
     }
-    const request = url.protocol === 'https:' ? httpsRequest : httpRequest
-    return request(url, { method, agent: this.#agent, headers })
+    const start = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const request = start(url, { method, agent: this.#agent, headers, signal })
+    // An error after the head ends the response too.
+    request.on('error', () => undefined)
+    request.end(body ?? undefined)
+    const [response] = await once(request, 'response')
+    return response
   }
 
-  /** Reads the first bytes of a non-2xx response, for the watch and the error message. */
-  #readRefusal(
-    response: IncomingMessage,
-    attempt: Attempt,
-    settle: (error: FetchError) => void,
-  ): void {
-    const { clock, busyWaitMs } = this.#options
+  async #read(response: IncomingMessage, attempt: Attempt): Promise<Buffer> {
+    const { bodyBytesMax } = this.#options
     const { url, options } = attempt
     const watch = this.#watchOf(attempt)
     const status = response.statusCode ?? 0
-    const { 'retry-after': wait, location } = response.headers
-    const retryAfterMs = parseRetryAfter(wait)
-    const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
-    let isEnded = false
-    const end = (bodyText: string) => {
-      if (isEnded) return
-      isEnded = true
-      stopTimer()
-      const what = oddityOfStatus(
-        status,
-        bodyText,
-        retryAfterMs !== null || busyWaitMs !== undefined,
-      )
-      // An HTML page does not come from the API, so it says nothing about the requested resource.
-      const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
-      if (isExpected) watch?.expected?.(url.pathname, true)
-      else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
-      settle(new FetchError('status', `status ${status}${reasonIn(bodyText)}`, more))
-    }
-    const stopTimer = clock.after(REFUSAL_WAIT_MS, () => end(''))
-    response.once('data', (chunk: Buffer) => end(chunk.toString('utf8', 0, REFUSAL_BYTES_MAX)))
-    response.once('end', () => end(''))
-    response.on('error', () => end(''))
-    response.on('close', () => end(''))
-  }
-
-  #read(
-    response: IncomingMessage,
-    attempt: Attempt,
-    settle: (outcome: Buffer | FetchError) => void,
-  ): void {
-    const { bodyBytesMax } = this.#options
-    const status = response.statusCode ?? 0
-    attempt.options.onHead?.(status, response.headers)
-    if (status < 200 || status > 299) return this.#readRefusal(response, attempt, settle)
-    if ((attempt.options.expected ?? []).length > 0) {
-      this.#watchOf(attempt)?.expected?.(attempt.url.pathname, false)
-    }
+    options.onHead?.(status, response.headers)
+    if (status < 200 || status > 299) throw await this.#refusal(response, status, attempt)
+    if ((options.expected ?? []).length > 0) watch?.expected?.(url.pathname, false)
     for (const name of ENDING_HEADERS) {
       const value = response.headers[name]
-      if (value !== undefined)
-        this.#watchOf(attempt)?.odd(attempt.url.pathname, name, String(value))
+      if (value !== undefined) watch?.odd(url.pathname, name, String(value))
     }
     const decoder = decoderFor(response.headers['content-encoding'])
-    const stream = decoder === null ? response : response.pipe(decoder)
     const chunks: Buffer[] = []
     let byteCount = 0
-    const fail = (cause: Error) => settle(new FetchError('network', cause.message, { cause }))
-    response.on('error', fail)
-    // A peer that closes early ends the response without an 'end' event. The decoder would wait for ever.
-    response.on('close', () => {
-      if (!response.complete) fail(new Error('the answer was cut off'))
-    })
-    if (decoder !== null) decoder.on('error', fail)
-    stream.on('data', (chunk: Buffer) => {
-      byteCount += chunk.length
-      if (byteCount <= bodyBytesMax) chunks.push(chunk)
-      else settle(new FetchError('body', `longer than ${bodyBytesMax} bytes`, { status }))
-    })
-    stream.on('end', () => {
-      if (byteCount <= bodyBytesMax) settle(Buffer.concat(chunks, byteCount))
-    })
+    try {
+      // Errors are thrown by the iteration.
+      for await (const chunk of decoder === null
+        ? response
+        : pipeline(response, decoder, () => {})) {
+        byteCount += chunk.length
+        if (byteCount > bodyBytesMax) {
+          throw new FetchError('body', `longer than ${bodyBytesMax} bytes`, { status })
+        }
+        chunks.push(chunk)
+      }
+    } catch (cause) {
+      throw toFetchError(cause)
+    }
+    return Buffer.concat(chunks, byteCount)
+  }
+
+  /** The error for a non-2xx response, with the first bytes of its body. */
+  async #refusal(response: IncomingMessage, status: number, attempt: Attempt): Promise<FetchError> {
+    const { clock, busyWaitMs } = this.#options
+    const { url, options } = attempt
+    const watch = this.#watchOf(attempt)
+    const { 'retry-after': wait, location } = response.headers
+    const retryAfterMs = parseRetryAfter(wait)
+    const stopTimer = clock.after(REFUSAL_WAIT_MS, () => response.destroy())
+    let bodyText = ''
+    try {
+      for await (const chunk of response) {
+        bodyText = chunk.toString('utf8', 0, REFUSAL_BYTES_MAX)
+        break
+      }
+    } catch {
+      // The status alone is an answer.
+    }
+    stopTimer()
+    const hasWait = retryAfterMs !== null || busyWaitMs !== undefined
+    const what = oddityOfStatus(status, bodyText, hasWait)
+    // An HTML page does not come from the API, so it says nothing about the requested resource.
+    const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
+    if (isExpected) watch?.expected?.(url.pathname, true)
+    else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
+    const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
+    return new FetchError('status', `status ${status}${reasonIn(bodyText)}`, more)
+  }
+}
+
+/** GET that resolves to `undefined` if the answer is 404. */
+export async function getIfFound(
+  http: Pick<HttpClient, 'getJson'>,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await http.getJson(path, query, { signal, expected: [404] })
+  } catch (error) {
+    if (error instanceof FetchError && error.status === 404) return undefined
+    throw error
   }
 }
 
@@ -408,8 +408,10 @@ function isTransient(error: FetchError): boolean {
 
 function toFetchError(cause: unknown): FetchError {
   if (cause instanceof FetchError) return cause
-  return new FetchError('network', cause instanceof Error ? cause.message : 'unknown', { cause })
+  return new FetchError('network', messageOf(cause), { cause })
 }
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : 'unknown')
 
 /** Headers that announce the end of an endpoint (RFC 8594, RFC 9745). */
 const ENDING_HEADERS = ['deprecation', 'sunset'] as const

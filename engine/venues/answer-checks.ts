@@ -5,7 +5,7 @@
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
-import type { DriftNotes } from './drift/drift-notes.ts'
+import type { DriftNotes } from './drift/row-checks.ts'
 
 /** What was requested. The set is fixed. */
 export type AnswerKind =

@@ -13,7 +13,7 @@ import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
-import type { DriftNotes } from './drift/drift-notes.ts'
+import type { DriftNotes } from './drift/row-checks.ts'
 
 /** One message in wire format, with its receive time. */
 export interface RawFrame {

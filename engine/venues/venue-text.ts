@@ -3,7 +3,7 @@
 import { isRecord } from '../json-record.ts'
 import type { JsonRecord } from '../market/market.ts'
 import type { VenueWallets, WalletProfile } from '../wallet.ts'
-import type { DriftNotes } from './drift/drift-notes.ts'
+import type { DriftNotes } from './drift/row-checks.ts'
 import type { CatalogPage, Venue, VenueCatalog } from './venue.ts'
 
 /** Maximum characters (UTF-16 code units) per kind of text. Longer text is cut. */

@@ -189,6 +189,16 @@ describe('HttpClient', () => {
     assert.equal(error.kind, 'timeout')
   })
 
+  it('ends a call whose body stops, by timeout and by abort', async () => {
+    const half: Answer = (_request, response) => void response.write('{"fine":')
+    const { client, clock } = await open([half], { timeoutMs: 800, retries: 0 })
+    assert.equal((await failure(clock, client.getJson('/x'))).kind, 'timeout')
+    const controller = new AbortController()
+    const onHead = () => setImmediate(() => controller.abort())
+    const aborted = client.getJson('/x', {}, { signal: controller.signal, onHead })
+    assert.equal((await failure(clock, aborted)).kind, 'aborted')
+  })
+
   it('refuses an answer above the size limit without a retry', async () => {
     const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
     const { client, clock, requests } = await open([big])

@@ -8,9 +8,8 @@ import type { VenueKey } from '../../ids.ts'
 import type { Log } from '../../process/log.ts'
 import type { Count, Metrics } from '../../process/metrics.ts'
 import type { TimeMs } from '../../units.ts'
-import type { DriftNotes, DriftWeight } from './drift-notes.ts'
 import { DriftProbes } from './probes.ts'
-import { Shares } from './row-checks.ts'
+import { type DriftNotes, type DriftWeight, Shares } from './row-checks.ts'
 
 export type { DriftNotes, DriftWeight }
 

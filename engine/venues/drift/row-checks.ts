@@ -2,7 +2,17 @@
 // field that a whole page lacks, or has in another type, is drift too.
 
 import { isRecord } from '../../json-record.ts'
-import type { DriftNotes } from './drift-notes.ts'
+
+/**
+ * Severity of drift. 'loss': users of the service lack data or may get wrong data until the code is adapted.
+ * 'notice': nothing is lost yet.
+ */
+export type DriftWeight = 'loss' | 'notice'
+
+export interface DriftNotes {
+  /** `kind` is a constant of the code, `name` may be any text from the venue. The default weight is 'loss'. */
+  note(kind: string, name: unknown, sample?: unknown, weight?: DriftWeight): void
+}
 
 export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
 

@@ -3,12 +3,12 @@
 // books are the only source, so each snapshot counts as in order (`isInOrder`). Openings, closings and settlements
 // come from the timers and the catalogue's refresh.
 
-import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
+import { Poller } from '../poller.ts'
 import { type FrameTap, feedReporter } from '../socket-feed.ts'
 import type {
   FeedHealth,
@@ -65,7 +65,7 @@ interface PollState {
 export class PollingFeed implements VenueFeed {
   readonly #parts: PollingParts
   readonly #stopping = new AbortController()
-  readonly #loops: Promise<void>[] = []
+  readonly #pollers: readonly Poller[]
   readonly #figures: FiguresReader
   /** The open markets in the order in which their books are fetched. `#turn` is the position of the round. */
   #ring: string[] = []
@@ -94,31 +94,23 @@ export class PollingFeed implements VenueFeed {
     this.#figures = new FiguresReader({ ...parts, source: 'polled', isWatched })
     this.#tradesFromMs = parts.clock.nowMs()
     this.#round.beganAtMs = parts.clock.monotonicMs()
+    this.#pollers = [
+      this.#poller('trades', () => TRADES_EVERY_MS),
+      this.#poller('books', () => this.#booksEveryMs()),
+    ]
   }
 
   start(): void {
-    if (this.#loops.length > 0) return
     this.#tradesFromMs = timeMs(this.#parts.clock.nowMs() - OVERLAP_MS)
     this.#figures.start()
-    this.#loops.push(
-      this.#loop(
-        'trades',
-        () => TRADES_EVERY_MS,
-        () => this.#pollTrades(),
-      ),
-      this.#loop(
-        'books',
-        () => this.#booksEveryMs(),
-        () => this.#pollBooks(),
-      ),
-    )
+    for (const poller of this.#pollers) poller.start()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#parts.timers.stop()
     this.#parts.http.stop()
-    await Promise.all([this.#figures.stop(), ...this.#loops])
+    await Promise.all([this.#figures, ...this.#pollers].map((each) => each.stop()))
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -191,30 +183,15 @@ export class PollingFeed implements VenueFeed {
     this.resync(outcomes)
   }
 
-  /** Repeats an action with a pause. Three consecutive failures count as a lost connection. */
-  async #loop(
-    stream: PolledStream,
-    everyMs: () => number,
-    poll: () => Promise<'answered' | 'idle'>,
-  ): Promise<void> {
-    const { clock, counters } = this.#parts
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        if (this.#read === 'all' || this.#read === stream) {
-          const outcome = await poll()
-          // A poll that sent no request says nothing about the venue's health.
-          if (!signal.aborted && outcome === 'answered') this.#noteSuccess(stream)
-        }
-      } catch (error) {
-        if (signal.aborted) return
-        const reason = error instanceof Error ? error.message : 'unknown'
-        if (error instanceof SuspectAnswerError) counters.suspectAnswers.note(error)
-        else counters.trouble(`poll_${stream}`, { err: error })
-        this.#noteFailure(stream, reason)
-      }
-      await pause(clock, everyMs(), signal)
-    }
+  #poller(stream: PolledStream, everyMs: () => number): Poller {
+    const trouble = `poll_${stream}`
+    const onFailure = (reason: string) => this.#noteFailure(stream, reason)
+    return new Poller({ ...this.#parts, everyMs, trouble, onFailure }, async (signal) => {
+      if (this.#read !== 'all' && this.#read !== stream) return
+      const outcome = await (stream === 'trades' ? this.#pollTrades() : this.#pollBooks())
+      // A poll that sent no request says nothing about the venue's health.
+      if (!signal.aborted && outcome === 'answered') this.#noteSuccess(stream)
+    })
   }
 
   #booksEveryMs(): number {
@@ -353,6 +330,7 @@ export class PollingFeed implements VenueFeed {
     this.#report('feedUp', stream, 'polled', sinceMs)
   }
 
+  /** Three consecutive failures count as a lost connection. */
   #noteFailure(stream: PolledStream, reason: string): void {
     const state = this.#states[stream]
     state.failures += 1

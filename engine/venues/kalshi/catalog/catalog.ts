@@ -2,14 +2,14 @@
 // Events contain their markets.
 
 import type { Clock } from '../../../clock.ts'
-import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
+import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
 import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
 import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, toSeconds } from '../../../units.ts'
-import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answer-checks.ts'
+import { listIn, SuspectAnswerError, suspectListReason } from '../../answer-checks.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { type Combos, isComboRow } from '../combos.ts'
@@ -18,7 +18,7 @@ import type { RowTerms } from '../market-terms.ts'
 import { idOf, type Rejected } from '../parse.ts'
 import { type KalshiFees, termsOf } from './fees.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
-import { cursorOf, rowsOf } from './rest-rows.ts'
+import { pagesIn, rowsOf } from './rest-rows.ts'
 import type { Shards } from './shards.ts'
 
 type OnPage = (page: CatalogPage) => void | Promise<void>
@@ -138,14 +138,9 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /** All rows of a list, page by page. */
   #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
-    const path = `/${name}`
-    const fetchPage = async (cursor?: string) => {
-      const answer = await this.#http.getJson(path, { ...query, cursor }, { signal })
-      return { rows: listIn(answer, name, 'catalogue'), next: cursorOf(answer) }
-    }
-    return pagesOf(fetchPage, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
+    const list = { path: `/${name}`, name, kind: 'catalogue', pagesMax: PAGES_MAX } as const
+    return pagesIn(this.#http, list, query, signal)
   }
 
   /** Events with their markets. Markets that settled long ago are omitted. */
@@ -272,13 +267,9 @@ export class KalshiCatalog implements VenueCatalog {
     signal: AbortSignal,
   ): Promise<void> {
     for (const ticker of tickers) {
-      try {
-        const path = `/events/${encodeURIComponent(ticker)}`
-        const answer = await this.#http.getJson(path, {}, { signal, expected: [404] })
-        if (isRecord(answer)) take(answer.event)
-      } catch (error) {
-        if (!(error instanceof FetchError && error.status === 404)) throw error
-      }
+      const path = `/events/${encodeURIComponent(ticker)}`
+      const answer = await getIfFound(this.#http, path, {}, signal)
+      if (isRecord(answer)) take(answer.event)
     }
   }
 

@@ -19,11 +19,11 @@ import {
   sharedFees,
 } from '../../../market/fees.ts'
 import { MICROS, parseTime, type TimeMs, timeMs } from '../../../units.ts'
-import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answer-checks.ts'
+import { listIn, SuspectAnswerError, suspectListReason } from '../../answer-checks.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import type { FeeTerms } from '../messages.ts'
 import { idOf } from '../parse.ts'
-import { cursorOf } from './rest-rows.ts'
+import { pagesIn } from './rest-rows.ts'
 
 /** Terms that are valid from a given time. */
 interface FeeChange extends FeeTerms {
@@ -163,14 +163,10 @@ export class KalshiFees {
 
   async #readEvents(signal: AbortSignal): Promise<Changes> {
     const path = '/events/fee_changes'
-    const fetchPage = async (cursor?: string) => {
-      const query = { show_historical: true, limit: CHANGE_ROWS, cursor }
-      const answer = await this.#http.getJson(path, query, { signal })
-      return { rows: listIn(answer, 'event_fee_changes', 'event'), next: cursorOf(answer) }
-    }
+    const list = { path, name: 'event_fee_changes', kind: 'event', pagesMax: PAGES_MAX } as const
+    const query = { show_historical: true, limit: CHANGE_ROWS }
     const all: unknown[] = []
-    const list = { kind: 'event', name: path, pagesMax: PAGES_MAX } as const
-    for await (const rows of pagesOf(fetchPage, list)) all.push(...rows)
+    for await (const rows of pagesIn(this.#http, list, query, signal)) all.push(...rows)
     const source = 'events.fee_changes'
     return this.#changesIn(all, { key: 'event_ticker', suffix: '_override', source })
   }

@@ -2,7 +2,7 @@
 // the minute, longer ranges by the hour.
 
 import type { Clock } from '../../../clock.ts'
-import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { SPREAD_MAX } from '../../../market/price.ts'
 import {
@@ -104,16 +104,8 @@ export class KalshiPastPrices implements VenuePastPrices {
     query: Readonly<Record<string, number | boolean>>,
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
-    try {
-      return listIn(
-        await this.#http.getJson(path, query, { signal, expected: [404] }),
-        'candlesticks',
-        'prices',
-      )
-    } catch (error) {
-      if (error instanceof FetchError && error.status === 404) return []
-      throw error
-    }
+    const answer = await getIfFound(this.#http, path, query, signal)
+    return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
   /**

@@ -1,8 +1,10 @@
 // Converts Kalshi's REST rows of trades and books to the stream's message types. Recorded data may have the integer
 // fields that the venue sent until March 2026; these are accepted.
 
+import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { parseTime } from '../../../units.ts'
+import { type AnswerKind, listIn, pagesOf } from '../../answer-checks.ts'
 import type { OrderbookSnapshot, TradeMessage } from '../messages.ts'
 import { decimalOf, dollarsOfCents, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
 
@@ -58,8 +60,31 @@ export function rowsOf(answer: unknown, name: string): readonly unknown[] {
   return Array.isArray(rows) ? rows : []
 }
 
-/** The cursor of the next page; null on the last page. */
-export function cursorOf(answer: unknown): string | null {
-  const cursor = isRecord(answer) ? answer.cursor : undefined
-  return typeof cursor === 'string' && cursor !== '' ? cursor : null
+interface PageList {
+  readonly path: string
+  /** The field that has the rows. */
+  readonly name: string
+  readonly kind: AnswerKind
+  readonly pagesMax: number
+  /** Called with each answer. */
+  readonly tap?: ((answer: unknown) => void) | undefined
+}
+
+/** All rows of a list, page by page; see pagesOf. */
+export function pagesIn(
+  http: Pick<HttpClient, 'getJson'>,
+  list: PageList,
+  query: Query,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly unknown[]> {
+  const { path, name, kind, pagesMax, tap } = list
+  const options = signal === undefined ? {} : { signal }
+  const fetchPage = async (cursor: string | undefined) => {
+    const answer = await http.getJson(path, { ...query, cursor }, options)
+    tap?.(answer)
+    const next = isRecord(answer) ? answer.cursor : undefined
+    const isLast = typeof next !== 'string' || next === ''
+    return { rows: listIn(answer, name, kind), next: isLast ? null : next }
+  }
+  return pagesOf(fetchPage, { kind, name: path, pagesMax })
 }

@@ -4,11 +4,11 @@
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { listIn, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
+import { SuspectAnswerError } from '../../answer-checks.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
-import { cursorOf } from './rest-rows.ts'
+import { pagesIn } from './rest-rows.ts'
 
 const PAGE_ROWS = 2_000
 /** Maximum pages of a list. A longer list means that the cursor loops. */
@@ -21,12 +21,10 @@ export async function readTeams(
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
   const { http, counters } = parts
-  const path = '/structured_targets'
+  const name = 'structured_targets'
+  const list = { path: `/${name}`, name, kind: 'teams', pagesMax: PAGES_MAX } as const
+  const pages = pagesIn(http, list, { page_size: PAGE_ROWS }, signal)
   const teams: TeamListing[] = []
-  const fetchPage = async (cursor?: string) => {
-    const answer = await http.getJson(path, { page_size: PAGE_ROWS, cursor }, { signal })
-    return { rows: listIn(answer, 'structured_targets', 'teams'), next: cursorOf(answer) }
-  }
   const take = (row: unknown) => {
     if (isRecord(row) && !SIDES.test(trimmedText(row.type).toLowerCase())) {
       return counters.ignored('target_of_no_side')
@@ -36,8 +34,7 @@ export async function readTeams(
     else teams.push(team)
   }
   try {
-    const list = { kind: 'teams', name: path, pagesMax: PAGES_MAX } as const
-    for await (const rows of pagesOf(fetchPage, list)) rows.forEach(take)
+    for await (const rows of pages) rows.forEach(take)
   } catch (error) {
     // Teams of earlier pages are valid, and teams that are already known stay.
     if (!(error instanceof SuspectAnswerError) || teams.length === 0) throw error

@@ -1,11 +1,11 @@
 // Trading figures over REST, in batches of markets, those with most trades since their last read first. With a key
 // the stream has all figures except those of the day. Without one this is the only source between two crawls.
 
-import { pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { listIn, SuspectAnswerError } from '../../answer-checks.ts'
+import { Poller } from '../../poller.ts'
 import type { Readable, VenueParts } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { tradingFigures } from '../catalog/listing.ts'
@@ -33,28 +33,24 @@ interface Waiting {
 
 export class FiguresReader {
   readonly #parts: ReaderParts
-  readonly #againMs: number
-  readonly #stopping = new AbortController()
+  readonly #poller: Poller
   /** Markets that traded, in order of the first trade since their last read. */
   readonly #waiting = new Map<string, Waiting>()
-  #task: Promise<void> = Promise.resolve()
-  #isStarted = false
   #isPaused = false
 
   constructor(parts: ReaderParts) {
     this.#parts = parts
-    this.#againMs = AGAIN_MS[parts.source]
+    this.#poller = new Poller({ ...parts, trouble: 'figures', everyMs: () => EVERY_MS }, (signal) =>
+      this.#readBatch(signal),
+    )
   }
 
   start(): void {
-    if (this.#isStarted) return
-    this.#isStarted = true
-    this.#task = this.#loop()
+    this.#poller.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#task
+  stop(): Promise<void> {
+    return this.#poller.stop()
   }
 
   read(what: Readable): void {
@@ -78,25 +74,9 @@ export class FiguresReader {
     for (const ticker of tickers) this.#waiting.delete(ticker)
   }
 
-  async #loop(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await pause(this.#parts.clock, EVERY_MS, signal)
-      const batch = signal.aborted || this.#isPaused ? [] : this.#nextBatch()
-      if (batch.length === 0) continue
-      try {
-        await this.#readBatch(batch)
-      } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof SuspectAnswerError) this.#parts.counters.suspectAnswers.note(error)
-        else this.#parts.counters.trouble('figures', { err: error })
-      }
-    }
-  }
-
   /** The due markets with the most trades. */
   #nextBatch(): readonly string[] {
-    const dueMs = this.#parts.clock.monotonicMs() - this.#againMs
+    const dueMs = this.#parts.clock.monotonicMs() - AGAIN_MS[this.#parts.source]
     const due: { readonly ticker: string; readonly trades: number }[] = []
     for (const [ticker, { trades, readAtMs }] of this.#waiting) {
       if (readAtMs > dueMs) continue
@@ -107,16 +87,17 @@ export class FiguresReader {
     return due.slice(0, BATCH_TICKERS_MAX).map(({ ticker }) => ticker)
   }
 
-  async #readBatch(tickers: readonly string[]): Promise<void> {
+  async #readBatch(signal: AbortSignal): Promise<void> {
     const { http, clock } = this.#parts
+    const tickers = this.#isPaused ? [] : this.#nextBatch()
+    if (tickers.length === 0) return
     const readAtMs = clock.monotonicMs()
     // Trades from now on may be absent from the response. They count for the next read.
     for (const ticker of tickers) this.#waiting.set(ticker, { trades: 0, readAtMs })
-    const options = { signal: this.#stopping.signal }
     const query = { tickers: tickers.join(','), limit: BATCH_TICKERS_MAX }
     try {
       const requestedAtMs = clock.nowMs()
-      const rows = listIn(await http.getJson('/markets', query, options), 'markets', 'market')
+      const rows = listIn(await http.getJson('/markets', query, { signal }), 'markets', 'market')
       if (rows.length === 0) throw new SuspectAnswerError('market', 'empty', `of ${tickers.length}`)
       for (const row of rows) this.#take(row, requestedAtMs)
     } catch (error) {

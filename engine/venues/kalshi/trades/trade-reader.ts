@@ -9,17 +9,11 @@ import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
-import {
-  listIn,
-  pagesOf,
-  reachesBack,
-  SuspectAnswerError,
-  type SuspectReason,
-} from '../../answer-checks.ts'
+import { listIn, reachesBack, SuspectAnswerError, type SuspectReason } from '../../answer-checks.ts'
 import type { FrameTap } from '../../socket-feed.ts'
 import type { TradesRead } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
-import { cursorOf, parseTradeRow } from '../catalog/rest-rows.ts'
+import { pagesIn, parseTradeRow } from '../catalog/rest-rows.ts'
 import type { Combos } from '../combos.ts'
 import { noteBlock } from '../drift-checks.ts'
 import { mapTrade } from '../map.ts'
@@ -128,29 +122,18 @@ export class TradeReader {
     signal?: AbortSignal,
   ): Promise<'end' | 'cut' | SuspectReason> {
     const { range } = walk
-    const options = signal === undefined ? {} : { signal }
-    const fetchPage = async (cursor?: string) => {
-      const pageQuery = {
-        ...query,
-        max_ts: toSeconds(range.toMs) + 1,
-        ticker: range.ticker ?? undefined,
-        cursor,
-      }
-      const answer = await this.#http.getJson(PATH, pageQuery, options)
-      if (this.#tap !== undefined && range.source !== 'history') {
-        const frame = {
-          connection: 0,
-          receivedAtMs: this.#clock.nowMs(),
-          text: JSON.stringify(answer),
-        }
-        this.#tap(frame, 'b', 'rest_trades')
-      }
-      return { rows: listIn(answer, 'trades', 'trades'), next: cursorOf(answer) }
+    const tap = (answer: unknown) => {
+      if (range.source === 'history') return
+      const text = JSON.stringify(answer)
+      this.#tap?.({ connection: 0, receivedAtMs: this.#clock.nowMs(), text }, 'b', 'rest_trades')
     }
-    const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
+    const list = { path: PATH, name: 'trades', kind: 'trades', pagesMax: PAGES_MAX + 1 } as const
+    const filter = { max_ts: toSeconds(range.toMs) + 1, ticker: range.ticker ?? undefined }
+    const live = this.#tap === undefined ? list : { ...list, tap }
+    const pages = pagesIn(this.#http, live, { ...query, ...filter }, signal)
     let pageCount = 0
     try {
-      for await (const rows of pagesOf(fetchPage, list)) {
+      for await (const rows of pages) {
         await runInSlices(this.#clock, this.#readPage(rows, walk))
         pageCount += 1
         if (walk.isComplete) return 'end'

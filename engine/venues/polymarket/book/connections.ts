@@ -4,7 +4,7 @@
 import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
-import type { DriftNotes } from '../../drift/drift-notes.ts'
+import type { DriftNotes } from '../../drift/row-checks.ts'
 import { type FrameTap, feedReporter, type RawFrame, SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'

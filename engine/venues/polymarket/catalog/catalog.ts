@@ -2,7 +2,7 @@
 // `after_cursor`. Gamma ignores other parameter names and returns the first page each time.
 
 import type { Clock } from '../../../clock.ts'
-import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
+import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
@@ -234,14 +234,9 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   async #event(slug: string, signal: AbortSignal): Promise<Json | null> {
-    try {
-      const path = `/events/slug/${encodeURIComponent(slug)}`
-      const answer = await this.#parts.gamma.getJson(path, {}, { signal, expected: [404] })
-      return isRecord(answer) ? answer : null
-    } catch (error) {
-      if (error instanceof FetchError && error.status === 404) return null
-      throw error
-    }
+    const path = `/events/slug/${encodeURIComponent(slug)}`
+    const answer = await getIfFound(this.#parts.gamma, path, {}, signal)
+    return isRecord(answer) ? answer : null
   }
 
   async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {

@@ -2,9 +2,9 @@
 // the CLOB, one request per market (README.md, Fees). Fees that are unreadable or contradictory become `unknown` with
 // their source.
 
-import { type Clock, pause } from '../../../clock.ts'
+import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
-import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { microsOf } from '../../../json-fields.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -22,6 +22,7 @@ import {
 import type { ReadListing } from '../../../market/market.ts'
 import { MICROS, parseSize, type SizeMicros } from '../../../units.ts'
 import { SuspectAnswerError } from '../../answer-checks.ts'
+import { Poller } from '../../poller.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
@@ -140,36 +141,34 @@ const BETWEEN_CALLS_MS = 500
 const AFTER_FAILURE_MS = 30_000
 const REFETCH_AFTER_MS = 3_600_000
 
+interface FeesParts {
+  readonly clob: Pick<HttpClient, 'getJson'>
+  readonly clock: Clock
+  readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
+  readonly emit: (event: MarketSeenEvent) => void
+}
+
 /** Adds fees to listings for which Gamma has none. It polls the CLOB between `start` and `stop`. */
 export class PolymarketFees {
-  readonly #clob: Pick<HttpClient, 'getJson'>
-  readonly #clock: Clock
-  readonly #counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
-  readonly #emit: (event: MarketSeenEvent) => void
+  readonly #parts: FeesParts
+  readonly #poller: Poller
   readonly #stated = new Map<NativeMarketId, StatedTerms>()
   readonly #wanted = new Set<NativeMarketId>()
-  readonly #abort = new AbortController()
-  #task: Promise<void> = Promise.resolve()
 
-  constructor(parts: {
-    readonly clob: Pick<HttpClient, 'getJson'>
-    readonly clock: Clock
-    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
-    readonly emit: (event: MarketSeenEvent) => void
-  }) {
-    this.#clob = parts.clob
-    this.#clock = parts.clock
-    this.#counters = parts.counters
-    this.#emit = parts.emit
+  constructor(parts: FeesParts) {
+    this.#parts = parts
+    const times = { everyMs: () => BETWEEN_CALLS_MS, afterFailureMs: AFTER_FAILURE_MS }
+    this.#poller = new Poller({ ...parts, ...times, trouble: 'fees_not_read' }, (signal) =>
+      this.#fetch(signal),
+    )
   }
 
   start(): void {
-    this.#task = this.#run()
+    this.#poller.start()
   }
 
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    await this.#task
+  stop(): Promise<void> {
+    return this.#poller.stop()
   }
 
   /** Stores the fees of `new_market`. A message without fees does not overwrite stored fees. */
@@ -189,7 +188,7 @@ export class PolymarketFees {
     const { nativeId: id, status } = market
     const stated = this.#stated.get(id)
     const isOld =
-      stated === undefined || this.#clock.monotonicMs() - stated.atMs >= REFETCH_AFTER_MS
+      stated === undefined || this.#parts.clock.monotonicMs() - stated.atMs >= REFETCH_AFTER_MS
     if (isOld && status === 'open' && this.#wanted.size < WANTED_MAX) this.#wanted.add(id)
     if (stated === undefined) return market
     return {
@@ -202,62 +201,39 @@ export class PolymarketFees {
   /** Records unreadable fees from a source other than Gamma. */
   #noteUnread(market: NativeMarketId, { now }: MarketFees): void {
     if (now.kind !== 'unknown' || now.source === null) return
-    this.#counters.drift.note('fees.unreadable', now.source, market)
+    this.#parts.counters.drift.note('fees.unreadable', now.source, market)
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#abort
-    while (!signal.aborted) {
-      const [market] = this.#wanted
-      const isAnswered = market === undefined || (await this.#fetch(market))
-      await pause(this.#clock, isAnswered ? BETWEEN_CALLS_MS : AFTER_FAILURE_MS, signal)
-    }
-  }
-
-  /** Returns false if there was no valid response. The market is queued again when its listing is read next. */
-  async #fetch(market: NativeMarketId): Promise<boolean> {
-    const { signal } = this.#abort
+  /** Requests one market. After a failure it is queued again when its listing is read next. */
+  async #fetch(signal: AbortSignal): Promise<void> {
+    const [market] = this.#wanted
+    if (market === undefined) return
     this.#wanted.delete(market)
-    try {
-      const before = this.#stated.get(market)?.fees ?? FEES_UNKNOWN
-      const { fees: answer, orderSizeMin } = await this.#read(market)
-      this.#noteUnread(market, answer)
-      const fees = answer.now.source === null ? before : answer
-      this.#store(market, { fees, orderSizeMin })
-      if (isEqualFees(fees, before)) return true
-      const nowMs = this.#clock.nowMs()
-      const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
-      this.#emit({ kind: 'marketSeen', venue: 'a', market, ...times })
-      return true
-    } catch (error) {
-      if (signal.aborted) return true
-      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
-      else this.#counters.trouble('fees_not_read', { detail: String(error) })
-      return false
-    }
-  }
-
-  async #read(market: NativeMarketId): Promise<Terms> {
-    const { signal } = this.#abort
-    try {
-      const path = `/clob-markets/${market}`
-      const answer = await this.#clob.getJson(path, {}, { signal, expected: [404] })
-      const isOfMarket =
-        isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market
-      if (isOfMarket)
-        return { fees: readClobFees(answer), orderSizeMin: orderSizeMinOf(answer.mos) }
-      throw new SuspectAnswerError('market', 'shape', `not of ${market}`)
-    } catch (error) {
-      if (error instanceof FetchError && error.status === 404)
-        return { fees: FEES_UNKNOWN, orderSizeMin: null }
-      throw error
-    }
+    const { clob, clock, emit } = this.#parts
+    const before = this.#stated.get(market)?.fees ?? FEES_UNKNOWN
+    const answer = await getIfFound(clob, `/clob-markets/${market}`, {}, signal)
+    const { fees: read, orderSizeMin } = termsOf(answer, market)
+    this.#noteUnread(market, read)
+    const fees = read.now.source === null ? before : read
+    this.#store(market, { fees, orderSizeMin })
+    if (isEqualFees(fees, before)) return
+    const nowMs = clock.nowMs()
+    emit({ kind: 'marketSeen', venue: 'a', market, venueTimeMs: nowMs, receivedAtMs: nowMs })
   }
 
   #store(market: NativeMarketId, terms: Terms): void {
     this.#stated.delete(market)
-    this.#stated.set(market, { ...terms, atMs: this.#clock.monotonicMs() })
+    this.#stated.set(market, { ...terms, atMs: this.#parts.clock.monotonicMs() })
     const [oldest] = this.#stated.keys()
     if (this.#stated.size > STATED_MAX && oldest !== undefined) this.#stated.delete(oldest)
   }
+}
+
+/** Terms in the CLOB's answer; `undefined`: it does not know the market. */
+function termsOf(answer: unknown, market: NativeMarketId): Terms {
+  if (answer === undefined) return { fees: FEES_UNKNOWN, orderSizeMin: null }
+  if (isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market) {
+    return { fees: readClobFees(answer), orderSizeMin: orderSizeMinOf(answer.mos) }
+  }
+  throw new SuspectAnswerError('market', 'shape', `not of ${market}`)
 }

@@ -3,13 +3,14 @@
 // to a dollar, the value is the number of pairs. This is the open interest in contracts. If No contracts of a group
 // were converted, fewer No than Yes contracts exist. The value then lies between both.
 
-import { type Clock, pause } from '../../../clock.ts'
+import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
 import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadListing } from '../../../market/market.ts'
 import { MINUTE_MS, roundSize, type SizeMicros } from '../../../units.ts'
 import { SuspectAnswerError } from '../../answer-checks.ts'
+import { Poller } from '../../poller.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { DataApi } from '../data-api.ts'
@@ -33,36 +34,35 @@ interface OpenMarket {
   wasZero: boolean
 }
 
+interface InterestParts {
+  readonly data: Pick<DataApi, 'value'>
+  readonly clock: Clock
+  readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
+  /** Called when a market's open interest changed, so that its listing is read again. */
+  readonly emit: (event: MarketSeenEvent) => void
+}
+
 /** Adds open interest to listings of open markets. It polls the Data API between `start` and `stop`. */
 export class PolymarketOpenInterest {
-  readonly #parts: {
-    readonly data: Pick<DataApi, 'value'>
-    readonly clock: Clock
-    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
-    readonly emit: (event: MarketSeenEvent) => void
-  }
+  readonly #parts: InterestParts
+  readonly #poller: Poller
   readonly #markets = new Map<NativeMarketId, OpenMarket>()
-  readonly #abort = new AbortController()
-  #task: Promise<void> = Promise.resolve()
   #callCount = 0
 
-  constructor(parts: {
-    readonly data: Pick<DataApi, 'value'>
-    readonly clock: Clock
-    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
-    /** Called when a market's open interest changed, so that its listing is read again. */
-    readonly emit: (event: MarketSeenEvent) => void
-  }) {
+  constructor(parts: InterestParts) {
     this.#parts = parts
+    const times = { everyMs: () => BETWEEN_CALLS_MS, afterFailureMs: AFTER_FAILURE_MS }
+    this.#poller = new Poller({ ...parts, ...times, trouble: 'open_interest_not_read' }, (signal) =>
+      this.#fetch(signal),
+    )
   }
 
   start(): void {
-    this.#task = this.#run()
+    this.#poller.start()
   }
 
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    await this.#task
+  stop(): Promise<void> {
+    return this.#poller.stop()
   }
 
   /** Returns the listing with the last known open interest. Tracks the market if it is open. */
@@ -76,23 +76,6 @@ export class PolymarketOpenInterest {
     }
     const openInterest = existing?.stated ?? null
     return openInterest === null ? market : { ...market, openInterest }
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#abort
-    const { clock, counters } = this.#parts
-    while (!signal.aborted) {
-      let isAnswered = true
-      try {
-        await this.#fetch(this.#due())
-      } catch (error) {
-        if (signal.aborted) return
-        isAnswered = false
-        if (error instanceof SuspectAnswerError) counters.suspectAnswers.note(error)
-        else counters.trouble('open_interest_not_read', { detail: String(error) })
-      }
-      await pause(clock, isAnswered ? BETWEEN_CALLS_MS : AFTER_FAILURE_MS, signal)
-    }
   }
 
   /**
@@ -112,7 +95,8 @@ export class PolymarketOpenInterest {
     return due.slice(0, IDS_MAX).map(([id]) => id)
   }
 
-  async #fetch(ids: readonly NativeMarketId[]): Promise<void> {
+  async #fetch(signal: AbortSignal): Promise<void> {
+    const ids = this.#due()
     if (ids.length === 0) return
     const { data, clock } = this.#parts
     const requestedMs = clock.monotonicMs()
@@ -122,7 +106,7 @@ export class PolymarketOpenInterest {
     }
     const query = { condition: ids.join() }
     const request = { path: '/v2/oi', query, kind: 'market' } as const
-    const rows = await data.value(request, { signal: this.#abort.signal })
+    const rows = await data.value(request, { signal })
     if (!Array.isArray(rows))
       throw new SuspectAnswerError('market', 'shape', 'open interest is no list')
     if (rows.length === 0)

@@ -2,7 +2,7 @@
 // requested steps. If these are empty, the range is read in steps of 12 hours, because finer steps of a resolved
 // market are empty (Polymarket/py-clob-client#216).
 
-import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
 import { listIn } from '../../answer-checks.ts'
@@ -71,15 +71,8 @@ export class PolymarketPastPrices implements VenuePastPrices {
     query: Readonly<Record<string, string | number>>,
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
-    let answer: unknown
-    try {
-      answer = await this.#clob.getJson('/prices-history', query, { signal, expected: [404] })
-    } catch (error) {
-      // The venue has no history of this token.
-      if (error instanceof FetchError && error.status === 404) return []
-      throw error
-    }
-    return listIn(answer, 'history', 'prices')
+    const answer = await getIfFound(this.#clob, '/prices-history', query, signal)
+    return answer === undefined ? [] : listIn(answer, 'history', 'prices')
   }
 }
 

@@ -1,12 +1,11 @@
 // Reads a wallet's profile. Gamma has the owner's proxy address and the names. The Data API has wallets that traded
 // without a profile.
 
-import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { WalletProfile } from '../../../wallet.ts'
 import type { DataApi } from '../data-api.ts'
-import type { Json } from '../messages.ts'
 
 interface WalletProfileParts {
   readonly gamma: Pick<HttpClient, 'getJson'>
@@ -19,9 +18,9 @@ export async function readProfile(
   address: WalletAddress,
   signal: AbortSignal,
 ): Promise<WalletProfile | null> {
-  const found = await publicProfile(parts.gamma, address, signal)
-  const proxy = found === null ? null : walletAddress(textOf(found.proxyWallet) ?? '')
-  if (found !== null && proxy !== null) {
+  const found = await getIfFound(parts.gamma, '/public-profile', { address }, signal)
+  const proxy = isRecord(found) ? walletAddress(textOf(found.proxyWallet) ?? '') : null
+  if (isRecord(found) && proxy !== null) {
     const base = walletAddress(textOf(found.baseAddress) ?? '')
     const owner = address === proxy ? base : address
     return {
@@ -34,20 +33,6 @@ export async function readProfile(
   }
   if (!(await hasDone(parts.data, address, signal))) return null
   return { proxy: address, eoa: null, handle: null, pseudonym: null, image: null }
-}
-
-async function publicProfile(
-  gamma: WalletProfileParts['gamma'],
-  address: WalletAddress,
-  signal: AbortSignal,
-): Promise<Json | null> {
-  try {
-    const answer = await gamma.getJson('/public-profile', { address }, { signal, expected: [404] })
-    return isRecord(answer) ? answer : null
-  } catch (error) {
-    if (error instanceof FetchError && error.status === 404) return null
-    throw error
-  }
 }
 
 /**
