@@ -14,7 +14,6 @@ interface TokenBucketOptions {
 interface Waiting {
   readonly cost: number
   readonly grant: () => void
-  isAborted: boolean
 }
 
 /** Grants tokens in request order, never faster than the rate plus the burst. */
@@ -26,7 +25,6 @@ export class TokenBucket {
   #tokens: number
   #filledAtMs: number
   #queue: Waiting[] = []
-  #abortedCount = 0
   #stopTimer: StopTimer | null = null
 
   constructor(options: TokenBucketOptions) {
@@ -40,7 +38,7 @@ export class TokenBucket {
 
   /** Number of queued calls. */
   get waitingCount(): number {
-    return this.#queue.length - this.#abortedCount
+    return this.#queue.length
   }
 
   /**
@@ -60,8 +58,7 @@ export class TokenBucket {
     }
     return new Promise((resolve, reject) => {
       const abort = () => {
-        waiting.isAborted = true
-        this.#abortedCount += 1
+        this.#queue.splice(this.#queue.indexOf(waiting), 1)
         reject(new Error('aborted while waiting its turn'))
         this.#grant()
       }
@@ -69,7 +66,7 @@ export class TokenBucket {
         signal?.removeEventListener('abort', abort)
         resolve()
       }
-      const waiting: Waiting = { cost: wanted, grant, isAborted: false }
+      const waiting: Waiting = { cost: wanted, grant }
       signal?.addEventListener('abort', abort, { once: true })
       this.#queue.push(waiting)
       this.#grant()
@@ -92,13 +89,10 @@ export class TokenBucket {
     let head = this.#queue[0]
     while (head !== undefined) {
       // A tolerance of a millionth of a token, so that floating-point sums do not cost one more timer.
-      if (!head.isAborted && this.#tokens + 1e-6 < head.cost) break
+      if (this.#tokens + 1e-6 < head.cost) break
       this.#queue.shift()
-      if (head.isAborted) this.#abortedCount -= 1
-      else {
-        this.#tokens = Math.max(0, this.#tokens - head.cost)
-        head.grant()
-      }
+      this.#tokens = Math.max(0, this.#tokens - head.cost)
+      head.grant()
       head = this.#queue[0]
     }
     if (head === undefined) return

@@ -8,7 +8,6 @@ import type { Venue, VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
 import { KalshiCatalog } from './catalog/catalog.ts'
 import { KalshiFees } from './catalog/fees.ts'
-import { ExchangeHalts } from './catalog/halts.ts'
 import { KalshiPastPrices } from './catalog/past-prices.ts'
 import { parseOrderbookRow, rowsOf } from './catalog/rest-rows.ts'
 import { Shards } from './catalog/shards.ts'
@@ -78,12 +77,11 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   const trades = new TradeReader({ http, counters, tap, combos, clock })
   const timers = new StatusTimers({ clock, emit: parts.emit })
   const terms = new MarketTerms()
-  const halts = new ExchangeHalts({ clock, terms, timers, emit: parts.emit })
   const shards = new Shards({
     http,
     clock,
     counters,
-    onChange: (...change) => halts.note(...change),
+    onChange: (shard, isTrading) => timers.noteHalt(terms.tickersOf(shard), isTrading),
   })
   const fees = new KalshiFees({ http, clock, counters })
   const catalog = new KalshiCatalog({

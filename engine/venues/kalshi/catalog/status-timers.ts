@@ -2,6 +2,7 @@
 // timer for its head. Each change is emitted at its time and confirmed shortly after by another read of the listing.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
+import { DueList } from '../../../due-list.ts'
 import type { VenueEvent } from '../../../events.ts'
 import { nativeMarketId } from '../../../ids.ts'
 import type { MarketStatus } from '../../../market/market.ts'
@@ -35,8 +36,8 @@ export class StatusTimers {
   readonly #times = new Map<string, Times>()
   /** Markets whose confirmation is already queued. */
   readonly #awaited = new Set<string>()
-  /** A binary heap, earliest first. Entries that differ from #times are skipped. */
-  #heap: Due[] = []
+  /** Entries that differ from #times are skipped. */
+  #due = new DueList<Due>()
   #stopTimer: StopTimer | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
 
@@ -53,14 +54,6 @@ export class StatusTimers {
   /** Sets a market's times. Equal times have no effect. */
   set(ticker: string, times: Readonly<Times>): void {
     const existing = this.#times.get(ticker)
-    if (
-      existing !== undefined &&
-      existing.openAtMs === times.openAtMs &&
-      existing.closeAtMs === times.closeAtMs &&
-      existing.status === times.status
-    ) {
-      return
-    }
     const isRetimed =
       existing?.openAtMs !== times.openAtMs || existing.closeAtMs !== times.closeAtMs
     this.#times.set(ticker, { ...times })
@@ -102,15 +95,30 @@ export class StatusTimers {
     }
   }
 
+  /**
+   * Handles a halt of an exchange shard with these markets. The open ones count as closed, although no message reports
+   * it. When the shard trades again, the listings of all are read.
+   */
+  noteHalt(tickers: readonly string[], isTrading: boolean): void {
+    const nowMs = this.#clock.nowMs()
+    for (const ticker of tickers) {
+      const status = this.statusOf(ticker)
+      if (status === null || status === 'resolved') continue
+      if (isTrading) this.confirmSoon(ticker)
+      else if (status === 'open') this.#emitStatus(ticker, 'closed', nowMs)
+    }
+  }
+
   remove(ticker: string): void {
     this.#times.delete(ticker)
-    if (this.#heap.length > 64 && this.#heap.length > 4 * this.#times.size) this.#sweep()
+    const { count } = this.#due
+    if (count > 64 && count > 4 * this.#times.size) this.#due.filter((due) => this.#isValid(due))
   }
 
   stop(): void {
     this.#stopTimer?.()
     this.#stopTimer = null
-    this.#heap = []
+    this.#due = new DueList()
     this.#times.clear()
     this.#awaited.clear()
   }
@@ -139,85 +147,43 @@ export class StatusTimers {
     this.#stopTimer = null
     this.#wakeAtMs = Number.POSITIVE_INFINITY
     const nowMs = this.#clock.nowMs()
-    let head = this.#heap[0]
-    while (head !== undefined && head.atMs <= nowMs) {
-      this.#pop()
-      if (this.#isValid(head)) this.#fire(head, nowMs)
-      head = this.#heap[0]
+    for (let due = this.#due.takeDue(nowMs); due !== null; due = this.#due.takeDue(nowMs)) {
+      if (this.#isValid(due)) this.#fire(due, nowMs)
     }
     this.#sleep()
   }
 
-  #fire(due: Due, nowMs: TimeMs): void {
-    const market = nativeMarketId(due.ticker)
-    const stamps = { venue: 'b', venueTimeMs: nowMs, receivedAtMs: nowMs, market } as const
-    if (due.action === 'seen') {
-      this.#awaited.delete(due.ticker)
-      this.#emit({ kind: 'marketSeen', ...stamps })
+  #fire({ ticker, action }: Due, nowMs: TimeMs): void {
+    if (action === 'seen') {
+      this.#awaited.delete(ticker)
+      const stamps = { venue: 'b', venueTimeMs: nowMs, receivedAtMs: nowMs } as const
+      this.#emit({ kind: 'marketSeen', ...stamps, market: nativeMarketId(ticker) })
       return
     }
-    const times = this.#times.get(due.ticker)
-    const from = due.action === 'open' ? 'closed' : 'open'
-    if (times !== undefined && times.status === from) {
-      times.status = due.action === 'open' ? 'open' : 'closed'
-      const { status } = times
-      this.#emit({ kind: 'marketStatus', ...stamps, status, settlementPrice: null })
-    }
-    this.confirmSoon(due.ticker)
+    const [from, to] =
+      action === 'open' ? (['closed', 'open'] as const) : (['open', 'closed'] as const)
+    if (this.statusOf(ticker) === from) this.#emitStatus(ticker, to, nowMs)
+    this.confirmSoon(ticker)
+  }
+
+  #emitStatus(ticker: string, status: MarketStatus, nowMs: TimeMs): void {
+    this.noteStatus(ticker, status)
+    const stamps = { venue: 'b', venueTimeMs: nowMs, receivedAtMs: nowMs } as const
+    const market = nativeMarketId(ticker)
+    this.#emit({ kind: 'marketStatus', ...stamps, market, status, settlementPrice: null })
   }
 
   #sleep(): void {
-    const head = this.#heap[0]
-    if (head === undefined || head.atMs >= this.#wakeAtMs) return
+    const { nextMs } = this.#due
+    if (nextMs === undefined || nextMs >= this.#wakeAtMs) return
     this.#stopTimer?.()
-    const delayMs = Math.min(SLEEP_MS_MAX, Math.max(0, head.atMs - this.#clock.nowMs()))
-    this.#wakeAtMs = head.atMs
+    const delayMs = Math.min(SLEEP_MS_MAX, Math.max(0, nextMs - this.#clock.nowMs()))
+    this.#wakeAtMs = nextMs
     this.#stopTimer = this.#clock.after(delayMs, () => this.#run())
   }
 
-  #sweep(): void {
-    const valid = this.#heap.filter((due) => this.#isValid(due))
-    this.#heap = []
-    for (const due of valid) this.#sift(due)
-  }
-
   #push(due: Due): void {
-    this.#sift(due)
+    this.#due.add(due.atMs, due)
     this.#sleep()
-  }
-
-  #sift(due: Due): void {
-    const heap = this.#heap
-    let position = heap.length
-    heap.push(due)
-    while (position > 0) {
-      const parentPosition = (position - 1) >> 1
-      const parent = heap[parentPosition]
-      if (parent === undefined || parent.atMs <= due.atMs) break
-      heap[position] = parent
-      position = parentPosition
-    }
-    heap[position] = due
-  }
-
-  #pop(): void {
-    const heap = this.#heap
-    const last = heap.pop()
-    if (last === undefined || heap.length === 0) return
-    let position = 0
-    for (;;) {
-      let childPosition = 2 * position + 1
-      let child = heap[childPosition]
-      if (child === undefined) break
-      const right = heap[childPosition + 1]
-      if (right !== undefined && right.atMs < child.atMs) {
-        child = right
-        childPosition += 1
-      }
-      if (child.atMs >= last.atMs) break
-      heap[position] = child
-      position = childPosition
-    }
-    heap[position] = last
   }
 }

@@ -3,6 +3,7 @@
 // convert and redeem later. Tokens received within a second are not passed on in it, so that no balance is negative,
 // whatever the order in which clients read the second. Determined by the seed and the world's changes.
 
+import { DueList } from '../../../due-list.ts'
 import { hash32, seededRandom } from '../../../random.ts'
 import {
   complement,
@@ -24,7 +25,6 @@ import type {
   World,
   WorldChange,
 } from '../model.ts'
-import { DueList } from './due-list.ts'
 import { fillFee, fillSize, fillUsd, participation, shownPrice } from './fill-money.ts'
 import { migratedOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'

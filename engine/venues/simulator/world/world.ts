@@ -3,6 +3,7 @@
 // and a clock replay a run.
 
 import type { Clock } from '../../../clock.ts'
+import { DueList } from '../../../due-list.ts'
 import { nativeMarketId } from '../../../ids.ts'
 import { legacyEnding } from '../../../position-ids.ts'
 import type { Random } from '../../../random.ts'
@@ -21,7 +22,6 @@ import type {
 } from '../model.ts'
 import { ActivityTree } from './activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './book-faults.ts'
-import { DueList } from './due-list.ts'
 import { fairPricesOf } from './fair-price.ts'
 import { Gaps, type SimGap } from './gaps.ts'
 import { endTrading, LIFE, nextMomentMs } from './lifecycle.ts'

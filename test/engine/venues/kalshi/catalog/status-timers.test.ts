@@ -56,6 +56,17 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(published, ['20000 T closed', '23000 T seen'])
   })
 
+  it('closes open markets of a halted exchange shard and reads all again when it resumes', () => {
+    const { clock, published, timers } = open()
+    const never = { openAtMs: null, closeAtMs: null }
+    timers.set('A', { status: 'open', ...never })
+    timers.set('B', { status: 'closed', ...never })
+    timers.set('C', { status: 'open', ...never })
+    for (const isTrading of [false, false, true]) timers.noteHalt(['A', 'B'], isTrading)
+    clock.advance(10_000)
+    assert.deepEqual(published, ['0 A closed', '3000 A seen', '3000 B seen'])
+  })
+
   it('only confirms a close long past, and does not repeat a status that the venue sent', () => {
     const { clock, published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '../../../../../engine/random.ts'
-import { DueList } from '../../../../../engine/venues/simulator/world/due-list.ts'
+import { DueList } from '../../engine/due-list.ts'
+import { seededRandom } from '../../engine/random.ts'
 
 test('returns due items by time, then in insertion order', () => {
   const random = seededRandom('due')

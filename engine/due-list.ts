@@ -9,16 +9,31 @@ interface Due<Item> {
 
 /** A queue by time. Unbounded: one entry for each existing item. */
 export class DueList<Item> {
-  readonly #heap: Due<Item>[] = []
+  #heap: Due<Item>[] = []
   #orders = 0
 
   get count(): number {
     return this.#heap.length
   }
 
+  /** Time of the earliest item; undefined without items. */
+  get nextMs(): number | undefined {
+    return this.#heap[0]?.dueMs
+  }
+
   add(dueMs: number, item: Item): void {
-    const due = { dueMs, order: this.#orders, item }
+    this.#insert({ dueMs, order: this.#orders, item })
     this.#orders += 1
+  }
+
+  /** Removes the items that do not pass. */
+  filter(passes: (item: Item) => boolean): void {
+    const all = this.#heap
+    this.#heap = []
+    for (const due of all) if (passes(due.item)) this.#insert(due)
+  }
+
+  #insert(due: Due<Item>): void {
     let hole = this.#heap.length
     this.#heap.push(due)
     while (hole > 0) {
