@@ -7,19 +7,7 @@
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
-import {
-  FEE_KINDS,
-  FEES_UNKNOWN,
-  type FeeModel,
-  type MarketFees,
-  sharedFees,
-} from '../../market/fees.ts'
-import {
-  type EventListing,
-  type MarketListing,
-  OTHER_PAYOUTS,
-  type OutcomeListing,
-} from '../../market/market.ts'
+import { FEE_KINDS } from '../../market/fees.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { RawFrame } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
@@ -36,8 +24,6 @@ export type RecordedLine =
       readonly frame: RawFrame
     }
   | { readonly kind: 'unreadable'; readonly reason: string }
-
-type Fields = { readonly [name: string]: unknown }
 
 export function headerLine(startedAtMs: TimeMs): string {
   return JSON.stringify({ kind: 'recording', version: RECORDING_VERSION, startedAtMs })
@@ -69,9 +55,7 @@ export function parseLine(line: string): RecordedLine {
   if (venue === undefined) return unreadable('no such venue')
   if (value.kind === 'catalog') {
     const { page } = value
-    return isPage(page)
-      ? { kind: 'catalog', venue, page: withUnknowns(page) }
-      : unreadable('catalogue page')
+    return isPage(page) ? { kind: 'catalog', venue, page } : unreadable('catalogue page')
   }
   const receivedAtMs = timeOf(value.t)
   const { stream, connection, text } = value
@@ -88,119 +72,59 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
-/** Fills fields that listings of older recordings lack, or have in another form, with unknown values. */
-function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
-  const completedMarkets = markets.map((market) => {
-    const fees: unknown = market.fees
-    const sizeMin: unknown = market.orderSizeMin
-    const { resolutionStatus = null, settledAtMs = null }: Partial<MarketListing> = market
-    const { previousPrice = null, figuresAtMs = null, dayFiguresAtMs = null } = market
-    return {
-      ...market,
-      ...{ resolutionStatus, settledAtMs },
-      ...{ previousPrice, figuresAtMs, dayFiguresAtMs },
-      fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN,
-      orderSizeMin: Number.isSafeInteger(sizeMin) ? market.orderSizeMin : null,
-      otherPayout: OTHER_PAYOUTS.find((one) => one === market.otherPayout) ?? null,
-    }
-  })
-  const completedEvents = events.map((event) => {
-    const among: unknown = event.winnerAmong
-    return { ...event, winnerAmong: typeof among === 'number' ? among : null }
-  })
-  return { markets: completedMarkets, events: completedEvents }
-}
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isNumber = (value: unknown): boolean => typeof value === 'number'
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value)
+const isNumberOrNull = (value: unknown): boolean => value === null || isNumber(value)
+const isListOf =
+  (isItem: (item: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every(isItem)
+/** Whether a value is an object whose named fields pass their check. */
+const has =
+  (...fields: readonly (readonly [names: string, passes: (value: unknown) => boolean])[]) =>
+  (value: unknown): boolean =>
+    isRecord(value) &&
+    fields.every(([names, passes]) => names.split(' ').every((name) => passes(value[name])))
+const orNull = (passes: (value: unknown) => boolean) => (value: unknown) =>
+  value === null || passes(value)
+
+const isCurve = has(['rateMicros exponent multiplierMicros', isNumber])
+const isFeeModel = has(
+  ['kind', (kind) => FEE_KINDS.some((one) => one === kind)],
+  ['taker maker', orNull(isCurve)],
+  ['rounding', orNull(has(['fillStepMicros', isNumber], ['orderStepMicros', isNumberOrNull]))],
+  ['rebateMicros sinceMs', isNumberOrNull],
+  ['source', isTextOrNull],
+)
+/** Listings were written by listing.ts of each venue; the checks find truncated files and other versions. */
+const isMarket = has(
+  ['venue nativeId slug question status', isText],
+  ['description event eventSlug category image url resolutionStatus otherPayout', isTextOrNull],
+  ['createdAtMs openAtMs closeAtMs settledAtMs figuresAtMs dayFiguresAtMs', isNumberOrNull],
+  ['tickMicros lastPrice previousPrice bestBid bestAsk settlementPrice', isNumberOrNull],
+  ['volumeTotal openInterest orderSizeMin', isNumberOrNull],
+  ['volume24h', isNumber],
+  ['isUnopened', isFlag],
+  ['outcomes', isListOf(has(['label id', isText]))],
+  ['tags', isListOf(isText)],
+  [
+    'fees',
+    has(['now', isFeeModel], ['next', orNull(isFeeModel)], ['waivedUntilMs', isNumberOrNull]),
+  ],
+  ['native', isRecord],
+)
+const isEvent = has(
+  ['venue nativeId slug title', isText],
+  ['description series category image', isTextOrNull],
+  ['startAtMs endAtMs winnerAmong', isNumberOrNull],
+  ['isMutuallyExclusive', isFlag],
+  ['tags', isListOf(isText)],
+  ['native', isRecord],
+)
+const hasListings = has(['markets', isListOf(isMarket)], ['events', isListOf(isEvent)])
 
 function isPage(value: unknown): value is CatalogPage {
-  if (!isRecord(value)) return false
-  const { markets, events } = value
-  return isListOf(markets, isMarket) && isListOf(events, isEvent)
-}
-
-/** Checks for listings of another version and for truncated files. Valid ones were written by listing.ts. */
-function isMarket(value: unknown): value is MarketListing {
-  if (!isRecord(value)) return false
-  return (
-    hasTexts(value, ['venue', 'nativeId', 'slug', 'question', 'status']) &&
-    hasTextsOrNull(value, ['description', 'event', 'eventSlug', 'category', 'image', 'url']) &&
-    hasNumbersOrNull(value, ['createdAtMs', 'openAtMs', 'closeAtMs', 'tickMicros', 'lastPrice']) &&
-    hasNumbersOrNull(value, ['bestBid', 'bestAsk', 'volumeTotal', 'openInterest']) &&
-    hasNumbersOrNull(value, ['settlementPrice']) &&
-    typeof value.volume24h === 'number' &&
-    typeof value.isUnopened === 'boolean' &&
-    isListOf(value.outcomes, isOutcome) &&
-    isListOf(value.tags, isText) &&
-    isRecord(value.native)
-  )
-}
-
-function isFees(value: unknown): value is MarketFees {
-  if (!isRecord(value)) return false
-  return (
-    isFeeModel(value.now) &&
-    (value.next === null || isFeeModel(value.next)) &&
-    hasNumbersOrNull(value, ['waivedUntilMs'])
-  )
-}
-
-function isFeeModel(value: unknown): value is FeeModel {
-  if (!isRecord(value)) return false
-  const { kind, taker, maker, rounding } = value
-  const isCurve = (one: unknown) =>
-    one === null ||
-    (isRecord(one) && hasNumbers(one, ['rateMicros', 'exponent', 'multiplierMicros']))
-  const isRounding =
-    rounding === null ||
-    (isRecord(rounding) &&
-      hasNumbers(rounding, ['fillStepMicros']) &&
-      hasNumbersOrNull(rounding, ['orderStepMicros']) &&
-      (rounding.direction === 'up' || rounding.direction === 'unknown'))
-  return (
-    FEE_KINDS.some((one) => one === kind) &&
-    isCurve(taker) &&
-    isCurve(maker) &&
-    isRounding &&
-    hasNumbersOrNull(value, ['rebateMicros', 'sinceMs']) &&
-    hasTextsOrNull(value, ['source'])
-  )
-}
-
-function isEvent(value: unknown): value is EventListing {
-  if (!isRecord(value)) return false
-  return (
-    hasTexts(value, ['venue', 'nativeId', 'slug', 'title']) &&
-    hasTextsOrNull(value, ['description', 'series', 'category', 'image']) &&
-    hasNumbersOrNull(value, ['startAtMs', 'endAtMs']) &&
-    typeof value.isMutuallyExclusive === 'boolean' &&
-    isListOf(value.tags, isText) &&
-    isRecord(value.native)
-  )
-}
-
-function isOutcome(value: unknown): value is OutcomeListing {
-  return isRecord(value) && typeof value.label === 'string' && typeof value.id === 'string'
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
-
-function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
-  return Array.isArray(value) && value.every(isItem)
-}
-
-function hasTexts(fields: Fields, names: readonly string[]): boolean {
-  return names.every((name) => typeof fields[name] === 'string')
-}
-
-function hasNumbers(fields: Fields, names: readonly string[]): boolean {
-  return names.every((name) => Number.isSafeInteger(fields[name]))
-}
-
-function hasTextsOrNull(fields: Fields, names: readonly string[]): boolean {
-  return names.every((name) => fields[name] === null || typeof fields[name] === 'string')
-}
-
-function hasNumbersOrNull(fields: Fields, names: readonly string[]): boolean {
-  return names.every((name) => fields[name] === null || typeof fields[name] === 'number')
+  return hasListings(value)
 }
