@@ -1,5 +1,4 @@
-// Priority queue by time: a binary heap, so that a hundred thousand waiting markets cost nothing until their close.
-// Items of equal time come out in insertion order.
+// Priority queue by time: a binary heap. Items of equal time come out in insertion order.
 
 interface Due<Item> {
   readonly dueMs: number

@@ -1,5 +1,4 @@
-// HTTP client for venue APIs, with a time limit, a size limit, retries and one error type. JSON over a
-// keep-alive agent. Redirects are not followed.
+// HTTP client for venue APIs, with a time limit, a size limit, retries and one error type. It follows no redirects.
 
 import { once } from 'node:events'
 import {
@@ -113,10 +112,7 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
-/**
- * Larger responses (some are megabytes) are parsed in an event-loop tick of their own, and the caller
- * resumes in another.
- */
+/** Larger responses are parsed in an event-loop tick of their own, and the caller resumes in another. */
 const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {

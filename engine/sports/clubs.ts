@@ -1,5 +1,4 @@
-// Normalizes names of soccer clubs, such as "Inter", "FC Internazionale Milano" and "Inter Milan". Drops words that
-// many clubs share, then applies aliases.
+// Canonical names of soccer clubs, which have several: "Inter", "FC Internazionale Milano", "Inter Milan".
 
 import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 

@@ -1,5 +1,4 @@
-// Normalizes names of colleges, such as "NC State", "North Carolina St." and "North Carolina State Wolfpack". The
-// identity is the name without nickname, after a few aliases.
+// Canonical names of colleges, without nickname: "NC State", "North Carolina State Wolfpack".
 
 import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 

@@ -1,5 +1,4 @@
-// US Eastern dates, by which both venues date games. Daylight saving since 2007: from the second Sunday of March to the
-// first Sunday of November.
+// US Eastern dates. Daylight saving since 2007: from the second Sunday of March to the first Sunday of November.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../units.ts'
 

@@ -1,5 +1,4 @@
-// The game that a listing states: league, US Eastern date, two sides, and number of the game on that day. One clue per
-// event. All listings of a game at one venue share its anchor.
+// The game that a listing states. One clue per event; all listings of a game at one venue share its anchor.
 
 import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'

@@ -1,5 +1,4 @@
-// Matches the games of the venues and assigns their shared keys. Exact identities first, then shortened names, then
-// neighbouring days if no pair meets again so soon.
+// Matches games: exact identities first, then shortened names, then neighbouring days if no pair meets so soon again.
 
 import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
@@ -26,10 +25,7 @@ export interface Game {
 }
 type Sides = readonly [VenueGame, ...VenueGame[]]
 
-/**
- * The games of one competition (competitionOf) in key order. Clues may span several days. A day's result is correct
- * only if the clues of two days before and after are included.
- */
+/** Games of one competition in key order. A day is correct only with the clues of two days before and after. */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
   return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
 }

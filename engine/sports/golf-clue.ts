@@ -1,5 +1,4 @@
-// Parses golf tournaments as clues. An event's title without its placing ("Winner", "Top 10 Finishers") names the
-// tournament, and its end the week.
+// Golf tournaments. An event's title without its placing ("Winner", "Top 10") names it, and its end the week.
 
 import { addDays, easternDate, weekday } from './eastern-date.ts'
 import type { EventFacts, GameClue } from './game-clue.ts'

@@ -1,5 +1,4 @@
-// The API's sports and the leagues whose games are grouped: venue a's slug prefix, venue b's series, the sport, and how
-// its teams are identified.
+// The API's sports and the leagues whose games are grouped.
 
 import { tableIn } from '../matching/understand/phrases.ts'
 
@@ -7,10 +6,7 @@ import { tableIn } from '../matching/understand/phrases.ts'
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 
-/**
- * `pro`: a closed set of teams in a table. `college` and `club`: identified by name. `player`: two surnames. `golf`:
- * tournaments, not games.
- */
+/** `pro`: a closed set of teams. `college`, `club`: by name. `player`: two surnames. `golf`: tournaments. */
 type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
 
 export interface League {
@@ -25,11 +21,7 @@ export interface League {
   readonly hasDoubleheaders: boolean
 }
 
-/**
- * Each league with further identifiers of venue a and of team lists, and the stems of venue b's series. A scope
- * follows the stem (GAME, MATCH, SPREAD, 1HTOTAL, PTS …); the longest stem applies. Women's college basketball is
- * listed beside men's, under its own keys.
- */
+/** With further words of venue a and team lists, and stems of venue b's series, which a scope (SPREAD) follows. */
 const ROWS = tableIn<readonly (League & { words: readonly string[]; stems: readonly string[] })[]>(
   new URL('./leagues.json', import.meta.url),
 )

@@ -1,5 +1,4 @@
-// Compares players. Venue a writes full names and up to seven letters of the surname, venue b surnames and three
-// letters.
+// Compares players. Venue a writes full names and up to seven letters, venue b surnames and three letters.
 
 import type { Side } from './game-clue.ts'
 import { foldName, squeezeName } from './team-names.ts'

@@ -1,5 +1,4 @@
-// Parses event slugs as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`. A suffix after the date
-// marks further events of the game.
+// Event slugs as clues: `nfl-dal-phi-2025-09-04`. A suffix after the date marks further events of the game.
 
 import type { VenueKey } from '../ids.ts'
 import { easternDate, isCalendarDate } from './eastern-date.ts'

@@ -1,5 +1,4 @@
-// Maps codes and names of a venue to teams, and teams to slug codes. Closed leagues have a table; colleges and clubs
-// are identified by name. Rows from the venues' team lists extend both.
+// Maps codes and names to teams, and teams to slug codes. The venues' team lists extend the built-in tables.
 
 import { ByVenue } from '../by-venue.ts'
 import type { HandleForm, VenueKey } from '../ids.ts'
@@ -9,10 +8,7 @@ import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
 import { foldName, TEAMS } from './team-names.ts'
 
-/**
- * Maximum codes and names from lists. A venue's list has some 10,000 rows over all leagues, usually with two each. When
- * full, new keys are dropped and known ones are still updated.
- */
+/** A venue's list has some 10,000 rows with two names each. When full, only known keys are updated. */
 const LEARNED_MAX = 40_000
 /** Cached identities: the names of a season. When full, the cache is cleared. */
 const IDENTITIES_MAX = 20_000
@@ -45,10 +41,7 @@ export class TeamTable {
     for (const [league, rows] of Object.entries(TEAMS.pro)) this.#pro.set(league, readLeague(rows))
   }
 
-  /**
-   * Adds a row of a venue's list, whose codes come from slugs or tickers; some ten microseconds. Ignores unsupported
-   * leagues and players. Known rows take no additional capacity.
-   */
+  /** Adds a row of a venue's list, whose codes come from slugs or tickers. Ignores unsupported leagues and players. */
   learn(listing: TeamListing, handles: HandleForm): void {
     const league = leagueOfWord(listing.league)
     if (league === null || listing.code === '') return
@@ -89,10 +82,7 @@ export class TeamTable {
     return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
   }
 
-  /**
-   * The identity of a team of a closed league. Null: neither code nor name is known. An unambiguous name decides. Codes
-   * decide between teams of one city.
-   */
+  /** The team's identity, null if unknown. An unambiguous name decides, codes between teams of one city. */
   proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return null

@@ -1,5 +1,5 @@
-// Parses event tickers as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of the game's spreads,
-// totals and props. The codes of the two sides have no separator.
+// Event tickers as clues: `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The codes are not
+// separated.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'

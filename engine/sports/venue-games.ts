@@ -1,5 +1,4 @@
-// Groups the clues of one venue into games. Events with one anchor are one game. So are those of one pair on one day,
-// unless number or start show that the pair meets twice.
+// Groups one venue's clues into games: by anchor, or by pair and day unless number or start show two meetings.
 
 import type { SlicedWork } from '../time-slices.ts'
 import type { GameClue } from './game-clue.ts'

@@ -1,6 +1,5 @@
-// Detects responses that cannot be trusted. A 2xx response may be empty, incomplete, outdated or of another shape, or
-// belong to a list whose cursors never end. Such a response never replaces cached data. It is counted and logged
-// here, and the caller repeats the request.
+// Detects 2xx responses that cannot be trusted: empty, incomplete, outdated, of another shape, or endless lists. They
+// never replace cached data; they are counted, and the caller repeats the request.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -95,10 +94,7 @@ export interface CursorPage {
 /** Maximum consecutive pages without rows. */
 const EMPTY_PAGES_MAX = 10
 
-/**
- * The pages of a list, from `fetchPage`. Throws SuspectAnswerError if a cursor repeats, after too many pages
- * without rows, and beyond `pagesMax`. Pages that were yielded before stay valid.
- */
+/** Throws SuspectAnswerError if a cursor repeats or the list has no end. Pages yielded before stay valid. */
 export async function* pagesOf(
   fetchPage: (cursor: string | undefined) => Promise<CursorPage>,
   list: { readonly kind: AnswerKind; readonly name: string; readonly pagesMax: number },
@@ -125,10 +121,7 @@ export async function* pagesOf(
 const LACKING_SHARE_MAX = 0.05
 const LACKING_COUNT_MAX = 10
 
-/**
- * Whether a complete list is suspect because too many known entries are missing; null if it is not. An empty list
- * is always suspect, because every venue has entries.
- */
+/** Why a complete list is suspect; null if it is not. An empty one always is, because every venue has entries. */
 export function suspectListReason(list: {
   readonly received: number
   readonly missing: number
@@ -139,10 +132,7 @@ export function suspectListReason(list: {
   return isFew ? null : 'shorter'
 }
 
-/**
- * Whether a list, newest first and without gaps, covers the time from `to` on. It does if it contains an older
- * entry; otherwise it may be truncated.
- */
+/** Whether a list, newest first, covers the time from `to` on. Without an older entry it may be truncated. */
 export function reachesBack(times: Iterable<number>, to: number): boolean {
   for (const at of times) if (at < to) return true
   return false

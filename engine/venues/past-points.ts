@@ -6,10 +6,7 @@ export interface PastPoint {
   readonly price: PriceMicros
 }
 
-/**
- * The points from `fromMs` on, oldest first, preceded by the newest earlier one, which was valid at the start of
- * the range.
- */
+/** The points from `fromMs` on, oldest first, after the newest earlier one, which was valid at the start. */
 export function pointsFrom(fromMs: TimeMs, points: readonly PastPoint[]): readonly PastPoint[] {
   const sorted = points.toSorted((one, other) => one.timeMs - other.timeMs)
   const first = sorted.findIndex((point) => point.timeMs >= fromMs)

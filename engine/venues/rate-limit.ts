@@ -41,10 +41,7 @@ export class TokenBucket {
     return this.#queue.length
   }
 
-  /**
-   * Resolves when `cost` tokens are taken. A cost above the burst counts as the burst. Rejects when `signal` aborts
-   * first, in which case nothing is taken, or when the queue is full.
-   */
+  /** A cost above the burst counts as the burst. Rejects if `signal` aborts first or the queue is full. */
   take(cost: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(new Error('aborted while waiting its turn'))
     const wanted = Math.min(cost, this.#burst)

@@ -1,8 +1,5 @@
-// A WebSocket client that stays connected: connect, timestamp frames, detect dead connections, reconnect. Venue
-// specifics (URL, subscriptions, heartbeat text) are options; parse.ts and map.ts of each venue interpret the frames.
-// While reading is paused, the kernel's buffers fill and TCP flow control stops the venue, including its pings. If
-// the venue closes the connection for that, the loss is detected when reading continues and dated to the start of the
-// pause.
+// A WebSocket client that stays connected. While reading is paused, TCP flow control stops the venue, including its
+// pings. A connection that it closes for that is lost since the start of the pause.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -158,18 +155,12 @@ export class SocketFeed {
     return this.#lastSignAtMs
   }
 
-  /**
-   * Start of the current or recent pause or event-loop stall. Frames may have been sent since then, and a
-   * connection that is lost now may have lost messages since then. null while reading keeps up.
-   */
+  /** Start of the recent pause or stall, since when messages may be late or lost. Null while reading keeps up. */
   get lateSinceMs(): TimeMs | null {
     return this.#lateSinceMs
   }
 
-  /**
-   * Pauses or resumes reading. Data that was already read is still delivered after a pause. A pause does not count
-   * as silence of the venue.
-   */
+  /** Data that was already read is still delivered. A pause does not count as silence of the venue. */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
     this.#isPaused = isPaused
@@ -328,10 +319,7 @@ export class SocketFeed {
     if (onSilence !== undefined) this.#guard(onSilence)
   }
 
-  /**
-   * Timers run before sockets are read, so a late check runs before the data that has been waiting since the
-   * previous check.
-   */
+  /** Timers run before sockets are read, so a late check runs before the data that waits. */
   #noteStall(nowMs: number, everyMs: number): void {
     const lateMs = nowMs - this.#checkedAtMonotonicMs - everyMs
     this.#checkedAtMonotonicMs = nowMs

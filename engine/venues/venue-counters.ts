@@ -1,5 +1,4 @@
-// Counts a venue's messages and failures, with one counter per outcome, and logs samples. Reasons are from fixed sets
-// of the code, never text from the venue.
+// Counts messages and failures. Reasons are from fixed sets of the code, never text from the venue.
 
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -51,10 +50,7 @@ export class VenueCounters {
     this.#count('venue_ignored_total', 'Messages of no use to us', 'reason', reason).inc()
   }
 
-  /**
-   * Counts an invalid message or row. `sample` is cut and logged for the first few of each reason. `kind` is the
-   * kind that was expected, if known.
-   */
+  /** `sample` is logged for the first few of each reason. `kind` is the expected kind, if known. */
   rejected(reason: string, sample: string, kind: string | null = null): void {
     this.drift.shares.refused(reason, sample, kind)
     this.#count('venue_rejected_total', 'Messages that cannot be trusted', 'reason', reason).inc()

@@ -1,5 +1,4 @@
-// Selects the venues' addresses by configuration: the real hosts, or a simulator that is started for it. Environment
-// variables override single addresses. Used by the service and by the recorder.
+// The venues' addresses: the real hosts or a simulator, overridden singly by environment variables.
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
@@ -13,10 +12,7 @@ interface VenueSource {
   readonly stop: () => Promise<void>
 }
 
-/**
- * Starts the simulator if configured. `onLost` is called if it ends by itself. Rejects if it does not start.
- * Replays have no addresses; the caller handles them before.
- */
+/** Starts the simulator if configured; `onLost`: it ended by itself. Rejects if it does not start. */
 export async function openSource(
   config: Config,
   parts: {

@@ -17,9 +17,7 @@ const LINE_ENDS = /\s*[\t\r\n]\s*/g
 /** Maximum depth of a venue's original record. Deeper values are dropped. */
 const DEPTH_MAX = 8
 
-/**
- * Returns well-formed text without control characters, cut to the limit of its kind. Changes are recorded as drift.
- */
+/** Well-formed text without control characters, cut to the limit. Changes are recorded as drift. */
 export function cleanText(text: string, kind: TextKind, drift: DriftNotes): string {
   const charactersMax = CHARACTERS_MAX[kind]
   let clean = text

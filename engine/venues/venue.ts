@@ -1,5 +1,4 @@
-// The interface of a venue: a catalogue over REST, and a feed of VenueEvents. A venue does not depend on actors. It
-// calls `emit` synchronously and in order. README.md in this folder describes how to add one.
+// The interface of a venue (README.md). It depends on no actor and calls `emit` synchronously and in order.
 
 import type { Clock } from '../clock.ts'
 import type { TradesSource, VenueEvent } from '../events.ts'
@@ -19,19 +18,13 @@ import type { PastPoint } from './past-points.ts'
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
-  /**
-   * Markets that were requested by id, exist at the venue, and cannot be listed. Repeating the request has no
-   * effect.
-   */
+  /** Requested markets that exist and cannot be listed. Repeating the request has no effect. */
   readonly refused?: readonly NativeMarketId[]
 }
 
 /** A venue's market list. All calls reject with an Error on network failure, after retries. */
 export interface VenueCatalog {
-  /**
-   * Reads all markets that are not long settled, page by page. `onPage` is awaited, which provides backpressure.
-   * Resolves after the last page.
-   */
+  /** All markets that are not long settled. `onPage` is awaited, which provides backpressure. */
   crawl(onPage: (page: CatalogPage) => void | Promise<void>, signal: AbortSignal): Promise<void>
   /** Reads possible changes since `sinceMs` (new, closed, resolved, volumes). */
   refresh(
@@ -89,16 +82,10 @@ export interface VenueFeed {
   read(what: Readable): void
   /** Discards unread book data by reconnecting. The new connections start with snapshots. Trades are not affected. */
   reconnect(reason: string): void
-  /**
-   * Reads the trades of [fromMs, toMs] over REST and emits them with the given source, oldest first per market.
-   * Rejects if the venue does not respond after retries.
-   */
+  /** Emits the trades of [fromMs, toMs], oldest first per market. Rejects if there is no response. */
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
-  /**
-   * Reads these books over REST and emits each as a `bookSnapshot` with `isInOrder` false, or true where the feed
-   * polls its books. Unavailable books are omitted and counted.
-   */
+  /** Reads books over REST and emits each as a `bookSnapshot`; see BookSnapshotEvent.isInOrder. */
   readBooks(outcomes: readonly OutcomeId[]): void
 }
 
@@ -114,10 +101,7 @@ export interface TradesRange {
 export interface TradesRead {
   /** Start of the complete part. If it is later than the range's start, the trades before it are lost. */
   readonly completeFromMs: TimeMs
-  /**
-   * Not null, for a whole venue: no response reached back before the range. Any trade of the range may be missing,
-   * unless the venue had none before.
-   */
+  /** Not null: no response reached back before the venue's range, so any trade of it may be missing. */
   readonly suspectReason: SuspectReason | null
   /** Venue time of the newest row of any kind; null if there was none. */
   readonly newestMs: TimeMs | null

@@ -12,10 +12,7 @@ export interface DriftReport {
   readonly isComplete: boolean
 }
 
-/**
- * Runs the probes and reads the catalogue. Never rejects. `onMarkets` is called with the number of markets read so
- * far.
- */
+/** Runs the probes and reads the catalogue. Never rejects. `onMarkets` gets the number of markets so far. */
 export async function readDrift(
   { catalog, drift }: Pick<Venue, 'catalog' | 'drift'>,
   name: string,

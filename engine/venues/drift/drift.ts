@@ -1,6 +1,5 @@
-// Drift of a venue: data that the code does not know, or expected data that is missing. There is one bounded table
-// per venue. Each entry is logged when it is first recorded, and the whole table every hour, also when it is empty.
-// The table is used by /health, the metric `venue_drift_total` and `npm run drift`.
+// Drift of a venue: unknown data, or expected data that is missing. One bounded table per venue, logged every hour and
+// used by /health, the metric `venue_drift_total` and `npm run drift`.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { AnswerWatch } from '../../fetch.ts'
@@ -34,16 +33,10 @@ const SAMPLE_CHARACTERS_MAX = 200
 const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
 const CHECK_SHARES_EVERY_MS = 30_000
-/**
- * A path segment that identifies one market, event or wallet. It has a capital letter (ticker), three digits in a
- * row (id), two hyphens (slug) or 25 characters. The venues' fixed segments have none of these.
- */
+/** A path segment of one market, event or wallet: a capital, three digits in a row, two hyphens or 25 characters. */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
-/**
- * The part of the table that a venue's counters need (venue-counters.ts): notes, and shares of accepted and
- * rejected rows.
- */
+/** The part that a venue's counters need. */
 export type DriftRecorder = Pick<Drift, 'note' | 'shares'>
 
 type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
@@ -104,19 +97,13 @@ export class Drift implements AnswerWatch, DriftNotes {
     entry.counter?.inc()
   }
 
-  /**
-   * Records an unexpected response: an unknown status, markup in place of JSON, or an announced end of the
-   * endpoint.
-   */
+  /** Records an unexpected status, markup in place of JSON, or an announced end of the endpoint. */
   odd(path: string, what: string, sample: string): void {
     const weight = what === 'sunset' || what === 'deprecation' ? 'notice' : 'loss'
     this.note('http', `${pathForm(path)} ${what}`, sample, weight)
   }
 
-  /**
-   * Counts expected refusals, such as not found. A path that only returns refusals, this many in a row, may have
-   * been removed.
-   */
+  /** Counts expected refusals, such as not found. A path that only returns refusals may have been removed. */
   expected(path: string, isRefused: boolean): void {
     const form = pathForm(path)
     const refusals = this.#consecutiveRefusals.get(form)

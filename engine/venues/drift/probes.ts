@@ -1,6 +1,5 @@
-// Runs requests that only check a venue for changes, at the start and every hour. Probes run one after the other,
-// each with a time limit and through the venue's own client, so that its rate limit applies. A failed probe is not
-// drift by itself; the client's watch records unexpected responses.
+// Runs requests that only check a venue for changes, one after the other, at the start and every hour. A failed probe
+// is not drift by itself; the client's watch records unexpected responses.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import { onAbort } from '../../on-abort.ts'
@@ -43,10 +42,7 @@ export class DriftProbes {
     this.#stopping.abort()
   }
 
-  /**
-   * Runs every probe once. Never rejects. Resolves to the names of the probes without a response. Returns at once
-   * while another round runs.
-   */
+  /** Never rejects. Resolves to the names of the probes without a response. One round runs at a time. */
   async runAll(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#isRunning) return []
     this.#isRunning = true

@@ -1,12 +1,8 @@
-// Detects drift by shares of rows and messages. A single invalid row is not drift; more than 1% of its kind is. A
-// field that a whole page lacks, or has in another type, is drift too.
+// Detects drift by shares: a reason that rejects more than 1% of its kind, or a field that a whole page lacks.
 
 import { isRecord } from '../../json-record.ts'
 
-/**
- * Severity of drift. 'loss': users of the service lack data or may get wrong data until the code is adapted.
- * 'notice': nothing is lost yet.
- */
+/** 'loss': users lack data or may get wrong data until the code is adapted. 'notice': nothing is lost yet. */
 export type DriftWeight = 'loss' | 'notice'
 
 export interface DriftNotes {

@@ -1,5 +1,4 @@
-// Detects combo tickers. Most start with KXMVE. Since September 2026 some are under names of ordinary series and are
-// only recognizable by their market row (`mve_collection_ticker`).
+// Combo tickers start with KXMVE. Since September 2026 some are only recognizable by `mve_collection_ticker`.
 
 import { isRecord } from '../../json-record.ts'
 import { idOf } from './parse.ts'

@@ -1,6 +1,4 @@
-// Drift checks for Kalshi: a probe for announced fee types without a formula, and checks of the fields in trades,
-// series and market pages. Announced changes of known fee types are not drift, because they are applied on time
-// (catalog/fees.ts).
+// Drift checks for Kalshi. Announced changes of known fee types are not drift, because catalog/fees.ts applies them.
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'

@@ -1,5 +1,4 @@
-// Kalshi's live feed with an API key: one connection for trades and lifecycle, one for tickers, several for books,
-// timers for unannounced changes, and REST back-fills. polling.ts is the feed without a key.
+// Kalshi's live feed with an API key. polling.ts is the feed without a key.
 
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'

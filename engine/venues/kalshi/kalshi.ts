@@ -38,10 +38,7 @@ interface KalshiOptions {
 const KEYED_RATE = { tokensPerSecond: 16, burst: 24 }
 /** No limit is documented without a key. This rate had no refusals. */
 const KEYLESS_RATE = { tokensPerSecond: 8, burst: 24 }
-/**
- * A 429 response has no Retry-After. All requests wait this long at first, and twice as long after each further
- * 429.
- */
+/** A 429 has no Retry-After. All requests wait this long, and twice as long after each further 429. */
 const BUSY_WAIT_MS = 500
 const TIMEOUT_MS = 15_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024

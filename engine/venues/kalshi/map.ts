@@ -1,6 +1,5 @@
-// Converts Kalshi's stream messages to VenueEvents. No other stream file depends on the venue's field names. A market
-// has two outcomes, `<ticker>` (Yes) and `<ticker>:no`. Kalshi sends bids for both and no asks. A bid for No at p is
-// an ask for Yes at 1 − p, so one book in prices of Yes contains both. Pure functions; a refusal is a return value.
+// Converts Kalshi's stream messages to VenueEvents. Outcomes are `<ticker>` (Yes) and `<ticker>:no`. A bid for No at p
+// is an ask for Yes at 1 − p, so one book in prices of Yes contains both.
 
 import type { BookSide, Level, MarketStatusEvent, TradeEvent, VenueEvent } from '../../events.ts'
 import { nativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
@@ -69,11 +68,7 @@ export function tickerOf(outcome: string): string {
 /** Whether a market accepts orders at a price of Yes. */
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
-/**
- * Emits the events of a message. Returns null if it did, or a refusal to be counted. A new order at a price that
- * `mayRest` forbids is rejected. Orders from earlier price ranges still occur in snapshots and may be removed.
- * `onBoundLevel` is called for a snapshot whose levels at 0 or 1 were dropped.
- */
+/** Null: emitted. A new order where `mayRest` is false is rejected; orders of earlier ranges may be removed. */
 export function mapMessage(
   message: DataMessage,
   receivedAtMs: TimeMs,
@@ -245,8 +240,7 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
     case 'deactivated':
       return emitStatus({ status: 'closed', settlementPrice: null })
     case 'determined':
-      // `determined` may still be disputed or amended. Only `settled` is final, and that message often lacks the
-      // result.
+      // `determined` may still be disputed. Only `settled` is final, and that message often lacks the result.
       emitStatus({ status: 'closed', resolutionStatus: 'proposed', settlementPrice })
       return emitSeen()
     case 'settled':

@@ -1,5 +1,4 @@
-// Terms of each listed market that are not in its listing: end of trading, price grid and exchange shard. Bounded by
-// the catalogue, because resolved markets are removed.
+// Terms of listed, unresolved markets that are not in their listing.
 
 import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'
@@ -7,10 +6,7 @@ import type { PriceGrid } from './price-grid.ts'
 
 /** Terms of a market from its row. */
 export interface RowTerms {
-  /**
-   * End of trading. A game's listing contains the end of the game, which users expect. A timer at that time would
-   * close the market before overtime ends.
-   */
+  /** A game's listing has the end of the game. A timer at that time would close the market before overtime ends. */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
   /** `exchange_index`; null if absent. */

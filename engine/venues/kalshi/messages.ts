@@ -1,5 +1,4 @@
-// Kalshi's stream messages after validation. Prices and counts are still decimal strings. Field meanings: README.md,
-// Messages.
+// Kalshi's stream messages after validation (README.md, Messages). Prices and counts are still decimal strings.
 
 /** [price in dollars, count of contracts]. */
 export type LevelText = readonly [price: string, count: string]

@@ -1,5 +1,4 @@
-// Parses frames of Kalshi's stream into typed messages or rejections. Validation is hand-written for speed, because
-// every delta passes through it. It does not throw. REST rows have their own readers in rest-rows.ts.
+// Parses frames of Kalshi's stream. Validation is hand-written, because every delta passes through it. Does not throw.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import {
@@ -24,10 +23,7 @@ export interface Rejected {
   readonly position?: StreamPosition
 }
 
-/**
- * What an unusable message was about. The book or the trades of that market have lost a message. null means
- * unreadable: without a ticker it may be any market of the subscription, without a sid any of the connection.
- */
+/** What an unusable message was about. Null: unreadable, so any market of the sid, or any sid. */
 export interface StreamPosition {
   readonly sid: number | null
   readonly seq: number | null
@@ -46,10 +42,7 @@ const NO_LEVELS: readonly LevelText[] = []
 const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
-/**
- * Parses one socket frame. The `position` of a rejected frame identifies the affected market. Sequence gaps alone
- * are not sufficient to detect the loss, because the numbers themselves may have changed.
- */
+/** A rejection's `position` shows the affected market, because the sequence numbers may have changed too. */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
   try {
@@ -72,10 +65,7 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_s
 const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
-/**
- * Extracts sid and ticker from malformed text. The sequence number is ignored because it may be truncated; the
- * resulting gap costs one snapshot.
- */
+/** From malformed text. The sequence number may be truncated; the resulting gap costs one snapshot. */
 function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
@@ -139,10 +129,7 @@ export function dollarsOfCents(cents: unknown): string | null {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
-/**
- * Payout of one Yes as dollar text. A text value is in dollars, a whole number in cents. A result of yes or no
- * decides the payout, so an ambiguous number is not read then.
- */
+/** Payout of one Yes in dollars: text in dollars, a whole number in cents unless the result decides. */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
   const stated = decimalOf(dollars)

@@ -1,7 +1,5 @@
-// The feed without an API key, because Kalshi's socket requires a signature and its REST API does not. It polls the
-// trades of all markets every two seconds, and books in batches of 100, the recently traded ones first. The polled
-// books are the only source, so each snapshot counts as in order (`isInOrder`). Openings, closings and settlements
-// come from the timers and the catalogue's refresh.
+// The feed without an API key, which only the socket requires. Trades of all markets are polled every two seconds,
+// books in batches of 100, recently traded ones first. They are the only source, so each counts as in order.
 
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'

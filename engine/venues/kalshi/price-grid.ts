@@ -1,5 +1,4 @@
-// The prices at which a market accepts orders, from `price_ranges`, which is the only source. `price_level_structure`
-// is only a label, and the venue adds new ones over time.
+// The prices at which a market accepts orders. Only `price_ranges` count; `price_level_structure` is a label.
 
 import { isRecord } from '../../json-record.ts'
 import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'

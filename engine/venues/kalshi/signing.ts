@@ -1,5 +1,5 @@
-// Signs Kalshi's requests over timestamp + METHOD + path. The key type selects Ed25519, or RSA-PSS with SHA-256 and a
-// salt of 32 bytes. The path includes /trade-api/… without host and query.
+// Signs timestamp + METHOD + path (/trade-api/…, no query) with Ed25519, or RSA-PSS with SHA-256 and a salt of 32
+// bytes.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../clock.ts'

@@ -1,5 +1,4 @@
-// Processes the frames of one connection: parse, count, check the sequence, map, emit. Used by the live sockets and
-// by the replay. Replies and gaps are passed to callbacks. Each frame increments exactly one counter.
+// Processes the frames of one connection, live or replayed. Each frame increments exactly one counter.
 
 import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'
@@ -27,10 +26,7 @@ export interface StreamHooks {
   readonly onReply: (reply: Reply) => void
   /** Called when messages of this sid are missing. The message that revealed the gap is emitted after it. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
-  /**
-   * Called when a message of this sid, and of this market if readable, was unusable. Without a market it may be any
-   * of the sid, without a sid any of the connection.
-   */
+  /** Called when a message was unusable. Without a ticker it may be any of the sid, without a sid any. */
   readonly onLost: (
     sid: number | null,
     ticker: string | null,
@@ -134,10 +130,7 @@ export class KalshiStream {
     }
   }
 
-  /**
-   * An unknown message about a market may concern its listing, which is read again. It may also concern its book,
-   * which has then lost a message.
-   */
+  /** An unknown message may concern a market's listing, which is read again, or its book, which has lost it. */
   #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#counters
     if (change !== null) drift.note('ws.lifecycle', change, frame.text)
@@ -209,10 +202,7 @@ export class KalshiStream {
     return result
   }
 
-  /**
-   * Handles an unusable message. Its sequence number, if any, is recorded, and only its market is suspect. The
-   * market is suspect even if the number is late, because the number is not reliable either.
-   */
+  /** The number is recorded, and only the message's market is suspect, also if the number is late. */
   #lost({ sid, seq, ticker }: StreamPosition, receivedAtMs: TimeMs): void {
     const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)
     if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return

@@ -1,5 +1,4 @@
-// Kalshi's rows, complete or reduced, as inputs of market matching. Reads events and markets from its REST API and
-// from recorded dumps.
+// Kalshi's rows, from its REST API or recorded dumps, as inputs of market matching.
 
 import {
   flagOf,

@@ -1,6 +1,4 @@
-// Normalizes condition ids. A market of protocol v2 has an id of 31 bytes: Gamma writes 62 hex digits; the CLOB, the
-// Data API and the sockets append 00 to get 64 digits, as in protocol v1. Inside the service a condition id is 0x and
-// 64 lower-case digits.
+// Ids of markets: 0x and 64 lower-case digits. Gamma writes v2 ids with 62, other hosts append 00 to them.
 
 import { type NativeMarketId, nativeMarketId } from '../../ids.ts'
 

@@ -1,6 +1,4 @@
-// Version 2 of the Data API: `{"data", "pagination"}` with cursor pagination. A cursor is bound to the filters of the
-// first page, so every page repeats them. A response of another shape throws a SuspectAnswerError and is recorded in
-// the drift table.
+// Version 2 of the Data API. Every page repeats the filters of the first, to which its cursor is bound.
 
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'

@@ -1,5 +1,4 @@
-// Probes for changes of Polymarket's APIs, and the expected shape of its rows. There is one probe each for the Data
-// API's freshness, its trades, its v1 paths, and a page of Gamma's markets.
+// Probes for changes of Polymarket's APIs, and the expected shapes of its rows.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { FetchError, type HttpClient } from '../../fetch.ts'
@@ -49,10 +48,7 @@ const MARKET: RowShape = {
   },
   further: null,
 }
-/**
- * Fields that nearly all open markets have. They are checked only on pages that are large enough to contain them
- * with near certainty.
- */
+/** Fields of nearly all open markets, checked on pages that are large enough to contain them. */
 const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'gamma.market',
   needed: {
@@ -103,10 +99,7 @@ export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
   }
 }
 
-/**
- * Fields that only some rows have: the condition on the row, the fields it should then have, and the number of rows
- * without them that counts as drift.
- */
+/** Fields that only some rows have, and the number of rows without them that counts as drift. */
 const CONDITIONAL_FIELDS: readonly {
   readonly name: string
   readonly isExpected: (row: Json) => boolean

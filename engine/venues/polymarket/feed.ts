@@ -1,6 +1,5 @@
-// Polymarket's live feed: books over several market-channel sockets, trades over the activity stream and the Data
-// API, and recovery when the stream and REST disagree. Socket handling is in ../socket-feed.ts, message conversion in
-// map.ts and trades/.
+// Polymarket's live feed: books over market-channel sockets, trades over the activity stream and the Data API, and
+// recovery when stream and REST disagree.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'

@@ -1,5 +1,4 @@
-// Converts market-channel messages to VenueEvents. Both tokens of a market are merged into one book in the first
-// token's prices. No other file depends on the channel's field names.
+// Converts market-channel messages to VenueEvents. Both tokens of a market become one book in the first's prices.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../ids.ts'
@@ -40,10 +39,7 @@ interface MapParts {
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
   /** Called before a usable snapshot is emitted. `isInOrder`: it came from the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
-  /**
-   * Called with the trade of a last price, without its wallet; null if the message does not contain a complete
-   * trade.
-   */
+  /** The trade of a last price, without its wallet; null: the message has no complete trade. */
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
   /** Called when the tick size changed. A snapshot must follow. */
   readonly onTick: (track: MarketTrack) => void
@@ -124,8 +120,7 @@ export class PolymarketMap {
     let result: Mapped = 'unwatched'
     const entries = body.price_changes
     let areAllWatched = true
-    // A message is about one market. If the venue batches several, each run of entries of one market becomes one
-    // event.
+    // If the venue batches several markets, each run of entries of one market becomes one event.
     for (let from = 0; from < entries.length; ) {
       const head = entries[from]
       const track = head === undefined ? undefined : this.#parts.tracks.byToken(head.asset_id)
@@ -337,10 +332,7 @@ function runOf(
   return from === 0 && to === entries.length ? entries : entries.slice(from, to)
 }
 
-/**
- * Counts the book and returns whether the other token has already sent it. The first token's book counts as a
- * duplicate only if another message came after the second token's.
- */
+/** Counts the book. The first token's is a duplicate only if a message came after the second token's. */
 function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
   if (venueTimeMs !== track.bookTimeMs) {
@@ -355,8 +347,7 @@ function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): 
   }
   track.secondBookCount += 1
   if (track.secondBookCount <= track.firstBookCount) return true
-  // Provisional until the book is parsed. If the second token's book fails to parse, the first token's book is still
-  // accepted.
+  // Provisional: if the second token's book fails to parse, the first token's book is still accepted.
   track.secondBookAt = track.messageCount
   return false
 }

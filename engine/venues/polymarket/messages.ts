@@ -1,6 +1,4 @@
-// Polymarket's messages in wire format, without conversion. Only the fields that the code uses are declared.
-// Validation is hand-written, because a schema validator would cost more per message than JSON.parse. Shapes:
-// README.md.
+// Polymarket's messages in wire format (README.md). Validation is hand-written for speed.
 
 import { isRecord } from '../../json-record.ts'
 
@@ -11,10 +9,7 @@ export interface WireLevel {
   readonly size: string
 }
 
-/**
- * The complete book of one token. The venue sends it on subscription and after each trade, and returns it over
- * REST.
- */
+/** The book of one token, sent on subscription and after each trade, and returned over REST. */
 export interface BookMessage {
   readonly asset_id: string
   readonly timestamp: string
@@ -108,10 +103,7 @@ export interface WireTrade {
 }
 
 export interface ActivityMessage {
-  /**
-   * `orders_matched`: a match, with its taker. `trades`: one participant of a match. 'unnamed': the frame has no
-   * type.
-   */
+  /** `orders_matched`: a match, with its taker. `trades`: one participant. 'unnamed': no type. */
   readonly kind: 'matched' | 'participant' | 'unnamed'
   readonly row: WireTrade
 }
@@ -204,10 +196,7 @@ export function isTrade(value: unknown): value is Json & WireTrade {
   )
 }
 
-/**
- * Converts a row of `/v2/trades` to the stream's format. 'combo_trade': a trade of several markets together, which
- * belongs to none of them. The API writes absent text as "" and an absent index as 999.
- */
+/** A row of `/v2/trades` in the stream's format. 'combo_trade' is of several markets together. */
 export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_trade' {
   if (!isRecord(value)) return 'bad_trade'
   if (value.slug === '' && value.outcome === '') return 'combo_trade'

@@ -61,10 +61,7 @@ type ParsedFrame =
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'messages'; readonly messages: readonly (MarketMessage | ParseRejection)[] }
 
-/**
- * Parses one frame of the market channel: an object, an array of objects, or plain text. Hexadecimal token ids are
- * reported and converted to decimal.
- */
+/** An object, an array of objects, or plain text. Hexadecimal token ids are reported and converted. */
 export function parseFrame(text: string, onHexTokens: () => void = () => {}): ParsedFrame {
   const first = text.charCodeAt(0)
   if (first !== 123 /* { */ && first !== 91 /* [ */) return parsePlainText(text)
@@ -81,10 +78,7 @@ export function parseFrame(text: string, onHexTokens: () => void = () => {}): Pa
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 
-/**
- * Converts hexadecimal token ids of a message to decimal. Every book change passes through here, so only the first
- * id is checked.
- */
+/** Token ids of a message in decimals. Every book change passes here, so only the first id is checked. */
 export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
   if (!isRecord(value)) return value
   const { asset_id: asset, assets_ids: assets, price_changes: entries } = value

@@ -1,5 +1,4 @@
-// Opens Polymarket: catalogue and teams over Gamma, past prices over the CLOB, and the feed over the CLOB, the Data
-// API and two kinds of sockets. Each host has a token bucket below the venue's limit (README.md, Limits).
+// Opens Polymarket. Each host has a token bucket below the venue's limit (README.md, Limits).
 
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
@@ -28,11 +27,7 @@ export interface PolymarketHosts {
 }
 
 const MIB = 1024 * 1024
-/**
- * Requests per second, at most two thirds of the venue's limits for /events (50), /books (50) and /v2/trades (30).
- * The venue delays requests before it refuses them. All Data API clients together stay below two thirds of its
- * limit of 80.
- */
+/** Requests per second: two thirds of the limits for /events (50), /books (50), /v2/trades (30); Data API 80. */
 const LIMITS = {
   gamma: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 64 * MIB, timeoutMs: 20_000 },
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },

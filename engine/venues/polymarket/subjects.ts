@@ -1,5 +1,4 @@
-// Gamma's rows, complete or reduced, as inputs of market matching. Reads markets and events from its REST API and
-// from recorded dumps.
+// Gamma's rows, from its REST API or recorded dumps, as inputs of market matching.
 
 import {
   flagOf,

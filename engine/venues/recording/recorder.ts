@@ -1,5 +1,4 @@
-// Writes the received socket frames to a file that replay-feed.ts plays (recording.ts). The recorder does not delay
-// the parser.
+// Writes the received frames to a file for replay-feed.ts (recording.ts). It does not delay the parser.
 
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../clock.ts'

@@ -1,5 +1,4 @@
-// Plays a recording in place of the venues: `VENUES=replay:FILE`. Only the sockets and REST are replaced. Frames pass
-// through the venues' own parsers and mappers (replay-players.ts), at the recorded pace or as fast as possible.
+// Plays a recording in place of the venues, through their own parsers and mappers: `VENUES=replay:FILE`.
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -37,10 +36,7 @@ const FRAMES_PER_TICK = 128
 /** After the first markets are watched without a crawl, the replay waits this long for a crawl to start. */
 const CRAWL_WAIT_MS = 100
 
-/**
- * Opens every venue of the table on a recording. A venue that is not in it is empty. Throws if the file does not
- * exist.
- */
+/** Every venue of the table; one that is not recorded is empty. Throws if the file does not exist. */
 export function openReplay(
   file: string,
   parts: VenueParts,

@@ -1,5 +1,4 @@
-// Passes recorded frames through the parsers and mappers of the live feed: one player per venue, built from the
-// venue's own parts without its sockets.
+// Passes recorded frames through the venues' parsers and mappers, without their sockets.
 
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'

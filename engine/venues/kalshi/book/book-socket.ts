@@ -1,5 +1,4 @@
-// One connection for order books: its socket, its subscriptions, and their health events. Trade and lifecycle
-// messages have a separate connection (engine/venues/kalshi/trades/trade-socket.ts).
+// One connection for order books: its socket, subscriptions and health events.
 
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -12,10 +11,7 @@ import { Subscriptions } from './subscriptions.ts'
 
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
-/**
- * A probe snapshot must arrive within this many flushes (4 s). The limit counts flushes, because a process that was
- * blocked first reads the data that arrived in the meantime.
- */
+/** The limit (4 s) counts flushes, because a process that was blocked first reads the data that arrived. */
 const PROBE_FLUSHES = 40
 /** A trade changes its book. The change must arrive within this time. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
@@ -174,11 +170,7 @@ export class BookSocket extends KalshiSocket {
     this.#report('feedDown', reason, this.#downSinceMs, outcomes)
   }
 
-  /**
-   * Handles silence. If the connection's markets trade, the stream is broken. Otherwise the last message may be
-   * lost without a later message that reveals the gap. A snapshot of one market per subscription gets the next
-   * sequence number and reveals it. The snapshot also proves that the socket still delivers.
-   */
+  /** Markets that trade prove a broken stream. Else a snapshot per subscription reveals a lost last message. */
   protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs

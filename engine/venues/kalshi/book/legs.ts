@@ -1,16 +1,11 @@
-// Detects on which leg the venue prices No's side of a book. The subscription requests No's own leg (`use_yes_price:
-// false`), but the venue announced the other as a future default. If the two best bids of a snapshot add up to more
-// than a dollar, the book is either crossed or on the other leg. The REST book, which is always on No's own leg,
-// decides.
+// Detects on which leg the venue prices No's side. Best bids that add up to more than a dollar mean that the book is
+// crossed or on the other leg. The REST book, always on No's own leg, decides.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
-/**
- * Minimum interval between checks. A book that is crossed at the venue would otherwise be requested after each
- * snapshot.
- */
+/** A book that is crossed at the venue would otherwise be requested after each snapshot. */
 const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
@@ -58,8 +53,7 @@ export class Legs {
       drift.note('book.crossed', 'over REST too', sample, 'notice')
       return
     }
-    // The market may have changed between both books. Only levels that match the other leg, and not this one, are
-    // proof.
+    // The market may have changed between both books. Only levels that match the other leg alone are proof.
     const restPrices = new Set(truth.no.map(([price]) => parsePrice(price)))
     const fitting = (levels: readonly LevelText[]) =>
       levels.filter(([price]) => restPrices.has(parsePrice(price))).length

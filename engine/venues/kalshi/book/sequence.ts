@@ -1,11 +1,6 @@
-// Checks sequence numbers. Kalshi numbers all messages of a subscription, including replies, from 1 without gaps.
-// subscriptions.ts handles gaps.
-//
-// Messages are not buffered or reordered. After a gap the books of all markets of the sid are suspect. A new snapshot
-// is requested and arrives in order on the same sid, so it replaces everything before it. Changes between the gap and
-// the snapshot are still passed on: the book's owner marks it stale, and a buffer would delay the sid's other
-// markets. A late message (a lower number) is dropped, because applying a delta twice corrupts the book. The snapshot
-// in transit contains it.
+// Kalshi numbers all messages of a subscription, replies included, from 1 without gaps. After a gap a new snapshot
+// arrives in order on the same sid and replaces everything before it, so nothing is buffered or reordered. A late
+// message is dropped, because applying a delta twice corrupts the book; the snapshot in transit contains it.
 
 export type SequenceResult = 'inOrder' | 'gap' | 'late'
 

@@ -1,7 +1,5 @@
-// Assignment of a connection's markets to subscriptions (sids), and the commands for it. Subscriptions are small,
-// because a gap makes all markets of the sid suspect. A server may merge all subscriptions of a channel into one sid
-// (seen in ws_orderbook_stream.json: `ok` instead of `subscribed`). This is supported; a gap then affects all of its
-// markets.
+// A connection's markets by subscription (sid), and the commands for it. A gap makes all markets of a sid suspect, so
+// sids are small. A server may merge them into one (ws_orderbook_stream.json: `ok` instead of `subscribed`).
 
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
@@ -135,10 +133,7 @@ export class Subscriptions {
     }
   }
 
-  /**
-   * Queues a snapshot request for one market per subscription, `preferred` where possible. The sequence number of
-   * the response reveals lost messages. Returns false if there is no subscription.
-   */
+  /** Requests one snapshot per subscription, whose number reveals lost messages. False: no subscription. */
   probe(preferred: string | null): boolean {
     let isRequested = false
     for (const group of this.#groups.values()) {
@@ -157,10 +152,7 @@ export class Subscriptions {
     if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
   }
 
-  /**
-   * Handles an unusable message. Its market is suspect; without a ticker the whole sid, and without a sid all
-   * markets.
-   */
+  /** An unusable message makes its market suspect; without a ticker the sid, without a sid all markets. */
   noteLost(sid: number | null, ticker: string | null, reason: string): void {
     if (ticker === null) {
       const isGroup = sid !== null && this.#groups.has(sid)

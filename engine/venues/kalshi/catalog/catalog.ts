@@ -1,5 +1,4 @@
-// Kalshi's market list over REST: crawl, refresh and single lookups. Series are read once for tags and categories.
-// Events contain their markets.
+// Kalshi's market list over REST. Events contain their markets; series have tags and categories.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
@@ -92,10 +91,7 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#marketPages(settled, onPage, signal)
   }
 
-  /**
-   * Reads what the venue updated since `sinceMs`: new, opened, closed and settled markets, and changed metadata.
-   * The venue does not count a trade as an update, so volumes between crawls come from the trade feed.
-   */
+  /** Reads what the venue updated since `sinceMs`. A trade is no update, so volumes come from the trade feed. */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     await this.#shards.read(signal)
     await this.#readSeries(signal)
@@ -300,10 +296,7 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /**
-   * Returns null if the list is unavailable or has another shape. It only provides tags and fees, so markets are
-   * read without it.
-   */
+  /** Null if unavailable or of another shape: the list only provides tags and fees. */
   async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
     try {
       return listIn(await this.#http.getJson('/series', {}, { signal }), 'series', 'series')

@@ -1,6 +1,5 @@
-// Kalshi's trading fees: terms of the series, overrides of its event, and past and announced changes of both
-// (README.md, Fees). A market row has no fees. Unreadable terms become `unknown` with their source. Until event
-// overrides have been read once, fees are also unknown for a market whose event row lacks the override fields.
+// Kalshi's trading fees: terms of the series, overrides of its event, and changes of both (README.md, Fees). Until
+// overrides have been read once, fees are unknown for a market whose event row lacks the override fields.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -49,10 +48,7 @@ const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic_with_maker_fees', 17_500],
   ['quadratic_with_combo_maker_fees', 35_000],
 ])
-/**
- * Known multipliers are 0, 0.5 and 1. A multiplier above ten is in another unit, such as percent, and would mean a
- * fee of 17.5 cents for a contract at 50 cents.
- */
+/** Known multipliers are 0, 0.5 and 1. One above ten is in another unit, such as percent. */
 const MULTIPLIER_MAX_MICROS = 10 * MICROS
 /** A row may be a cached copy of this age. A change within it takes precedence over the row. */
 const COPY_AGE_MAX_MS = 600_000
@@ -144,10 +140,7 @@ export class KalshiFees {
     return sharedFees({ now, next: next ?? null, waivedUntilMs })
   }
 
-  /**
-   * The fee override in an event's row. Returns null if the row lacks the fields and the event changes have not
-   * been read yet.
-   */
+  /** The override in an event's row. Null if the row lacks the fields and the changes have not been read. */
   #overrideOf(row: Fields): (Stated & { readonly isShown: boolean }) | null {
     const isShown = 'fee_type_override' in row || 'fee_multiplier_override' in row
     if (isShown) return { ...termsOf(row, '_override'), ...SHOWN }
@@ -189,10 +182,7 @@ export class KalshiFees {
     return changes
   }
 
-  /**
-   * Merges a new list into the previous one. A list that lacks many known entries is suspect, and the missing
-   * entries stay.
-   */
+  /** A list that lacks many known entries is suspect, and the missing entries stay. */
   #merged(previous: Changes, received: Changes): Changes {
     const missing = [...previous].filter(([ticker]) => !received.has(ticker))
     if (previous.size === 0 || missing.length === 0) return received

@@ -1,6 +1,4 @@
-// Converts Kalshi's catalogue rows to listings. No other catalogue file depends on the venue's field names. An
-// unreadable row is returned as a rejection with a reason. Recorded data may have the integer cents and counts that
-// the venue sent until March 2026; these are accepted.
+// Converts Kalshi's catalogue rows to listings. Integer cents and counts, sent until March 2026, are accepted.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -138,10 +136,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/**
- * Reads one market. `event` is null if the venue did not return it; the listing then has fewer fields. The row has
- * no fees.
- */
+/** `event` null: the venue did not return it, and the listing has fewer fields. The row has no fees. */
 export function parseMarket(
   row: unknown,
   event: EventListing | null,
@@ -210,10 +205,7 @@ export function parseMarket(
   }
 }
 
-/**
- * Combines the event's question with the market's short title: "Who will win the Televote? Albania". The market's
- * own `title` is deprecated and used only if the event is unknown.
- */
+/** "Who will win the Televote? Albania". The market's own `title` is deprecated and used without an event. */
 function questionOf(row: Fields, event: EventListing | null, ticker: string): string {
   const short = textOf(row.yes_sub_title)
   if (event === null) {
@@ -235,10 +227,7 @@ function descriptionOf(row: Fields): string | null {
   return parts.length === 0 ? null : parts.join('\n\n')
 }
 
-/**
- * Game contracts settle at a price set by the venue if a game is cancelled or postponed. Other rules mention such a
- * price ("the last fair price").
- */
+/** Cancelled games settle at a price set by the venue. Other rules mention it ("the last fair price"). */
 function isVenuePriced(row: Fields, category: string | null): boolean {
   const isNamed = /\b(?:fair(?: market)?|last[- ]traded) (?:price|value)\b/i
   return isGame(category) || isNamed.test(descriptionOf(row) ?? '')

@@ -1,5 +1,4 @@
-// Past prices from Kalshi's candlesticks (README.md, Candlesticks), for live and archived markets. One day is read by
-// the minute, longer ranges by the hour.
+// Past prices from Kalshi's candlesticks, of live and archived markets: a day by the minute, longer ranges by the hour.
 
 import type { Clock } from '../../../clock.ts'
 import { getIfFound, type HttpClient } from '../../../fetch.ts'
@@ -108,10 +107,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
-  /**
-   * Whether the archive may have the market. Markets that settled before the cutoff are only in the archive, and
-   * traded before it.
-   */
+  /** Markets that settled before the cutoff are only in the archive, and traded before it. */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
@@ -130,10 +126,7 @@ function seriesOf(market: PastMarket): string {
   return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
 }
 
-/**
- * Reads a candle's price: the last trade, else the midpoint of a tight book at its end, else the last trade before
- * it. The live price follows the same rules.
- */
+/** The last trade, else the midpoint of a tight book, else the trade before: the rules of the live price. */
 function readCandle(row: unknown): Candle | Rejected {
   if (!isRecord(row)) return rejected('candle_not_an_object')
   const endS = row.end_period_ts

@@ -1,5 +1,4 @@
-// Converts Kalshi's REST rows of trades and books to the stream's message types. Recorded data may have the integer
-// fields that the venue sent until March 2026; these are accepted.
+// Kalshi's REST rows of trades and books as messages. Integer fields, sent until March 2026, are accepted.
 
 import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -38,10 +37,7 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
   }
 }
 
-/**
- * A book of `/markets/orderbooks` (`{ticker, orderbook_fp}`) or, with `ticker`, of `/markets/{ticker}/orderbook`.
- * Also reads the format of January 2026 (`orderbook`, `yes_dollars`).
- */
+/** Of `/markets/orderbooks`, or with `ticker` of `/markets/{ticker}/orderbook`, also as in January 2026. */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
   if (!isRecord(row)) return rejected('book_not_an_object')
   const name = ticker ?? idOf(row.ticker)

@@ -1,5 +1,4 @@
-// The exchange shards (`exchange_index`) and their trading state. While a shard is halted, its market rows still have
-// the status `active`. The state is read with the catalogue, at most once a minute.
+// Trading states of the exchange shards. While a shard is halted, its market rows still have the status `active`.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'

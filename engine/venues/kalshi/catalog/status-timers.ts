@@ -1,5 +1,4 @@
-// Timers for market openings and closings, which Kalshi does not announce. A list contains the due times, with one
-// timer for its head. Each change is emitted at its time and confirmed shortly after by another read of the listing.
+// Timers for openings and closings, which Kalshi does not announce. Each is confirmed by another read of the listing.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import { DueList } from '../../../due-list.ts'
@@ -95,10 +94,7 @@ export class StatusTimers {
     }
   }
 
-  /**
-   * Handles a halt of an exchange shard with these markets. The open ones count as closed, although no message reports
-   * it. When the shard trades again, the listings of all are read.
-   */
+  /** A halted shard's open markets count as closed. When it trades again, the listings of all are read. */
   noteHalt(tickers: readonly string[], isTrading: boolean): void {
     const nowMs = this.#clock.nowMs()
     for (const ticker of tickers) {

@@ -1,6 +1,4 @@
-// Teams and players from Kalshi's structured targets (README.md, REST), page by page. The result has teams, and
-// players of sports in which a player is a side. Players of teams are omitted: there are thousands, and no game is
-// named after them.
+// Teams and players from Kalshi's structured targets. Players of teams are omitted: no game is named after them.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,5 +1,4 @@
-// Trading figures over REST, in batches of markets, those with most trades since their last read first. With a key
-// the stream has all figures except those of the day. Without one this is the only source between two crawls.
+// Trading figures over REST, of markets with most trades first. The stream lacks only those of the day.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'

@@ -1,6 +1,5 @@
-// The ticker connection: volume, open interest and last price of all markets. It is separate from the trade
-// connection, so that quotes do not delay trades. It does not affect the feed's health, because figures are otherwise
-// read over REST (figures-reader.ts).
+// The ticker connection: volume, open interest and last price of all markets. It is no part of the feed's health,
+// because figures-reader.ts is its substitute.
 
 import type { FiguresEvent } from '../../../events.ts'
 import type { OutcomeId } from '../../../ids.ts'

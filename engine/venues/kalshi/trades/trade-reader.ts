@@ -1,7 +1,5 @@
-// Reads Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and the feed
-// without a key. Query times are whole seconds, so the requested range is wider and the rows are filtered to the
-// millisecond. A range of the whole venue is accepted if its pages contain a trade from before the range. Otherwise
-// it is read again without a start time.
+// Pages of `/markets/trades`, newest first. Query times are whole seconds, so rows are filtered to the millisecond. A
+// range of the whole venue is accepted if a row is from before it. Else it is read again without a start time.
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
@@ -112,10 +110,7 @@ export class TradeReader {
     }
   }
 
-  /**
-   * Reads pages until the list ends or a row is older than the range. 'cut': there are too many pages, and trades
-   * before the oldest row are lost. A SuspectReason: the end of the list is suspect.
-   */
+  /** 'cut': too many pages, trades before the oldest row are lost. A SuspectReason: the end is suspect. */
   async #readPages(
     walk: Walk,
     query: Query,

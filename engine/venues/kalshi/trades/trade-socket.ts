@@ -1,5 +1,4 @@
-// The connection for messages that need no market list: all trades of the exchange, and all state changes of markets.
-// It is separate from the books, so that deltas do not delay trades.
+// All trades of the exchange and all state changes of markets, apart from the books, so that deltas delay no trade.
 
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { feedReporter } from '../../socket-feed.ts'
@@ -106,8 +105,7 @@ export class TradeSocket extends KalshiSocket {
   #tradesFlow(sid: number): void {
     if (this.#tradesSid !== null) return
     this.#tradesSid = sid
-    // Emitted only now, so that the back-fill covers the whole gap: the stream sends the trades that REST does not
-    // list yet.
+    // Only now, so that the back-fill covers the whole gap: the stream sends the trades that REST does not list yet.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
     this.#report('feedUp', 'subscribed', sinceMs)
@@ -148,10 +146,7 @@ export class TradeSocket extends KalshiSocket {
     this.#report('feedGap', 'sequence gap', earlier(sinceMs))
   }
 
-  /**
-   * Emits a gap, because REST may have a readable row. The rate is limited in case the venue's data itself is
-   * invalid.
-   */
+  /** REST may have a readable row. The rate is limited in case the venue's data itself is invalid. */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.parts.clock.monotonicMs()
     if (nowMs - this.#lastLostGapMs < LOST_GAP_EVERY_MS) return

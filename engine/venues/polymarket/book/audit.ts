@@ -1,6 +1,5 @@
-// Compares the stream with REST. The market channel has no sequence numbers, so a lost message shows only when the
-// REST book has changed and the stream has not. Each comparison needs two REST responses with a pause between them,
-// because a message may still be in transit.
+// Compares the stream with REST, because the market channel has no sequence numbers. Each comparison needs two REST
+// responses with a pause between them: a message may still be in transit.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -59,10 +58,7 @@ export class BookAudit {
     return books
   }
 
-  /**
-   * Chooses the busiest markets since the last call, and some others in rotation so that quiet markets are audited
-   * too.
-   */
+  /** The busiest markets since the last call, and some others in rotation. */
   choose(): MarketTrack[] {
     const all = [...this.#parts.tracks.all()]
     const chosen: MarketTrack[] = []

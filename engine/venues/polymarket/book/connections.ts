@@ -1,5 +1,4 @@
-// The market-channel sockets: assignment of markets, subscription commands, and routing of frames. Both tokens of a
-// market are always on the same socket, so that its messages arrive in order.
+// The market-channel sockets. Both tokens of a market are on one socket, so that its messages arrive in order.
 
 import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -18,10 +17,7 @@ import type { MarketTrack, Tracks } from './tracks.ts'
 /** A connection without data for this long is unresponsive if a snapshot request is pending. */
 const UNRESPONSIVE_AFTER_MS = 5_000
 const REPLACE_APART_MS = 60_000
-/**
- * Number of messages about unknown tokens, without one about a subscribed token, after which the connection's books
- * are suspect. The venue may have changed its token ids.
- */
+/** Messages about unknown tokens alone after which the books are suspect: the token ids may have changed. */
 const UNKNOWN_TOKENS_MIN = 3
 const UNKNOWN_TOKEN = 'messages about unknown tokens'
 const BOOK_KINDS: ReadonlySet<string> = new Set([
@@ -172,10 +168,7 @@ export class BookConnections {
     }
   }
 
-  /**
-   * Replaces a socket that answers heartbeats but sends neither a requested book nor other data. A socket is
-   * replaced at most once a minute, because a market without a book never answers.
-   */
+  /** Replaces a socket that sends nothing but heartbeats, at most once a minute: a market may have no book. */
   replaceIfUnresponsive(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
     if (connection?.socket.isOpen !== true) return
@@ -358,10 +351,7 @@ export class BookConnections {
     return 'data'
   }
 
-  /**
-   * Reports the markets of an unreadable book message as lost. If the message names no token or market, all markets
-   * of the connection are lost.
-   */
+  /** Without a token or market in the message, all markets of the connection are lost. */
   #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {
     const { tracks, onLost } = this.#parts
     const lost = new Set<MarketTrack>()
@@ -391,10 +381,7 @@ export class BookConnections {
     this.#noteUnknownToken(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
   }
 
-  /**
-   * Marks the named market as suspect if it is watched. Otherwise, after enough such messages, marks all markets of
-   * the connection.
-   */
+  /** The named market is suspect, or after enough such messages all markets of the connection. */
   #noteUnknownToken(connection: BookConnection, track: MarketTrack | undefined): void {
     const { onLost } = this.#parts
     if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)

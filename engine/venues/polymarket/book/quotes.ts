@@ -1,5 +1,4 @@
-// Converts Polymarket's prices, sizes and times to integers, and values of the second token to the first token.
-// Nothing is rounded: a value that is not exact is rejected.
+// Polymarket's prices, sizes and times as integers, for the first token. A value that is not exact is rejected.
 
 import type { Level, LevelChange, TopOfBook } from '../../../events.ts'
 import {

@@ -1,5 +1,4 @@
-// Queue of markets that need a new snapshot. Requests are batched for a moment and rate-limited per market. The
-// interval grows while a market's snapshots are unusable.
+// Markets that need a new snapshot. The interval grows while a market's snapshots are unusable.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { MarketTrack } from './tracks.ts'

@@ -1,5 +1,4 @@
-// The watched tokens, and the last state of the stream for each market. The state is enough to merge both tokens into
-// one book and to detect a stream that is behind. The book itself is in the market's actor.
+// The watched tokens, and for each market the state that merges both tokens and shows a stream that is behind.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
@@ -14,10 +13,7 @@ export class MarketTrack {
   readonly closeAtMs: TimeMs | null
   /** Number of the connection that carries both tokens; 0 before one is chosen. */
   connection = 0
-  /**
-   * Count of messages about the book, in total and at the last audit. The difference measures how busy the market
-   * is.
-   */
+  /** Messages about the book, in total and at the last audit. The difference shows how busy it is. */
   messageCount = 0
   auditedCount = 0
 
@@ -33,10 +29,7 @@ export class MarketTrack {
   bookTimeMs = 0
   firstBookCount = 0
   secondBookCount = 0
-  /**
-   * `messageCount` right after a `book` of the second token was accepted; null if there was none since the
-   * subscription or the last tick size change.
-   */
+  /** `messageCount` after the second token's last book; null: none since the subscription or a tick change. */
   secondBookAt: number | null = null
   tickText = ''
   tickTimeMs = 0

@@ -1,5 +1,4 @@
-// Gamma's market list: full crawl, recent changes, and single markets. Pagination sends `next_cursor` as
-// `after_cursor`. Gamma ignores other parameter names and returns the first page each time.
+// Gamma's market list. Pagination sends `next_cursor` as `after_cursor`; Gamma ignores other parameter names.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
@@ -51,10 +50,7 @@ const PAGES_MAX = 20_000
 const CLOSED_PAGES_MAX = 500
 /** Maximum pages of closed events that changed recently. The venue may update its whole history at once. */
 const CHANGED_PAGES_MAX = 50
-/**
- * Maximum pages of events without a time. These may precede all others; after more such pages the list counts as
- * unordered.
- */
+/** Events without a time may precede all others; after more such pages the list counts as unordered. */
 const UNTIMED_PAGES_MAX = 20
 
 export class PolymarketCatalog implements VenueCatalog {
@@ -66,10 +62,7 @@ export class PolymarketCatalog implements VenueCatalog {
     this.#parts = parts
   }
 
-  /**
-   * Reads open events, then recently closed events, then earlier closed events that changed recently. A dispute may
-   * delay a result for days, and an event may close long after its planned end.
-   */
+  /** A dispute may delay a result for days, so earlier closed events that changed recently are read too. */
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const give = async (events: readonly Json[]) => onPage(await this.#read(events, oldestMs))
@@ -85,10 +78,7 @@ export class PolymarketCatalog implements VenueCatalog {
     if (!isRead) await this.#plannedPages(giveNew, signal)
   }
 
-  /**
-   * Reads open and closed events by time of change, newest first, until a whole page is older than `sinceMs`. A
-   * list of open events that is not in this order is read to its end.
-   */
+  /** Reads events by time of change until a page is older than `sinceMs`, or to the end if unordered. */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const fromMs = timeMs(sinceMs - REFRESH_OVERLAP_MS)
@@ -137,10 +127,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return isTaken && newest.isOrdered
   }
 
-  /**
-   * Pages in descending order. Returns false if the server refuses the order; it may still serve the list without
-   * it.
-   */
+  /** False: the server refuses the order. It may still serve the list without it. */
   async #orderedPages(
     filter: Query,
     { name }: EventOrder,
@@ -154,8 +141,7 @@ export class PolymarketCatalog implements VenueCatalog {
     } catch (error) {
       const status = error instanceof FetchError ? (error.status ?? null) : null
       if (status === null || status === 429) throw error
-      // A server error may concern this order only, and may be temporary. The list of open events is too long to read
-      // as a fallback.
+      // This may concern the order only, and be temporary. The list of open events is too long to read as a fallback.
       if (status < 500) this.#refused.add(name)
       else if (filter.closed === false) throw error
       this.#parts.counters.trouble('order_refused', { detail: `${name}: ${error}` })
@@ -314,10 +300,7 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 }
 
-/**
- * Gamma may list a market of protocol v2 under its 31-byte id. A v1 id may also end in 00, so both forms are
- * requested.
- */
+/** Gamma may list a v2 market under its 31-byte id, and a v1 id may end in 00, so both are requested. */
 function formsOf(id: NativeMarketId): readonly string[] {
   return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }

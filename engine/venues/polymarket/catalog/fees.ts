@@ -1,6 +1,5 @@
-// Trading fees of a Polymarket market, from Gamma's fields. If Gamma has none, they come from `new_market` or from
-// the CLOB, one request per market (README.md, Fees). Fees that are unreadable or contradictory become `unknown` with
-// their source.
+// Trading fees from Gamma's fields, else from `new_market` or the CLOB (README.md, Fees). Unreadable ones are
+// `unknown`.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -178,10 +177,7 @@ export class PolymarketFees {
     this.#store(market, { fees, orderSizeMin: this.#stated.get(market)?.orderSizeMin ?? null })
   }
 
-  /**
-   * Returns the listing with fees, if they are known. Unknown fees of an open market are queued for a request. A
-   * market whose Gamma schedule is unreadable is not queued, because another source would contradict it.
-   */
+  /** Unknown fees of an open market are queued, unless Gamma has a schedule that another source would contradict. */
   completed(market: ReadListing): ReadListing {
     const { kind, source } = market.fees.now
     if (kind !== 'unknown' || source === SCHEDULE_SOURCE) return market

@@ -1,5 +1,4 @@
-// Converts Gamma's rows to listings: names, prices and states of markets and events. No other file depends on Gamma's
-// field names. A row that is not a binary market with tokens is rejected with a reason.
+// Converts Gamma's rows to listings. A row that is not a binary market with tokens is rejected with a reason.
 
 import { type NativeMarketId, nativeEventId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -54,8 +53,7 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   if (slug === null) return 'no_slug'
   const outcomes = readOutcomes(row)
   if (typeof outcomes === 'string') return outcomes
-  // A row without these fields does not state whether the market trades. It is rejected, so that the stored listing
-  // stays.
+  // Such a row does not state whether the market trades. It is rejected, so that the stored listing stays.
   if (typeof row.closed !== 'boolean' || typeof row.active !== 'boolean') return 'no_state'
   const resolutionStatus = resolutionOf(row)
   const status = statusOf(row, resolutionStatus)
@@ -127,11 +125,7 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
   }
 }
 
-/**
- * In a neg-risk group exactly one market resolves to Yes, and its contract converts sides by that rule. The result
- * is null for an event that contains other markets too, because any of those may win as well. It is also null for
- * an augmented event, because markets may be added at any time.
- */
+/** A neg-risk group has exactly one winner, unless the event has other markets or may get more (augmented). */
 function winnerAmong(row: Json): number | null {
   const groupId = textOf(row.negRiskMarketID)
   if (row.negRisk !== true || row.negRiskAugmented !== false || groupId === null) return null
@@ -153,10 +147,7 @@ export function isInGroup(row: Json): boolean {
   return row.negRisk === true
 }
 
-/**
- * The neg-risk markets of an event row in the row's order, including closed and unopened ones. The No of each can
- * be converted into the Yes of the others. An event may contain other markets too.
- */
+/** The neg-risk markets of an event, closed ones included. No of each converts into Yes of the others. */
 export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   const groupId = textOf(of.negRiskMarketID)
   const group: NativeMarketId[] = []
@@ -175,10 +166,7 @@ export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
 
-/**
- * The later of the time at which a market closed and the time at which its result became final; null if both are
- * absent.
- */
+/** The later of the close and of the final result; null if both are absent. */
 export function settledAtMs(row: Json): TimeMs | null {
   const [closed, decided] = [closedAtMs(row), timeOf(row.umaEndDate)]
   return closed === null || decided === null
@@ -248,10 +236,7 @@ function resolutionOf(row: Json): ResolutionStatus | null {
   return hasWinner(row) ? 'resolved' : null
 }
 
-/**
- * The current resolution state. Some rows have it only in their list of all steps, whose last item is the newest. A
- * state that the list lacks is newer than the list.
- */
+/** Some rows have the state only in their list of steps, newest last. A state not in the list is newer. */
 function umaStatusOf(row: Json): string | null {
   const latest = textOf(row.umaResolutionStatus)
   const statuses = listOf(row.umaResolutionStatuses)
@@ -297,10 +282,7 @@ function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   ]
 }
 
-/**
- * The token ids under which a market's outcomes trade. A row of protocol v2 may also contain the obsolete v1 ids,
- * so `version` decides. Older rows have no version.
- */
+/** A row of v2 may also contain the obsolete v1 ids, so `version` decides. Older rows have none. */
 function tokensOf(row: Json): readonly string[] | ListingReason {
   const { version } = row
   if (version === 'v2') return listOf(row.positionIds)

@@ -1,7 +1,5 @@
-// Open interest of open markets, from the Data API, in order of trading volume. `/v2/oi` returns dollars: the
-// contracts of both outcomes, each at its price. If both outcomes have equally many contracts and their prices add up
-// to a dollar, the value is the number of pairs. This is the open interest in contracts. If No contracts of a group
-// were converted, fewer No than Yes contracts exist. The value then lies between both.
+// Open interest of open markets. `/v2/oi` returns dollars: the contracts of both outcomes, each at its price. That is
+// the number of pairs if both outcomes have equally many; conversions of No make it lie between both counts.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -78,10 +76,7 @@ export class PolymarketOpenInterest {
     return openInterest === null ? market : { ...market, openInterest }
   }
 
-  /**
-   * Markets that are due. Calls alternate between the most traded and those that were requested longest ago, so
-   * that every market is requested.
-   */
+  /** Alternately the most traded and those that were requested longest ago. */
   #due(): readonly NativeMarketId[] {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1
@@ -114,10 +109,7 @@ export class PolymarketOpenInterest {
     for (const row of rows) this.#take(row, new Set(ids))
   }
 
-  /**
-   * Stores a value. A market that is absent from the response keeps its value. A first drop to zero is ignored
-   * until the next response confirms it.
-   */
+  /** An absent market keeps its value. A first drop to zero needs confirmation by the next response. */
   #take(row: unknown, ids: ReadonlySet<NativeMarketId>): void {
     if (!isRecord(row) || typeof row.condition_id !== 'string') return
     const id = conditionId(row.condition_id)

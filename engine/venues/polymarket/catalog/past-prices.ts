@@ -1,6 +1,5 @@
-// Past prices from the CLOB's /prices-history (README.md, CLOB). One day is read by the minute, longer ranges in the
-// requested steps. If these are empty, the range is read in steps of 12 hours, because finer steps of a resolved
-// market are empty (Polymarket/py-clob-client#216).
+// Past prices from /prices-history (README.md, CLOB): a day by the minute, longer ranges in the requested steps, else
+// in steps of 12 hours, because finer ones of a resolved market are empty (Polymarket/py-clob-client#216).
 
 import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,5 +1,4 @@
-// The activity stream (RTDS): all fills of the venue and their participants over one unfiltered socket. Fills of
-// unwatched and unknown markets are emitted too.
+// The activity stream (RTDS): all fills of the venue, of unknown markets too, and their participants.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -208,9 +207,7 @@ export class ActivityFeed {
     for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
   }
 
-  /**
-   * Takes each wallet once. The taker's match row also counts as its participant row, unless it has one of its own.
-   */
+  /** The taker's match row also counts as its participant row, unless it has one of its own. */
   #takeDecided({ taker, others }: DecidedRows): void {
     this.#takeMatched(taker)
     const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
@@ -222,10 +219,7 @@ export class ActivityFeed {
     this.#socket.reconnect(reason)
   }
 
-  /**
-   * Handles a socket that is alive but sends no data. While the stream counts as ended, a new connection may
-   * restore it.
-   */
+  /** While the stream counts as ended, a new connection may restore it. */
   #reconnectEnded(): void {
     if (!this.#isEnded) return
     const nowMs = this.#parts.venue.clock.monotonicMs()

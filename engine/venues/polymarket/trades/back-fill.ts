@@ -1,6 +1,5 @@
-// Back-fills trades of a period that the stream did not cover, from the Data API, with the stream's ids. The API
-// lists trades late and its edge caches responses for minutes. The recent end of a range is therefore read again
-// until a response is proven to be newer. A range of the whole venue starts where the last proven response ended.
+// Back-fills from the Data API with the stream's ids. The API lists trades late and its edge caches responses, so the
+// end of a range is read again until a response is proven to be newer. A range of the venue starts where that ended.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
@@ -81,10 +80,7 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  /**
-   * Reads the makers of new rows. A row is the sum of its taker's fills, and the market channel did not cover them.
-   * Rows whose makers cannot be read stay unsplit.
-   */
+  /** A row is the sum of its taker's fills. Rows whose makers cannot be read stay unsplit. */
   async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
     const { walk, ledger, signal, counters } = this.#parts
     const makers = new Map<string, TradeRow[]>()
@@ -122,10 +118,7 @@ export class BackFill {
     })
   }
 
-  /**
-   * Yields one transaction per step. Equal rows belong to one transaction and are numbered together, because the
-   * stream may add another one in between. The transactions of a second are in the order of their first rows.
-   */
+  /** A transaction per step, in order of first rows: the stream may add an equal row between two steps. */
   *#byTransaction(
     rows: readonly TradeRow[],
     take: (some: readonly TradeRow[]) => void,

@@ -1,6 +1,5 @@
-// Splits a transaction's row into fills. The activity stream and the Data API have one row per transaction, at the
-// average price. The market channel sends a `last_trade_price` per fill, without the wallet. A row is split if its
-// size and dollars equal the sum of such messages.
+// Splits a row of the activity stream or the Data API, which is the average of a transaction, into the fills that
+// `last_trade_price` shows without a wallet, if size and dollars equal their sum.
 
 import { restPrice } from '../../../trade-parts.ts'
 import { complement, MICROS, sizeMicros } from '../../../units.ts'
@@ -37,10 +36,7 @@ export function fillsOf(
   return hasDollarsOf(row, fills) ? fills : 'unlike'
 }
 
-/**
- * The known fills of a row, and one more for the rest of its size and dollars; null if the fills are not part of
- * the row.
- */
+/** The known fills, and one for the rest of size and dollars; null if they are not part of the row. */
 export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): readonly Fill[] | null {
   const fills = distinct(trades.flatMap((trade) => inTokenOf(row, trade) ?? []))
   const size = row.size - sizeOf(fills)
@@ -48,10 +44,7 @@ export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): read
   return size <= SIZE_NOISE || price === null ? null : [...fills, { price, size: sizeMicros(size) }]
 }
 
-/**
- * The fills of a taker's row, from the rows of its makers: one for each order that it met. Returns null if their
- * sum differs from the row. The best price comes first, in the order of execution.
- */
+/** One fill per maker's order, best price first. Null if their sum differs from the row. */
 export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): readonly Fill[] | null {
   if (makers.length === 0) return null
   const fills = fillsOf(

@@ -1,13 +1,7 @@
-// Handles `last_trade_price` of the market channel. Each message is a fill without its wallet. It waits for the row
-// of its transaction on the activity stream (RTDS), which has the wallet and the sum. The row is then emitted as its
-// fills. A row that arrives first waits for its fills if the market channel has its token. After a timeout, a fill
-// without a row is emitted without a wallet, and a row without fills is emitted as one trade.
-//
-// `last_trade_price` is also the second source of trades while the activity stream counts as ended. Waiting fills are
-// then emitted, and later ones are emitted at once. Rows of the stream restore it as the source.
-//
-//   activity ──no row while last_trade_price flows, or refused──▶ last_trade_price
-//            ◀───────────────── rows of several matches ─────────
+// Each `last_trade_price` of the market channel is a fill without its wallet. It waits for the row of its transaction
+// on the activity stream, which is emitted as its fills; a row waits for its fills too. After a timeout a fill is
+// emitted without a wallet, a row as one trade. While the activity stream counts as ended, fills are emitted at once.
+// Rows of several matches restore it as the source.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
@@ -77,18 +71,12 @@ const SILENT_PERIODS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
 /** Matches after which the stream is the source again. */
 const MATCHES_BEFORE_BACK = 3
-/**
- * Maximum cached fills without a row, about 10 MB, and their retention time. Beyond either, the oldest transaction
- * is evicted, and emitted first if it waits. A repeat of an evicted transaction is emitted again under the same id.
- */
+/** About 10 MB. Beyond these the oldest transaction is evicted; its repeat is emitted under the same id. */
 export const LAST_TRADES_MAX = 32_768
 const RETAINED_MS = 600_000
 /** Maximum fills per transaction. Further ones are counted and left to the Data API. */
 export const FILLS_MAX = 256
-/**
- * A taker's row is the sum of its fills. If rows exceed their fills by this factor repeatedly, their unit has
- * changed.
- */
+/** If rows exceed the sum of their fills by this factor repeatedly, their unit has changed. */
 const FILL_RATIO_MAX = 100_000
 const SIZE_UNLIKE = { kind: 'rtds.field', name: 'size unlike last_trade_price' }
 const NAME = 'silent while last_trade_price flows'
@@ -405,10 +393,7 @@ export class LastTrades {
   }
 }
 
-/**
- * Whether two messages of a transaction are the same fill: equal, or one in the price of the other token. Equal
- * fills of one transaction count as one here; the Data API's row has their sum.
- */
+/** Equal, or one in the price of the other token. The Data API's row has the sum of equal fills. */
 function isRepeat(one: LastTrade, other: LastTrade): boolean {
   if (one.size !== other.size || one.market !== other.market) return false
   if (one.asset === other.asset) return one.price === other.price && one.side === other.side

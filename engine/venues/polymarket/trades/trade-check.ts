@@ -1,7 +1,5 @@
-// Checks doubtful trades against the Data API. A row that arrives twice may be a repeated message or a second equal
-// fill. A participant without its fill means that the fill was lost. One query covers a market and a few seconds. A
-// response without the row may be an older cached copy, so the query is repeated until a response is proven to be
-// newer.
+// Checks doubtful trades against the Data API: a row that arrived twice may be a second equal fill, and a participant
+// without its fill means that the fill was lost. The query repeats until a response is proven to be newer.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -42,10 +40,7 @@ const PAGE_ROWS = 200
 const SWEEP_MS = 500
 /** Concurrent queries. The token bucket of the Data API client limits them too. */
 const RUNNING_MAX = 4
-/**
- * Maximum markets in the queue, and rows in all checks, about 4 MB. When full, the venue's trades are reported as
- * suspect and back-filled.
- */
+/** About 4 MB. When full, the venue's trades are reported as suspect and back-filled. */
 const CHECKS_MAX = 1_024
 const ROWS_MAX = 16_384
 /** A participant's fill arrives before it or within this time. */

@@ -1,5 +1,4 @@
-// Combines the parts of Polymarket's trade feed: activity stream, `last_trade_price` as its substitute, ledger, check
-// of doubtful rows, and back-fill.
+// Combines the parts of Polymarket's trade feed.
 
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'

@@ -1,8 +1,6 @@
-// Assigns ids to Polymarket's trades, which have none, and emits their participants. The stream's `orders_matched`
-// and the Data API's /v2/trades (takers only) have one row per transaction. A row is split into fills if the market
-// channel has them (fills.ts), and each fill is a trade. Otherwise the row is one trade. An id is `<tx
-// hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`. Size and price are in millionths, and n numbers the equal trades
-// of a transaction from 0.
+// Assigns ids to trades, `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, and emits their participants. Stream
+// and Data API have one row per transaction; it is one trade, or one per fill (fills.ts). Size and price are in
+// millionths, and n numbers the equal trades of a transaction from 0.
 
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../../ids.ts'
@@ -42,10 +40,7 @@ export type Fill = Pick<TradeRow, 'price' | 'size'>
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
-/**
- * A hundred million contracts. No market of the venue has had as many, so a larger number is in another unit, such
- * as millionths.
- */
+/** No market has had as many contracts, so a larger number is in another unit. */
 export const SIZE_MAX_MICROS = 100_000_000 * MICROS
 
 /** Converts a wire row, or returns the reason why it is invalid. */
@@ -138,10 +133,7 @@ interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
   /** Called when a row is repeated or a participant has no fill. Only the Data API can resolve either. */
   readonly onSuspicion: (suspicion: Suspicion) => void
-  /**
-   * The fills of a row that the Data API has and the stream has not sent. null: unknown; 'expected': the stream
-   * will still send the row.
-   */
+  /** Fills of a row that only the Data API has; null: unknown; 'expected': the stream will still send it. */
   readonly fillsOf?: (row: TradeRow) => readonly Fill[] | null | 'expected'
 }
 
@@ -198,10 +190,7 @@ export class TradeLedger {
     return (this.#keys.get(existing.key)?.emitted ?? 0) > 0
   }
 
-  /**
-   * Adds one `orders_matched`, with its fills if known. The first row of a key is emitted; a further one may be a
-   * repeat.
-   */
+  /** Adds an `orders_matched`. The first row of a key is emitted; a further one may be a repeat. */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.withExistingKeys([given])
     if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
@@ -233,10 +222,7 @@ export class TradeLedger {
     this.#orphans.set(row.txHash, transaction)
   }
 
-  /**
-   * Replaces the keys of rows that were received before. Hosts compute an average price separately, so rounding may
-   * give another millionth.
-   */
+  /** Hosts compute an average price separately, so rounding may give another millionth and another key. */
   withExistingKeys(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
       const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
@@ -273,10 +259,7 @@ export class TradeLedger {
     }
   }
 
-  /**
-   * Applies a Data API response that covers whole seconds. Rows that the stream did not send, or sent fewer times,
-   * are emitted. The counts then equal the response, so that a later repeat triggers another check.
-   */
+  /** Emits rows that the stream did not send. Counts then equal the response, so a repeat is checked again. */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
     for (const numbered of numberRows(this.withExistingKeys(rows))) {
@@ -292,11 +275,7 @@ export class TradeLedger {
     return added
   }
 
-  /**
-   * Emits the rows of a back-fill, including known ones, because a market may have rejected them. A late copy on
-   * the stream does not count as a repeat. `fillsOf` returns the fills of a row that the market channel did not
-   * send.
-   */
+  /** Emits known rows too, because a market may have rejected them. A late copy is then no repeat. */
   addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
     for (const numbered of numberRows(this.withExistingKeys(rows))) {
       const count = this.#count(numbered.row.key)

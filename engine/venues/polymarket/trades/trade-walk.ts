@@ -1,8 +1,6 @@
-// Reads the Data API's trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read
-// from the newest trade back to the range's start. A cursor is a stable position, so new trades do not shift rows.
-// Cursors are cached, and later reads of older ranges start from them.
-// The first page may be an edge copy up to five minutes old. A trade that it lacks is proven absent only up to
-// `provenToMs`. Trades below 0.01 contracts are never listed; only the stream has them.
+// Reads trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read back from the
+// newest trade or a cached cursor, which is a stable position. A first page may be five minutes old: a trade that it
+// lacks is absent only up to `provenToMs`. Trades below 0.01 contracts are never listed.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -35,10 +33,7 @@ export interface WalkRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /**
-   * Number of earlier attempts. Each uses another page size and so another URL, which has no cached copy at the
-   * edge.
-   */
+  /** Number of earlier attempts. Each has another page size, and so a URL without a cached copy. */
   readonly attempt?: number
   /** Rows per page. */
   readonly rowsMax?: number
@@ -92,10 +87,7 @@ export class TradeWalk {
     this.#parts = parts
   }
 
-  /**
-   * Passes the range's rows to `onRows`, oldest first. Equal rows are distinct fills. The result states which part
-   * may be incomplete. Rejects with FetchError or SuspectAnswerError.
-   */
+  /** Passes rows to `onRows`, oldest first. Rejects with FetchError or SuspectAnswerError. */
   async read(
     range: WalkRange,
     onRows: (rows: readonly TradeRow[]) => void | Promise<void>,

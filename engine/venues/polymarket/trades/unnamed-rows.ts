@@ -1,5 +1,4 @@
-// Handles activity frames without `topic` and `type`, which do not show whether a row is the taker's match or one
-// wallet's part. Rows are held for one second per transaction; then the taker is chosen among them.
+// Activity frames without `topic` and `type` are held for a second per transaction; then the taker is chosen.
 
 import type { TimeMs } from '../../../units.ts'
 import type { WireTrade } from '../messages.ts'
@@ -34,10 +33,7 @@ export class UnnamedRows {
     else if (held.rows.length < ROWS_MAX) held.rows.push(unnamed)
   }
 
-  /**
-   * Removes and returns the transactions that are due. `tradeOf` returns a transaction's trade on the market
-   * channel, if known.
-   */
+  /** Removes the transactions that are due. `tradeOf`: the transaction's trade on the market channel. */
   takeDue(nowMs: number, tradeOf: (txHash: string) => LastTrade | null): readonly DecidedRows[] {
     const decided: DecidedRows[] = []
     for (const [txHash, { sinceMs, rows }] of this.#transactions) {

@@ -69,10 +69,7 @@ export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   return second >= SECOND_LOW && second <= SECOND_HIGH ? { second, wire } : null
 }
 
-/**
- * Converts one row of `/v2/activity`. A conversion has one row per market. Unknown kinds with dollars count as
- * income. Bets on several markets (combos) have their own events.
- */
+/** A conversion has one row per market. Unknown kinds with dollars are income. Combos have own events. */
 export function readActivity({ second, wire }: TimedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
@@ -87,10 +84,7 @@ export function readActivity({ second, wire }: TimedRow): ReadRow {
     : readIncome(wire, at)
 }
 
-/**
- * A fill of one wallet. The Data API's `usdc_size` is the amount paid or received, including the fee, so its
- * difference from price × size is the fee. The stream has no such field, and the fee is 0.
- */
+/** `usdc_size`, only in the Data API, includes the fee: its difference from price × size. */
 export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
   const { usd, fee } = dollarsOf(row, wire)
   return {
@@ -132,10 +126,7 @@ function readFill(wire: Json): ReadRow {
   return { kind: 'event', event: fillOf(row, fill, null), key: roleKey(wire) }
 }
 
-/**
- * A migration of contracts from a v1 market to protocol v2. No such row was available for verification. The new
- * position comes from the token, else from a v2 market with the outcome, else from the old market with the outcome.
- */
+/** To protocol v2, unverified. The new position: by token, else by v2 market, else by old market. */
 function readMigration(wire: Json, at: TimeMs): ReadRow {
   const size = roundSize(figure(wire.size))
   const token = newPosition(wire)
@@ -227,10 +218,7 @@ function tokenOf({ token_id: token }: Json): OutcomeId | null {
   return typeof token === 'string' && token !== '' ? outcomeId(token) : null
 }
 
-/**
- * An event of a combo. Its dollars are the amount that changed hands, including the fee, and the only source of its
- * result. A row without contracts and dollars, or of another kind, makes the result unknown.
- */
+/** Its dollars include the fee and are the only source of its result, which is unknown without them. */
 function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
   if (INCOMES.has(type)) return readIncome(wire, at)
   const size = roundSize(figure(wire.size))

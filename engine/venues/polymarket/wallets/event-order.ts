@@ -1,5 +1,4 @@
-// Orders the events of whole seconds for the accounting rules: by time, transaction and row. The rows of a
-// conversion, one per market whose No was given, become one event.
+// Orders events by time, transaction and row. Rows of a conversion, one per market, become one event.
 
 import { usdMicros } from '../../../units.ts'
 import { compareEvents, type WalletEvent } from '../../../wallet.ts'
@@ -16,10 +15,7 @@ export function inOrder(rows: readonly FoundEvent[]): readonly FoundEvent[] {
   return joinConversions(rows).sort((one, other) => compareEvents(one.event, other.event))
 }
 
-/**
- * Joins rows of one transaction and amount into one conversion. A market that occurs again starts another
- * conversion. The joined event has the position of its first row.
- */
+/** By transaction and amount. A market that occurs again starts another conversion. */
 function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
   const joined: FoundEvent[] = []
   const positions = new Map<string, number[]>()

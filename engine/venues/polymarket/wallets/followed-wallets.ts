@@ -38,11 +38,7 @@ export class FollowedWallets {
     this.#addresses.delete(address)
   }
 
-  /**
-   * Converts a `trades` row of the stream; null if its wallet is not followed. Each participant of a fill has such
-   * a row, including the taker, so `orders_matched` is not used. Repeats are not removed here; a read of the Data
-   * API corrects them.
-   */
+  /** Null: not followed. Each participant of a fill has a `trades` row. A later sync removes repeats. */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)
     // Combos come from syncs only, because the stream does not mark the rows of combos.

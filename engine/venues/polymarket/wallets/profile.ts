@@ -1,5 +1,4 @@
-// Reads a wallet's profile. Gamma has the owner's proxy address and the names. The Data API has wallets that traded
-// without a profile.
+// Reads a wallet's profile from Gamma. The Data API has wallets that traded without one.
 
 import { getIfFound, type HttpClient } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
@@ -35,10 +34,7 @@ export async function readProfile(
   return { proxy: address, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
-/**
- * The statistics count traded markets and are null for an unknown wallet. A known wallet may also have only split
- * or been paid.
- */
+/** Statistics count traded markets. A known wallet may also have only split or been paid. */
 export async function hasDone(
   data: DataApi,
   user: WalletAddress,

@@ -1,6 +1,5 @@
-// Determines whether a fill was a taker's or a maker's, which `/v2/activity` does not contain. `/v2/trades` lists
-// takers only, one row per transaction at its average price. A fill whose transaction, token and side are in that
-// list is a taker's. Any other fill is a maker's if the list is complete.
+// Roles of fills, which `/v2/activity` lacks. `/v2/trades` lists takers, one row per transaction, token and side; any
+// other fill is a maker's if the list is complete.
 
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -28,10 +27,7 @@ export function roleKey(wire: unknown): string | null {
   return `${hash.toLowerCase()} ${token} ${side}`
 }
 
-/**
- * The roles of the fills by key; null if the list was truncated or unreadable. Rejects only when `signal` is
- * aborted.
- */
+/** The roles by key; null if the list is incomplete. Rejects only when `signal` is aborted. */
 export async function readRoles(
   parts: { readonly data: DataApi; readonly counters: VenueCounters },
   request: RolesRequest,

@@ -1,7 +1,6 @@
-// Reads a wallet's activity from a given second on, oldest first, in whole seconds, with the cursors of
-// `/v2/activity`. A second is yielded once a later one was received. The end is accepted when another walk from the
-// last second on returns exactly that second again. A walk that is inconsistent restarts where the last one ended.
-// Rows that the venue omits, repeats or reorders mark the sync as incomplete.
+// Reads a wallet's activity, oldest first, in whole seconds. A second is yielded once a later one was received. The end
+// is accepted when a second walk returns the last second again. An inconsistent walk restarts where the last one ended;
+// rows omitted, repeated or reordered mark the sync as incomplete.
 
 import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'
@@ -33,10 +32,7 @@ interface WalletHistoryRequest {
 type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 
 const PATH = '/v2/activity'
-/**
- * The Data API lists a row some seconds after the chain. The maximum delay is not documented. Younger seconds may
- * still gain rows. The stream's check (engine/venues/polymarket/trades/trade-check.ts) waits about as long.
- */
+/** The Data API lists rows some undocumented seconds late, so younger seconds may gain rows. */
 const INDEXED_AFTER_MS = MINUTE_MS
 /** Attempts of an inconsistent walk, with a pause between them. */
 const TRIES = 3
@@ -147,10 +143,7 @@ class HistoryReader {
     return false
   }
 
-  /**
-   * Walks from `startS` to the end by cursors and skips rows before the next second. 'unfit': the responses
-   * contradict the request or each other. Rows that were yielded before stay valid.
-   */
+  /** 'unfit': the responses contradict the request or each other. Rows yielded before stay valid. */
   async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
     const border = this.#border
     const due = [...this.#guard, ...border]
@@ -267,19 +260,13 @@ class HistoryReader {
     return isSeen
   }
 
-  /**
-   * Marks rows of this second as possibly missing: permanently if the second is settled, otherwise until it is read
-   * again.
-   */
+  /** Rows may be missing: for good if the second is settled, else until it is read again. */
   #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
     else this.#isTailComplete = false
   }
 
-  /**
-   * Whether the venue has any activity of the wallet, or has no valid response. In both cases an empty history is
-   * not accepted.
-   */
+  /** Whether an empty history is wrong: the wallet has activity, or no valid response. */
   async #hasPast(): Promise<boolean> {
     try {
       return await this.#hasDoneOrHeld()
