@@ -1,6 +1,7 @@
 // Matches games: exact identities first, then shortened names, then neighbouring days if no pair meets so soon again.
 
 import { ByVenue } from '../by-venue.ts'
+import { addTo } from '../grouping.ts'
 import type { VenueKey } from '../ids.ts'
 import { runToEnd, type SlicedWork } from '../time-slices.ts'
 import { HOUR_MS } from '../units.ts'
@@ -126,11 +127,7 @@ class Pairing {
       const { date } = game.clue
       const ofDate = index.get(date) ?? new Map<string, VenueGame[]>()
       index.set(date, ofDate)
-      for (const mark of marks(game)) {
-        const existing = ofDate.get(mark)
-        if (existing === undefined) ofDate.set(mark, [game])
-        else existing.push(game)
-      }
+      for (const mark of marks(game)) addTo(ofDate, mark, game)
       yield
     }
     return index
@@ -199,26 +196,18 @@ function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   const marks = new Set<string>([pair])
   clue.sides.forEach((side, index) => {
     for (const word of (teams[index] ?? '').split(' ')) marks.add(word)
-    if (clue.league.kind === 'player') marks.add(`:${side.code.slice(0, 2)}`)
-    else marks.add(`:${side.code.slice(0, 3)}`)
-    if (clue.league.kind === 'player') {
-      for (const word of squeezedWords(side.name)) marks.add(word)
-    }
+    const isPlayer = clue.league.kind === 'player'
+    marks.add(`:${side.code.slice(0, isPlayer ? 2 : 3)}`)
+    if (isPlayer) for (const word of side.name.split(/\s+/)) marks.add(squeezeName(word))
   })
   return marks
 }
 
-function squeezedWords(name: string): readonly string[] {
-  return name.split(/\s+/).map(squeezeName)
-}
-
 /** 0: different games. Otherwise the certainty. Matching starts break ties between a day's two games. */
 function scoreOf(a: VenueGame, b: VenueGame): number {
-  const isStrange = a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)
-  if (isStrange) return 0
-  const straight = pairScore(a, b, 0)
+  if (a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)) return 0
   const swapped = a.teams.length === 2 ? pairScore(a, b, 1) : 0
-  const score = Math.max(straight, swapped)
+  const score = Math.max(pairScore(a, b, 0), swapped)
   if (score === 0) return 0
   if (a.startMs !== null && b.startMs !== null) {
     const apartMs = Math.abs(a.startMs - b.startMs)

@@ -1,5 +1,6 @@
 // Groups one venue's clues into games: by anchor, or by pair and day unless number or start show two meetings.
 
+import { addTo } from '../grouping.ts'
 import type { SlicedWork } from '../time-slices.ts'
 import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
@@ -34,9 +35,7 @@ export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): Sliced
   for (const clue of byAnchor.values()) {
     const teams = teamsOf(clue, table)
     const key = `${clue.date}/${clue.league.name}/${pairOf(teams)}`
-    const same = byPair.get(key)
-    if (same === undefined) byPair.set(key, [{ clue, teams }])
-    else same.push({ clue, teams })
+    addTo(byPair, key, { clue, teams })
     yield
   }
   const games: VenueGame[] = []

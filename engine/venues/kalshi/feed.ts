@@ -2,6 +2,7 @@
 
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
+import { addTo } from '../../grouping.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
@@ -206,10 +207,7 @@ export class KalshiFeed implements VenueFeed {
     const bySocket = new Map<BookSocket, string[]>()
     for (const ticker of tickers) {
       const socket = this.#socketOf.get(ticker)
-      if (socket === undefined) continue
-      const list = bySocket.get(socket)
-      if (list === undefined) bySocket.set(socket, [ticker])
-      else list.push(ticker)
+      if (socket !== undefined) addTo(bySocket, socket, ticker)
     }
     return bySocket
   }

@@ -4,7 +4,7 @@
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
-import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
+import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
 import { type FrameTap, feedReporter } from '../socket-feed.ts'
@@ -25,6 +25,7 @@ import { type MarketTrack, Tracks } from './book/tracks.ts'
 import type { DataApi } from './data-api.ts'
 import { PolymarketMap } from './map.ts'
 import { TradeFeed } from './trades/trade-feed.ts'
+import type { FollowedWallets } from './wallets/followed-wallets.ts'
 
 interface PolymarketFeedParts {
   readonly venue: VenueParts
@@ -34,6 +35,10 @@ interface PolymarketFeedParts {
   readonly marketWs: string
   readonly rtdsWs: string
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
+  /** Started and stopped with the feed. */
+  readonly pollers: readonly { start(): void; stop(): Promise<void> }[]
+  /** Stopped with the feed. */
+  readonly clients: readonly HttpClient[]
   readonly options: PolymarketFeedOptions
 }
 
@@ -137,17 +142,19 @@ export class PolymarketFeed implements VenueFeed {
     const auditEveryMs = this.#parts.options.auditEveryMs ?? AUDIT_EVERY_MS
     this.#stopTimers.push(clock.every(SWEEP_MS, () => this.#sweep()))
     this.#stopTimers.push(clock.every(auditEveryMs, () => void this.#runAudit()))
-    this.#connections.start()
-    this.#trades.start()
+    for (const each of [this.#connections, this.#trades, ...this.#parts.pollers]) each.start()
   }
 
   async stop(): Promise<void> {
+    const { pollers, clients } = this.#parts
     this.#isStopped = true
     this.#aborter.abort()
     for (const stop of this.#stopTimers) stop()
     this.#stopTimers = []
     this.#resyncs.stop()
-    await Promise.all([this.#connections.stop(), this.#trades.stop()])
+    const stopping = [this.#connections, this.#trades, ...pollers].map((each) => each.stop())
+    for (const client of clients) client.stop()
+    await Promise.all(stopping)
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -190,15 +197,12 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   fetchTrades(range: TradesRange): Promise<TradesRead> {
-    return this.#trades.fetch(range)
+    return this.#trades.backFill.fetch(range)
   }
 
-  follow(address: WalletAddress): void {
-    this.#trades.follow(address)
-  }
-
-  unfollow(address: WalletAddress): void {
-    this.#trades.unfollow(address)
+  /** The wallets whose fills are emitted as `walletFill`. */
+  get followed(): FollowedWallets {
+    return this.#trades.followed
   }
 
   health(): FeedHealth {

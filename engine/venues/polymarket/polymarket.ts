@@ -54,6 +54,7 @@ export function openPolymarket(
   const dataApi = new DataApi({ client: clients.data, drift })
   const { gamma, clob } = clients
   const fees = new PolymarketFees({ clob, clock, counters, emit: parts.emit })
+  const interest = new PolymarketOpenInterest({ data: dataApi, clock, counters, emit: parts.emit })
   const feed = new PolymarketFeed({
     venue: parts,
     counters,
@@ -62,10 +63,11 @@ export function openPolymarket(
     marketWs: hosts.marketWs,
     rtdsWs: hosts.rtdsWs,
     onFees: (market, stated) => fees.note(market, stated),
+    pollers: [fees, interest],
+    clients: Object.values(clients),
     options,
   })
   drift.probes.add(polymarketProbes({ gamma, data: clients.data, drift, log }))
-  const interest = new PolymarketOpenInterest({ data: dataApi, clock, counters, emit: parts.emit })
   const completed: PolymarketFees['completed'] = (market) =>
     interest.completed(fees.completed(market))
   const catalog = new PolymarketCatalog({ clock, gamma, counters, fees: { completed } })
@@ -83,32 +85,13 @@ export function openPolymarket(
       history: (query, onEvents, signal) => readWalletHistory(walletParts, query, onEvents, signal),
       positions: (address, signal) => readPositions(comparing, address, signal),
       group: (market, signal) => catalog.group(market, signal),
-      follow: (address) => feed.follow(address),
-      unfollow: (address) => feed.unfollow(address),
+      follow: (address) => feed.followed.follow(address),
+      unfollow: (address) => feed.followed.unfollow(address),
     },
     catalog,
     pastPrices: new PolymarketPastPrices({ clob, counters }),
     teams: (signal) => readTeams({ gamma, counters }, signal),
-    feed: {
-      start: () => {
-        feed.start()
-        fees.start()
-        interest.start()
-      },
-      stop: async () => {
-        const stopped = Promise.all([feed.stop(), fees.stop(), interest.stop()])
-        for (const each of Object.values(clients)) each.stop()
-        await stopped
-      },
-      watch: (markets) => feed.watch(markets),
-      unwatch: (ids) => feed.unwatch(ids),
-      resync: (outcomes) => feed.resync(outcomes),
-      read: (what) => feed.read(what),
-      reconnect: (reason) => feed.reconnect(reason),
-      fetchTrades: (range) => feed.fetchTrades(range),
-      health: () => feed.health(),
-      readBooks: (outcomes) => feed.readBooks(outcomes),
-    },
+    feed,
   }
 }
 

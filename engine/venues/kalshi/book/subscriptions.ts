@@ -1,6 +1,7 @@
 // A connection's markets by subscription (sid), and the commands for it. A gap makes all markets of a sid suspect, so
 // sids are small. A server may merge them into one (ws_orderbook_stream.json: `ok` instead of `subscribed`).
 
+import { addTo } from '../../../grouping.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
@@ -98,7 +99,7 @@ export class Subscriptions {
       if (sid === undefined) continue
       this.#sidOf.delete(ticker)
       this.#groups.get(sid)?.delete(ticker)
-      bySid.set(sid, [...(bySid.get(sid) ?? []), ticker])
+      addTo(bySid, sid, ticker)
     }
     for (const [sid, removed] of bySid) this.#drop(sid, removed)
   }
@@ -253,10 +254,7 @@ export class Subscriptions {
       if (request !== undefined && nowMs - request.atMs < SNAPSHOT_EVERY_MS) continue
       const sid = this.#sidOf.get(ticker)
       this.#wanted.delete(ticker)
-      if (sid === undefined) continue
-      const list = bySid.get(sid)
-      if (list === undefined) bySid.set(sid, [ticker])
-      else list.push(ticker)
+      if (sid !== undefined) addTo(bySid, sid, ticker)
     }
     for (const [sid, tickers] of bySid) {
       for (let start = 0; start < tickers.length; start += COMMAND_TICKERS_MAX) {

@@ -1,6 +1,7 @@
 // The market-channel sockets. Both tokens of a market are on one socket, so that its messages arrive in order.
 
 import type { VenueEvent } from '../../../events.ts'
+import { addTo } from '../../../grouping.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/row-checks.ts'
@@ -137,9 +138,7 @@ export class BookConnections {
       }
       track.connection = connection.number
       connection.tracks.add(track)
-      const list = added.get(connection)
-      if (list === undefined) added.set(connection, [track])
-      else list.push(track)
+      addTo(added, connection, track)
     }
     for (const [connection, list] of added) {
       if (connection.socket.isOpen) this.#send(connection, list, 'subscribe')
@@ -184,10 +183,7 @@ export class BookConnections {
     const lists = new Map<BookConnection, MarketTrack[]>()
     for (const track of tracks) {
       const connection = this.#connections.get(track.connection)
-      if (connection === undefined) continue
-      const list = lists.get(connection)
-      if (list === undefined) lists.set(connection, [track])
-      else list.push(track)
+      if (connection !== undefined) addTo(lists, connection, track)
     }
     return lists
   }

@@ -3,6 +3,7 @@
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
+import { addTo } from '../../../grouping.ts'
 import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
@@ -127,9 +128,7 @@ export class BackFill {
       const second = rows[from]?.timeMs
       const ofSecond = new Map<string, TradeRow[]>()
       for (let row = rows[from]; row?.timeMs === second && row !== undefined; row = rows[from]) {
-        const some = ofSecond.get(row.txHash)
-        if (some === undefined) ofSecond.set(row.txHash, [row])
-        else some.push(row)
+        addTo(ofSecond, row.txHash, row)
         from += 1
       }
       for (const some of ofSecond.values()) {

@@ -1,10 +1,9 @@
 // Combines the parts of Polymarket's trade feed.
 
 import type { TradesSource, VenueEvent } from '../../../events.ts'
-import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { FrameTap, SocketFeed } from '../../socket-feed.ts'
-import type { TradesRange, TradesRead, VenueParts } from '../../venue.ts'
+import type { VenueParts } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import type { DataApi } from '../data-api.ts'
 import { FollowedWallets } from '../wallets/followed-wallets.ts'
@@ -32,10 +31,10 @@ interface TradeFeedParts {
 const TRADE_INCOMPLETE = { kind: 'ws.last_trade_price', name: 'no whole trade' }
 
 export class TradeFeed {
+  readonly backFill: BackFill
+  readonly followed: FollowedWallets
   readonly #activity: ActivityFeed
-  readonly #backFill: BackFill
   readonly #check: TradeCheck
-  readonly #followed: FollowedWallets
   readonly #lastTrades: LastTrades
   readonly #drift: VenueCounters['drift']
 
@@ -62,7 +61,7 @@ export class TradeFeed {
     const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.reportGap(sinceMs, reason)
     const onChecked = (outcome: string) => counters.ignored(outcome)
     const followed = new FollowedWallets({ counters, roleOf: (row) => ledger.roleOf(row) })
-    this.#followed = followed
+    this.followed = followed
     this.#lastTrades = new LastTrades({
       ...{ clock, counters, ledger, emit, isStreamed: parts.isStreamed },
       noDataAfterMs: parts.noDataAfterMs,
@@ -75,7 +74,7 @@ export class TradeFeed {
     })
     this.#activity = new ActivityFeed({ ...parts, ledger, followed, lastTrades: this.#lastTrades })
     this.#check = new TradeCheck({ clock, walk, onGivenUp, onChecked }, ledger)
-    this.#backFill = new BackFill({ clock, walk, ledger, counters, emit, onGivenUp, signal })
+    this.backFill = new BackFill({ clock, walk, ledger, counters, emit, onGivenUp, signal })
   }
 
   get socket(): SocketFeed {
@@ -114,18 +113,5 @@ export class TradeFeed {
   marketChannelUp(sinceMs: TimeMs): void {
     if (this.source === 'activity') return
     this.#activity.reportGap(sinceMs, 'the market channel was down')
-  }
-
-  fetch(range: TradesRange): Promise<TradesRead> {
-    return this.#backFill.fetch(range)
-  }
-
-  /** From this call on the wallet's fills are emitted as `walletFill`. */
-  follow(address: WalletAddress): void {
-    this.#followed.follow(address)
-  }
-
-  unfollow(address: WalletAddress): void {
-    this.#followed.unfollow(address)
   }
 }
