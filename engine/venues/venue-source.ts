@@ -28,17 +28,8 @@ export async function openSource(
     return { addresses, stop: async () => undefined }
   }
   const { sim, logLevel } = config
-  const simulator = await spawnSimulator({
-    seed: sim.seed,
-    marketsPerVenue: sim.marketsPerVenue,
-    v2Share: sim.v2Share,
-    messagesPerSecond: sim.messagesPerSecond,
-    gapsPerMinute: sim.gapsPerMinute,
-    faults: sim.faults,
-    activityEndsS: sim.activityEndsS,
-    logLevel,
-    ...parts,
-  })
+  const { port: _port, ...world } = sim
+  const simulator = await spawnSimulator({ ...world, logLevel, ...parts })
   const { urls } = simulator
   const kalshi = {
     restUrl: urls.kalshiRest,

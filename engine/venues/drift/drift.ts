@@ -89,9 +89,11 @@ export class Drift implements AnswerWatch, DriftNotes {
     entry.count += 1
     entry.lastMs = this.#parts.clock.nowMs()
     if (entry.count === 1) {
+      const { venue, metrics } = this.#parts
+      const labels = { venue: venue.key, kind, name: entry.name, weight }
       entry.weight = weight
       entry.sample = printable(sample, SAMPLE_CHARACTERS_MAX)
-      entry.counter = this.#counterOf(entry)
+      entry.counter = metrics.count('venue_drift_total', DRIFT_HELP, labels)
       this.#logEntry(entry)
     }
     entry.counter?.inc()
@@ -132,24 +134,10 @@ export class Drift implements AnswerWatch, DriftNotes {
     // Kinds are a fixed set, so one 'other' entry per kind keeps the table bounded.
     if (this.#entries.size >= NAMES_MAX && name !== OTHER) return this.#entryOf(kind, OTHER)
     const nowMs = this.#parts.clock.nowMs()
-    const times = { firstMs: nowMs, lastMs: nowMs }
-    const created: TableEntry = {
-      kind,
-      name,
-      weight: 'loss',
-      ...times,
-      count: 0,
-      sample: '',
-      counter: null,
-    }
+    const times = { firstMs: nowMs, lastMs: nowMs, count: 0 }
+    const created: TableEntry = { kind, name, weight: 'loss', ...times, sample: '', counter: null }
     this.#entries.set(key, created)
     return created
-  }
-
-  #counterOf({ kind, name, weight }: DriftEntry): Count {
-    const labels = { venue: this.#parts.venue.key, kind, name, weight }
-    const help = 'Findings that the code of a venue does not know, by kind and name.'
-    return this.#parts.metrics.count('venue_drift_total', help, labels)
   }
 
   #logEntry(entry: DriftEntry): void {
@@ -167,6 +155,7 @@ export interface DriftParts {
 }
 
 const OTHER = 'other'
+const DRIFT_HELP = 'Findings that the code of a venue does not know, by kind and name.'
 
 /** Formats one entry: `drift venue_a gamma.version=v3 first=12:03:11 count=2 sample="…"`. */
 export function driftLine(venue: string, entry: DriftEntry): string {
@@ -179,14 +168,10 @@ export function driftLine(venue: string, entry: DriftEntry): string {
 /** Returns text of at most `charactersMax` visible characters. Other values are written as JSON. */
 function printable(value: unknown, charactersMax: number): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
-  const cut = text.slice(0, charactersMax)
-  return cut.replace(/\p{C}+/gu, ' ')
+  return text.slice(0, charactersMax).replace(/\p{C}+/gu, ' ')
 }
 
 /** Replaces each segment that identifies a market, event or wallet by `:id`. */
 function pathForm(path: string): string {
-  return path
-    .split('/')
-    .map((part) => (ID_SEGMENT.test(part) ? ':id' : part))
-    .join('/')
+  return path.replace(/[^/]+/g, (part) => (ID_SEGMENT.test(part) ? ':id' : part))
 }

@@ -1,8 +1,7 @@
 // Runs requests that only check a venue for changes, one after the other, at the start and every hour. A failed probe
 // is not drift by itself; the client's watch records unexpected responses.
 
-import type { Clock, StopTimer } from '../../clock.ts'
-import { onAbort } from '../../on-abort.ts'
+import { type Clock, pause, type StopTimer } from '../../clock.ts'
 import type { Log } from '../../process/log.ts'
 
 /** One probe. It records drift itself, and rejects if the venue does not respond. */
@@ -62,21 +61,16 @@ export class DriftProbes {
   async #runOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()
-    const end = () => ending.abort()
-    const ignore = onAbort(signal, end)
-    const stopTimer = clock.after(PROBE_MS_MAX, end)
+    // A probe that ignores its signal must not delay the others.
+    const late = pause(clock, PROBE_MS_MAX, signal).then(() => {
+      ending.abort()
+      return false
+    })
     try {
-      // A probe that ignores its signal must not delay the others.
-      const late = new Promise<boolean>((resolve) => {
-        ending.signal.addEventListener('abort', () => resolve(false), { once: true })
-      })
       return await Promise.race([probe(ending.signal).then(() => true), late])
     } catch (error) {
       if (!signal.aborted) log.debug({ probe: name, err: error }, 'a question was not answered')
       return false
-    } finally {
-      stopTimer()
-      ignore?.()
     }
   }
 }

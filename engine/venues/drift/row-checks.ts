@@ -51,8 +51,7 @@ export function checkFields(
   const [first] = records
   for (const [field, type] of Object.entries(needed)) {
     const mismatch = fieldMismatch(records, field, type)
-    if (mismatch === 'missing') drift.note(`${kind}.field`, `${field} missing`, first)
-    else if (mismatch !== null) drift.note(`${kind}.field`, `${field} is ${mismatch}`, first)
+    if (mismatch !== null) drift.note(`${kind}.field`, `${field} ${mismatch}`, first)
   }
 }
 
@@ -61,7 +60,7 @@ function fieldMismatch(
   records: readonly Readonly<Record<string, unknown>>[],
   field: string,
   type: FieldType,
-): FieldType | 'missing' | null {
+): string | null {
   let isPresent = false
   let other: FieldType | null = null
   for (const { [field]: value } of records) {
@@ -72,21 +71,18 @@ function fieldMismatch(
     if (type === 'any' || found === type) return null
     other ??= found
   }
-  return isPresent ? other : 'missing'
+  if (!isPresent) return 'missing'
+  return other === null ? null : `is ${other}`
 }
 
 function typeOf(value: unknown): FieldType {
   if (Array.isArray(value)) return 'list'
-  switch (typeof value) {
-    case 'string':
-      return 'text'
-    case 'number':
-      return 'number'
-    case 'boolean':
-      return 'flag'
-    default:
-      return 'object'
+  const names: Readonly<Record<string, FieldType>> = {
+    string: 'text',
+    number: 'number',
+    boolean: 'flag',
   }
+  return names[typeof value] ?? 'object'
 }
 
 /** The kind under which catalogue rows are counted. */
