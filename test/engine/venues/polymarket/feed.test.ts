@@ -46,6 +46,24 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
   return { stub, clock, feed, events, metrics, ofKind, feedEvents, trades, drift }
 }
 
+const AUDITED: PolymarketFeedOptions = { bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 }
+
+/** A started feed whose subscriptions of trades and of these markets' books have arrived. */
+async function watching(
+  t: TestContext,
+  markets: readonly number[],
+  options?: PolymarketFeedOptions,
+) {
+  const opened = await openFeed(t, options)
+  const { stub, feed } = opened
+  feed.start()
+  if (markets.length > 0) feed.watch(markets.map((number) => market(number)))
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'trades subscribed')
+  const areBooked = () => markets.length === 0 || commands(books(stub)[0]).length === 1
+  await until(areBooked, 'books subscribed')
+  return opened
+}
+
 /** Lets the loop turn until the condition holds; network and timers of others run meanwhile. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let round = 0; round < 20_000; round += 1) {
@@ -153,10 +171,7 @@ test('distributes markets over sockets with both tokens on one socket, and sets 
 })
 
 test('reports the outcomes of a lost socket as down, reconnects and resubscribes', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind } = await watching(t, [1])
   clock.advance(1_000)
   send(books(stub)[0], [book('11', START_MS), book('12', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -175,10 +190,7 @@ test('reports the outcomes of a lost socket as down, reconnects and resubscribes
 })
 
 test('sends PING every ten seconds and does not count PONG and notices as data', async (t) => {
-  const { stub, feed, clock } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, feed, clock } = await watching(t, [1])
   clock.advance(10_000)
   await until(() => books(stub)[0]?.received.includes('PING') === true, 'PING')
   send(books(stub)[0], 'PONG')
@@ -189,12 +201,7 @@ test('sends PING every ten seconds and does not count PONG and notices as data',
 
 const COMPLETE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
 test('marks a book as suspect when its hash contradicts a change, and reports missing hashes or best prices', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
-    ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
-  })
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind, drift } = await watching(t, [1, 2], AUDITED)
   const change = (asset: string, more: object) => ({
     event_type: 'price_change',
     timestamp: String(START_MS + 5),
@@ -232,10 +239,7 @@ test('marks a book as suspect when its hash contradicts a change, and reports mi
 })
 
 test('reads books under hexadecimal ids, and marks the market or connection of an unknown token as suspect', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1), market(2), market(3)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, feed, clock, feedEvents, ofKind, drift } = await watching(t, [1, 2, 3])
   feed.unwatch([nativeMarketId('0x3')])
   const gaps = () => feedEvents('feedGap', 'books').flatMap(({ outcomes }) => outcomes)
   const change = (asset: string, marketId = '0x') => ({
@@ -270,10 +274,7 @@ test('reads books under hexadecimal ids, and marks the market or connection of a
 })
 
 test('reports an unreadable book as a gap of its market and requests a snapshot', async (t) => {
-  const { stub, feed, clock, feedEvents, metrics } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, metrics } = await watching(t, [1, 2])
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   clock.advance(2_000)
   send(books(stub)[0], { ...book('11', START_MS + 5), bids: [{ price: '0.1234567', size: '1' }] })
@@ -311,10 +312,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
 })
 
 test('batches snapshot requests, one batch a second, and slows down while no snapshot arrives', async (t) => {
-  const { stub, feed, clock, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, feed, clock, ofKind } = await watching(t, [1, 2])
   const subscribed = () =>
     commands(books(stub)[0]).filter((command) => command.operation === 'subscribe').length
   const ask = async (advanceMs: number) => {
@@ -352,10 +350,7 @@ test('batches snapshot requests, one batch a second, and slows down while no sna
 })
 
 test('replaces a connected socket that does not send a requested book', async (t) => {
-  const { stub, feed, clock, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, ofKind } = await watching(t, [1])
   for (let second = 0; second < 12; second += 1) {
     clock.advance(1_000)
     await new Promise((resolve) => setImmediate(resolve))
@@ -367,10 +362,7 @@ test('replaces a connected socket that does not send a requested book', async (t
 })
 
 test('requests a book when none follows a tick change within a second', async (t) => {
-  const { stub, feed, clock, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, ofKind } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
   clock.advance(5_000)
@@ -417,9 +409,7 @@ test('reports refused handshakes of the book stream and the activity stream', as
 })
 
 test('emits every fill once, including in unknown markets, and reports when a lost stream was last current', async (t) => {
-  const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
-  feed.start()
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, trades } = await watching(t, [])
   assert.deepEqual(commands(sockets(stub, '/rtds')[0])[0], {
     action: 'subscribe',
     subscriptions: [{ topic: 'activity', type: '*' }],
@@ -454,9 +444,7 @@ test('dates the loss of an activity stream during a read pause to the start of t
 })
 
 test('reads activity frames without topic and type, and identifies the taker among a transaction’s rows', async (t) => {
-  const { stub, feed, clock, trades, ofKind, drift } = await openFeed(t)
-  feed.start()
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const { stub, clock, trades, ofKind, drift } = await watching(t, [])
   const bare = (more: Partial<WireTrade>) =>
     send(sockets(stub, '/rtds')[0], { connection_id: 'x', payload: row(more) })
   bare({ transactionHash: '0xalone' })
@@ -490,9 +478,7 @@ test('reads activity frames without topic and type, and identifies the taker amo
 })
 
 test('reports an activity stream that carries only unrelated frames as a loss', async (t) => {
-  const { stub, feed, clock, metrics, drift } = await openFeed(t)
-  feed.start()
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const { stub, clock, metrics, drift } = await watching(t, [])
   for (let frame = 0; frame < 20; frame += 1) {
     send(sockets(stub, '/rtds')[0], { topic: 'activity_v2', type: 'fills', payload: {} })
   }
@@ -535,11 +521,7 @@ test('reconnects a silent activity stream while last_trade_price arrives, even w
 })
 
 test('falls back to last_trade_price while the activity stream is silent, emits each trade once, and reports the source', async (t) => {
-  const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
-  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  const { stub, feed, clock, feedEvents, trades } = await watching(t, [1])
   const rtds = () => sockets(stub, '/rtds').at(-1)
   send(books(stub)[0], [book('11', START_MS)])
   const tx = (number: number) => ({ transaction_hash: `0x${number}` })
@@ -579,11 +561,7 @@ test('falls back to last_trade_price while the activity stream is silent, emits 
 })
 
 test('emits each fill once, with its wallet, whichever source comes first', async (t) => {
-  const { stub, feed, clock, trades } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
-  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  const { stub, feed, clock, trades } = await watching(t, [1])
   send(books(stub)[0], [book('11', START_MS)])
   const rows = ['0xa', '0xb', '0xc'].map((transactionHash) =>
     row({ transactionHash, size: 10, price: 0.5070000012 }),
@@ -634,11 +612,7 @@ test('emits each fill once, with its wallet, whichever source comes first', asyn
 })
 
 test('falls back to last_trade_price at once when the venue refuses the activity subscription', async (t) => {
-  const { stub, feed, trades } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
-  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  const { stub, feed, trades } = await watching(t, [1])
   send(books(stub)[0], lastTrade())
   send(sockets(stub, '/rtds')[0], { message: 'Invalid request body', connectionId: 'x' })
   await until(() => trades().length === 1, 'what waited')
@@ -649,10 +623,7 @@ test('falls back to last_trade_price at once when the venue refuses the activity
 })
 
 test('checks a silent book socket over REST, reports a gap on a difference, and reconnects', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind } = await watching(t, [1, 2])
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
   const requested = () => stub.requests.filter(({ path }) => path === '/books').length
@@ -678,9 +649,7 @@ test('checks a silent book socket over REST, reports a gap on a difference, and 
 })
 
 test('resolves repeated rows and participants without a fill through the Data API', async (t) => {
-  const { stub, feed, clock, trades, ofKind } = await openFeed(t)
-  feed.start()
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const { stub, clock, trades, ofKind } = await watching(t, [])
   const equal = dataRow(row())
   const lost = row({ transactionHash: '0xlost', conditionId: '0x2', asset: '21' })
   let isIndexed = false
@@ -716,9 +685,7 @@ test('resolves repeated rows and participants without a fill through the Data AP
 })
 
 test('back-fills trades with the same ids as the stream and rereads the most recent range', async (t) => {
-  const { stub, feed, clock, trades } = await openFeed(t)
-  feed.start()
-  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const { stub, feed, clock, trades } = await watching(t, [])
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
   await until(() => trades().length === 1, 'streamed')
   const late = dataRow(row({ transactionHash: '0xlate' }))
@@ -737,13 +704,7 @@ test('back-fills trades with the same ids as the stream and rereads the most rec
 })
 
 test('reports a gap of one market when REST contradicts its book twice', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookNoDataAfterMs: 3_600_000,
-    auditEveryMs: 5_000,
-  })
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind } = await watching(t, [1, 2], AUDITED)
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
   stub.rest = ({ path }) =>
@@ -763,12 +724,7 @@ test('reports a gap of one market when REST contradicts its book twice', async (
 
 test('does not mark a correct book as stale when one of two REST samples is a ghost book', async (t) => {
   for (const isGhostFirst of [true, false]) {
-    const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-      ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
-    })
-    feed.start()
-    feed.watch([market(1)])
-    await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+    const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
     send(books(stub)[0], book('11', START_MS))
     await until(() => ofKind('bookSnapshot').length === 1, 'book')
     const good = { ...book('11', START_MS + 1), hash: 'good' }
@@ -791,10 +747,7 @@ test('does not mark a correct book as stale when one of two REST samples is a gh
 })
 
 test('reads requested books over REST and delivers them as out of order', async (t) => {
-  const { stub, feed, ofKind } = await openFeed(t)
-  feed.start()
-  feed.watch([market(1), market(2)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, feed, ofKind } = await watching(t, [1, 2])
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
   feed.readBooks([outcomeId('11'), outcomeId('21'), outcomeId('nobody')])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
@@ -806,13 +759,7 @@ test('reads requested books over REST and delivers them as out of order', async 
 })
 
 test('does not suspect a stream that catches up between REST samples', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookNoDataAfterMs: 3_600_000,
-    auditEveryMs: 5_000,
-  })
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 2_000, '0.45')] : [])
@@ -829,13 +776,7 @@ test('does not suspect a stream that catches up between REST samples', async (t)
 })
 
 test('does not suspect a venue that stamps REST books with the request time', async (t) => {
-  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookNoDataAfterMs: 3_600_000,
-    auditEveryMs: 5_000,
-  })
-  feed.start()
-  feed.watch([market(1)])
-  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const { stub, clock, feedEvents, ofKind } = await watching(t, [1], AUDITED)
   send(books(stub)[0], book('11', START_MS))
   await until(() => ofKind('bookSnapshot').length === 1, 'book')
   stub.rest = ({ path }) => (path === '/books' ? [book('11', clock.nowMs())] : [])
