@@ -4,8 +4,7 @@ import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
-import { AnswerCache } from './records/answer-cache.ts'
-import { MarketAnswerCache } from './records/market-answer-cache.ts'
+import { AnswerCache } from './records/fact-cache.ts'
 import { MarketRecords } from './records/markets.ts'
 import type { Route } from './request/route.ts'
 import { accountRoutes } from './routes/accounts.ts'
@@ -60,17 +59,8 @@ export function api(parts: ApiParts): readonly Route[] {
   const { engine, clock, channels = CHANNELS, eventTypes = EVENTS } = parts
   const { catalog, version } = engine
   const records = new MarketRecords(engine.matches)
-  const marketAnswers = new MarketAnswerCache(engine)
   const answers = new AnswerCache()
-  const shared = {
-    engine,
-    catalog,
-    clock,
-    records,
-    marketAnswers,
-    answers,
-    issuer: parts.servedBy ?? null,
-  }
+  const shared = { engine, catalog, clock, records, answers, issuer: parts.servedBy ?? null }
   const { names } = catalog
   const webhooks = {
     ...{ webhooks: engine.webhooks, catalog, policy: parts.webhookPolicy },

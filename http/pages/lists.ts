@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { AnswerCache, Fact } from '../records/answer-cache.ts'
+import type { AnswerCache, Fact } from '../records/fact-cache.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { seconds } from './time-range.ts'
@@ -71,7 +71,7 @@ function answered<Page extends ListPage>(
     return answer(page, next === null ? null : cursors.encode(next, binding))
   }
   const { limit, offset, cursor = '' } = query
-  return cache.answers.answer(
+  return cache.answers.getLate(
     `${cache.name} ${limit} ${offset} ${cursor} ${binding}`,
     () => [total, next?.pin ?? -1, next?.offset ?? -1, ...cache.facts(page)],
     () => answer(page, next === null ? null : cursors.encode(next, binding)),

@@ -5,8 +5,7 @@
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { RowChunk, RowPosition } from './scan.ts'
-import type { TimeRange } from './time-range.ts'
+import type { RowChunk, RowPosition, TimeRange } from './scan.ts'
 
 /** Exceeds the number of trades of one market in one millisecond. */
 const ORDINALS = 1_000_000

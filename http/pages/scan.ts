@@ -11,7 +11,6 @@ import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
-import type { TimeRange } from './time-range.ts'
 
 /** One quarter of the time that a handler may run without yielding. */
 const TIME_SLICE_MS = 2.5
@@ -59,6 +58,8 @@ class ScanTurns {
   }
 }
 const turns = new ScanTurns()
+
+export type TimeRange = Omit<SliceQuery, 'limit'>
 
 /** Position of a row within its range. */
 export interface RowPosition {

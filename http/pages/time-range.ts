@@ -1,12 +1,12 @@
-// Shared by all pages of rows in a time range: the range parameters, the cursor in an answer, and the start of our
-// records.
+// Shared by all pages of rows in a time range: parameters, range and answer.
 
-import type { SliceQuery } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
 import { parseTimeCursor } from '../request/cursor.ts'
-import { type Answer, withHeader } from '../request/reply.ts'
+import { type Answer, jsonText, withHeader } from '../request/reply.ts'
+import { writeInSlices } from '../request/sliced-rows.ts'
 import { parameters, SECONDS_MAX } from '../schemas.ts'
+import { readTimePage, type ScanSpec, type TimeRange } from './scan.ts'
 
 /** Ordinals of one market or venue are stored in 32 bits; no larger one was ever issued. */
 const ORDINAL_MAX = 0xffff_fffe
@@ -24,8 +24,6 @@ export const timeParameters = {
   end_time: parameters.seconds(),
   order: parameters.order(),
 }
-
-export type TimeRange = Omit<SliceQuery, 'limit'>
 
 /** Values of the shared parameters. */
 export interface TimeRangeQuery {
@@ -61,16 +59,41 @@ export function cursorText(cursor: string | null): string {
 }
 
 /**
- * Adds the start of our records to an answer if the range begins earlier: the oldest row, or the start of recording if
- * there are no rows. Looked up only if the request has a start time.
+ * Adds the start of our records to an answer if the range begins earlier. Looked up only if the request has a start
+ * time.
  */
-export function withDataStart(
+export async function withDataStart(
   answer: Answer,
   startTime: number | undefined,
-  recordsStartMs: () => TimeMs,
-): Answer {
+  recordsStartMs: () => TimeMs | Promise<TimeMs>,
+): Promise<Answer> {
   if (startTime === undefined) return answer
-  const fromMs = recordsStartMs()
+  const fromMs = await recordsStartMs()
   if (fromMs <= seconds(startTime)) return answer
   return withHeader(answer, 'X-Data-Start', String(toSeconds(fromMs)))
+}
+
+interface TimePageSpec<Row> extends Omit<ScanSpec<Row>, 'range' | 'limit'> {
+  readonly query: TimeRangeQuery & { readonly limit: number }
+  /** See `timeRangeOf`. */
+  readonly ordinalMax?: number
+  /** Fields before the list, such as `"market_id":"…",`. Default: none. */
+  readonly head?: string
+  readonly listName: string
+  readonly write: (row: Row) => string
+  /** Fields after the cursor, such as `,"min_usd":…`. Default: none. */
+  readonly tail?: string
+  /** The oldest row, or the start of recording if there are no rows. Absent: the answer does not state it. */
+  readonly startMs?: () => TimeMs | Promise<TimeMs>
+}
+
+/** Reads one page of rows and answers it. Throws BAD_REQUEST like `timeRangeOf`. */
+export async function answerTimePage<Row>(spec: TimePageSpec<Row>): Promise<Answer> {
+  const { query, head = '', listName, tail = '', startMs } = spec
+  const range = timeRangeOf(query, spec.ordinalMax)
+  const page = await readTimePage({ ...spec, range, limit: query.limit })
+  const rows = await writeInSlices(spec.clock, page.rows, spec.write)
+  const body = `{${head}"${listName}":[${rows.join(',')}],${cursorText(page.cursor)}${tail}}`
+  const answer = jsonText(body)
+  return startMs === undefined ? answer : withDataStart(answer, query.start_time, startMs)
 }

@@ -6,8 +6,8 @@ import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/v
 import type { MarketView } from '../../actors/views.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
+import { separated } from '../request/sliced-rows.ts'
 import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
-import { separated } from './body-bytes.ts'
 import type { MarketRecords } from './markets.ts'
 
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
@@ -75,11 +75,14 @@ interface ListedMatch {
   readonly gap: number | null
 }
 
-export const listedMatches = (matches: readonly MatchView[]): Iterable<ListedMatch | ','> =>
+export const listedMatches = (matches: readonly MatchView[]): readonly (ListedMatch | ',')[] =>
   separated(matches.map((match) => ({ match, gap: priceGapOf(match) })))
 
 export function matchText(
-  { records, names }: { readonly records: Pick<MarketRecords, 'text'>; readonly names: VenueTable },
+  {
+    records,
+    names,
+  }: { readonly records: Pick<MarketRecords, 'bytes'>; readonly names: VenueTable },
   { match, gap }: ListedMatch,
   nowMs: number,
 ): string {
@@ -96,7 +99,7 @@ export function matchText(
     matched_at: toSeconds(matchedAtMs),
   }
   const sides = [a, b].map((market) => {
-    const record = withKeys(records.text(market, nowMs), ownIds(market, names))
+    const record = withKeys(records.bytes(market, nowMs).toString(), ownIds(market, names))
     return `${JSON.stringify(market.ref.platform)}:${record}`
   })
   return `{${sides.join()},${JSON.stringify(own).slice(1)}`

@@ -113,9 +113,7 @@ export class Codings {
       // Usually one chunk: each further chunk is another round trip to the thread.
       const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
       const coded = await gzipped(bytes, { level: 4, chunkSize })
-      const { whenTaken, ...rest } = answer
-      whenTaken?.()
-      return { ...rest, body: coded, coding: 'gzip' }
+      return { ...answer, body: coded, coding: 'gzip' }
     } finally {
       this.#runningCount -= 1
     }

@@ -6,8 +6,9 @@ import { createHash, type Hash } from 'node:crypto'
 /** 96 bits in base64url. */
 const CHARACTERS = 16
 
-export function etagOf(text: string): string {
-  return etagFrom(newHash().update(text))
+/** `W/"…"`. */
+export function etagOf(content: string | Uint8Array): string {
+  return etagFrom(newHash().update(content))
 }
 
 /** A hash to update with the body and to pass to `etagFrom`. */
@@ -15,7 +16,6 @@ export function newHash(): Hash {
   return createHash('sha1')
 }
 
-/** `W/"…"`. */
 export function etagFrom(hash: Hash): string {
   return `W/"${hash.digest('base64url').slice(0, CHARACTERS)}"`
 }

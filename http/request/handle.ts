@@ -29,7 +29,7 @@ import {
 import { HandlerTimes } from './handler-times.ts'
 import type { RequestHead } from './head.ts'
 import type { PeerAddresses } from './peer-address.ts'
-import { QueryCache } from './query.ts'
+import { parseQuery } from './query.ts'
 import {
   type Answer,
   failure,
@@ -70,7 +70,6 @@ export class RequestHandler {
   readonly #bursts = new Bursts()
   readonly refusals: Refusals
   readonly codings: Codings
-  readonly queries = new QueryCache()
   readonly #answered = new Map<number, Count>()
   /** Requests not answered yet. */
   inFlightCount = 0
@@ -380,7 +379,7 @@ class Exchange {
 
   #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
     if (match.kind !== 'route') throw new Error('only a route runs')
-    const raw = this.#handler.queries.read(queryText)
+    const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
     const facts = new Facts(identity.caller, this, match.params)
     return match.route.respond(facts, raw, body)

@@ -17,8 +17,6 @@ export interface Answer {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** `Retry-After` of 429 and 503, in whole seconds; null: derived from the quota or the code. */
   readonly retryAfterSeconds: number | null
-  /** Called once the body has been copied; never if the client has disconnected. */
-  readonly whenTaken?: () => void
   /** ETag of the body (etag.ts). */
   readonly etag?: string
   /** `Cache-Control`. Default: no-store, or with an ETag private with revalidation. */
@@ -82,6 +80,10 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 }
 
+function answerOf(status: number, body: Answer['body'], contentType: string): Answer {
+  return { status, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
+}
+
 /** A JSON answer from a value. */
 export function json(value: unknown, status = 200): Answer {
   return jsonText(JSON.stringify(value), status)
@@ -89,37 +91,23 @@ export function json(value: unknown, status = 200): Answer {
 
 /** A JSON answer from finished text. */
 export function jsonText(body: string, status = 200): Answer {
-  return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
+  return answerOf(status, body, JSON_TYPE)
 }
 
 /** A JSON answer with an ETag, which allows 304. */
-export function namedJson(body: string, etag = etagOf(body)): Answer {
-  // A literal instead of a spread of `jsonText`, which is slow here.
-  return {
-    status: 200,
-    body,
-    contentType: JSON_TYPE,
-    headers: NO_HEADERS,
-    retryAfterSeconds: null,
-    etag,
-  }
-}
-
-/** A JSON answer from UTF-8 bytes, which are copied before `whenTaken` is called. */
-export function jsonBytes(body: Uint8Array, whenTaken: () => void, etag?: string): Answer {
-  return {
-    status: 200,
-    body,
-    contentType: JSON_TYPE,
-    headers: NO_HEADERS,
-    retryAfterSeconds: null,
-    whenTaken,
-    ...(etag === undefined ? {} : { etag }),
-  }
+export function namedJson(body: string | Uint8Array, etag = etagOf(body)): Answer {
+  return { ...answerOf(200, body, JSON_TYPE), etag }
 }
 
 export function plainText(body: string, contentType: string): Answer {
-  return { status: 200, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
+  return answerOf(200, body, contentType)
+}
+
+/** Bytes outside Node's buffer pool, of which a short slice would retain 8 KiB. */
+export function utf8(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }
 
 export const fileRefusals = {
@@ -128,16 +116,8 @@ export const fileRefusals = {
 
 /** A document, script or page that does not change while the service runs. */
 export function file(text: string, contentType: string, caching: string): Answer {
-  return {
-    status: 200,
-    body: Buffer.from(text),
-    contentType,
-    headers: NO_HEADERS,
-    retryAfterSeconds: null,
-    isFile: true,
-    etag: etagOf(text),
-    caching,
-  }
+  const body = Buffer.from(text)
+  return { ...answerOf(200, body, contentType), isFile: true, etag: etagOf(text), caching }
 }
 
 /** For content that never changes under its URL. */
@@ -158,7 +138,7 @@ export function redirect(address: string): Answer {
 
 /** 204. */
 export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
-  return { status: 204, body: null, contentType: '', headers, retryAfterSeconds: null }
+  return { ...answerOf(204, null, ''), headers }
 }
 
 /** `{"detail": …}` with the status of the error code. */
@@ -184,8 +164,6 @@ export function withHeader(answer: Answer, name: string, value: string): Answer 
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
-  // Bytes that the socket did not accept have been copied.
-  answer.whenTaken?.()
 }
 
 /** Answers up to this size that close their connection are copied by the library. */
@@ -212,21 +190,11 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   }
   // With 0 the library treats the chunk as the complete body.
   const [, isOver] = res.tryEnd(body, 0)
-  if (!isOver) holdRest(res, answer, body, frame)
-}
-
-function holdRest(
-  res: HttpResponse,
-  { isFile: isShared = false }: Answer,
-  body: string | Uint8Array,
-  { unsent, holder }: Frame,
-): void {
+  if (isOver) return
   const sentCount = res.getWriteOffset()
   const full = typeof body === 'string' ? Buffer.from(body) : body
-  const rest = full.subarray(sentCount)
-  // Bytes of a text are not shared. The buffer of an answer may be reused after it was taken, so it is copied.
-  const bytes = isShared || typeof body === 'string' ? rest : Buffer.from(rest)
-  unsent.hold(res, { bytes, sentCount, length: full.length, isShared, holder })
+  const rest = { bytes: full.subarray(sentCount), sentCount, length: full.length }
+  frame.unsent.hold(res, { ...rest, isShared: answer.isFile === true, holder: frame.holder })
 }
 
 /** Status and headers, without a line break after the last. User input enters only through `headerValue`. */

@@ -1,11 +1,15 @@
-// Processes rows in time slices without blocking the event loop. Rows may be fast (cached) or slow (on disk). If one
+// Processes rows in time slices without blocking the event loop: rows may be fast (cached) or slow (on disk). If one
 // slice is enough, the work runs synchronously.
 
 import type { Clock } from '../../engine/clock.ts'
+import { etagFrom, newHash } from './etag.ts'
 import { nextMeasuredTick, sliceEndMs } from './handler-times.ts'
+import { type Answer, namedJson } from './reply.ts'
 
 /** One quarter of a handler's limit without yielding; the last row may exceed it. */
 const TIME_SLICE_MS = 2.5
+/** More rows are not written in the tick in which they were read. */
+const FEW_ROWS = 100
 
 /** Maps rows, one time slice per event-loop tick. */
 export function mapInSlices<Row, Result>(
@@ -20,17 +24,14 @@ export function mapInSlices<Row, Result>(
   return rest === null ? results : rest.then(() => results)
 }
 
-/**
- * Like `mapInSlices`, after rows were read. The last read and the first write run in separate ticks, unless there are
- * few rows.
- */
-export async function writeInSlices<Row, Text>(
+/** Like `mapInSlices`, after rows were read in this tick. */
+export async function writeInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
-  parts: { readonly fewRows: number; readonly write: (row: Row) => Text },
-): Promise<readonly Text[]> {
-  if (rows.length > parts.fewRows) await nextMeasuredTick(clock)
-  return mapInSlices(clock, rows, parts.write)
+  write: (row: Row) => string,
+): Promise<readonly string[]> {
+  if (rows.length > FEW_ROWS) await nextMeasuredTick(clock)
+  return mapInSlices(clock, rows, write)
 }
 
 /** Runs the work for each row; null if a single time slice was enough. */
@@ -39,37 +40,44 @@ export function forEachInSlices<Row>(
   rows: readonly Row[],
   work: (row: Row) => void,
 ): Promise<void> | null {
-  const doneCount = runSlice(clock, rows, 0, work)
-  return doneCount === rows.length ? null : rest(clock, rows, doneCount, work)
+  let index = 0
+  const runSlice = (): boolean => {
+    const endsAtMs = sliceEndMs(clock, TIME_SLICE_MS)
+    for (let row = rows[index]; row !== undefined; row = rows[index]) {
+      work(row)
+      index += 1
+      if (clock.monotonicMs() >= endsAtMs) break
+    }
+    return index >= rows.length
+  }
+  if (runSlice()) return null
+  const rest = async () => {
+    do await nextMeasuredTick(clock)
+    while (!runSlice())
+  }
+  return rest()
 }
 
-/** Processes rows from `start` until the slice ends. Returns the index where it stopped. */
-function runSlice<Row>(
+/** A JSON answer with an ETag from its parts in order: texts as they are, and rows as `write` writes them. */
+export function partsAnswer<Row extends object>(
   clock: Clock,
-  rows: readonly Row[],
-  start: number,
-  work: (row: Row) => void,
-): number {
-  const endsAtMs = sliceEndMs(clock, TIME_SLICE_MS)
-  let count = start
-  // By index: slicing the rest per tick would create garbage.
-  for (let row = rows[count]; row !== undefined; row = rows[count]) {
-    work(row)
-    count += 1
-    if (clock.monotonicMs() >= endsAtMs) break
-  }
-  return count
+  parts: readonly (string | Row)[],
+  write: (row: Row) => string | Uint8Array,
+): Answer | Promise<Answer> {
+  const chunks: Uint8Array[] = []
+  const hash = newHash()
+  // Encoded and hashed while written: doing so at the end would take too long for one tick.
+  const rest = forEachInSlices(clock, parts, (part) => {
+    const text = typeof part === 'string' ? part : write(part)
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text
+    hash.update(bytes)
+    chunks.push(bytes)
+  })
+  const finish = () => namedJson(Buffer.concat(chunks), etagFrom(hash))
+  return rest === null ? finish() : rest.then(finish)
 }
 
-async function rest<Row>(
-  clock: Clock,
-  rows: readonly Row[],
-  start: number,
-  work: (row: Row) => void,
-): Promise<void> {
-  let doneCount = start
-  while (doneCount < rows.length) {
-    await nextMeasuredTick(clock)
-    doneCount = runSlice(clock, rows, doneCount, work)
-  }
+/** Rows with commas between them. */
+export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
+  return rows.flatMap((row, index): (Row | ',')[] => (index === 0 ? [row] : [',', row]))
 }

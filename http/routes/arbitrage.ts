@@ -8,8 +8,7 @@ import { EngineError } from '../../engine/errors.ts'
 import { OPPORTUNITY_KINDS } from '../../engine/opportunity.ts'
 import { MICROS, sizeMicros } from '../../engine/units.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
-import { readTimePage } from '../pages/scan.ts'
-import { DATA_START, timeParameters, timeRangeOf, withDataStart } from '../pages/time-range.ts'
+import { answerTimePage, DATA_START, timeParameters } from '../pages/time-range.ts'
 import { confirmBooks } from '../records/books.ts'
 import {
   OpportunitySchema,
@@ -165,7 +164,7 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
   )
 }
 
-function historyRoute(parts: ArbitrageRouteParts): Route {
+function historyRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRouteParts): Route {
   return route(
     {
       method: 'GET',
@@ -178,8 +177,16 @@ function historyRoute(parts: ArbitrageRouteParts): Route {
         refusals: { 400: 'start after end, or a foreign cursor' },
       },
     },
-    HistoryQuery,
-    ({ query, signal }) => history(parts, query, signal()),
+    Type.Object({ ...timeParameters, limit: parameters.limit(200, 50) }),
+    ({ query, signal }) =>
+      answerTimePage({
+        ...{ query, clock, listName: 'opportunities', accepts: null, rowsPerTick: ROWS_PER_TICK },
+        read: (slice) => arbitrage.past(slice),
+        positionOf: ({ past, ordinal }) => ({ timeMs: past.closedAtMs, ordinal }),
+        signal: signal(),
+        write: ({ past }) => JSON.stringify(pastRecord(past, catalog.names)),
+        startMs: () => arbitrage.oldestPastMs() ?? catalog.recordsSinceMs,
+      }),
   )
 }
 
@@ -251,31 +258,6 @@ function quoteRoute(parts: ArbitrageRouteParts): Route {
     },
     { schema: QuoteBody, className: 'Quote' },
     ({ body }) => quote(parts, body),
-  )
-}
-
-const HistoryQuery = Type.Object({
-  ...timeParameters,
-  limit: parameters.limit(200, 50),
-})
-
-async function history(
-  { catalog, clock, engine }: ArbitrageRouteParts,
-  query: Static<typeof HistoryQuery>,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const { arbitrage } = engine
-  const { rows, cursor } = await readTimePage({
-    ...{ range: timeRangeOf(query), limit: query.limit, accepts: null, rowsPerTick: ROWS_PER_TICK },
-    read: (slice) => arbitrage.past(slice),
-    positionOf: ({ past, ordinal }) => ({ timeMs: past.closedAtMs, ordinal }),
-    ...{ clock, signal },
-  })
-  const opportunities = rows.map(({ past }) => pastRecord(past, catalog.names))
-  return withDataStart(
-    json({ opportunities, cursor, has_more: cursor !== null }),
-    query.start_time,
-    () => arbitrage.oldestPastMs() ?? catalog.recordsSinceMs,
   )
 }
 

@@ -31,16 +31,13 @@ import {
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
-import type { AnswerCache } from '../records/answer-cache.ts'
+import type { AnswerCache } from '../records/fact-cache.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { writeInSlices } from '../request/sliced-rows.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
-
-/** Read and written well within one event-loop tick. */
-const ROWS_AT_ONCE = 300
 
 /** Values of `interval`; also accepts minutes. */
 const INTERVALS = {
@@ -127,7 +124,7 @@ function candles(
   requester: () => Requester,
 ): Answer | Promise<Answer> {
   const lengthMs = CANDLE_MS[INTERVALS[query.interval]]
-  return parts.answers.answer(
+  return parts.answers.getLate(
     `candles ${view.ref.number} ${JSON.stringify(query)}`,
     () => [
       ...[query.history ? null : view.tradesVersion, barStart(parts.clock.nowMs(), lengthMs)],
@@ -171,7 +168,7 @@ async function writtenCandles(
     : (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock))
   const write = (bar: Bar) =>
     candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
-  const list = await writeInSlices(clock, page.candles, { fewRows: ROWS_AT_ONCE, write })
+  const list = await writeInSlices(clock, page.candles, write)
   const id = JSON.stringify(view.ref.id)
   const body = `{"market_id":${id},"interval":"${interval}","candles":[${list.join(',')}],${cursorText(cursorOf(page))}}`
   const startMs = () => oldestMs(view, lengthMs) ?? engine.catalog.recordsSinceMs

@@ -8,11 +8,11 @@ import { toNumber } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
+import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, EventSchema, EventsSchema, parameters } from '../schemas.ts'
 
 /** Maximum markets shown per event: in a list, and for a single event. */
@@ -156,7 +156,7 @@ function answerEvents(
   }
   texts.push(end)
   const nowMs = clock.nowMs()
-  return partsAnswer(clock, texts, (view) => records.encoded(view, nowMs))
+  return partsAnswer(clock, texts, (view) => records.bytes(view, nowMs))
 }
 
 /** An event's record: its text up to the markets, the markets, and the rest of the text. */

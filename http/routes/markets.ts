@@ -11,13 +11,13 @@ import {
 } from '../../engine/market/market.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import type { AnswerCache } from '../records/answer-cache.ts'
-import { partsAnswer, separated } from '../records/body-bytes.ts'
+import type { AnswerCache } from '../records/fact-cache.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
-import { type Answer, namedJson } from '../request/reply.ts'
+import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
+import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import {
   choice,
   MarketSchema,
@@ -86,11 +86,8 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
         },
       },
       Type.Object({}),
-      ({ path }) => {
-        const view = findMarket(catalog, path('market_id'))
-        const { text, etag } = parts.records.named(view, parts.clock.nowMs())
-        return namedJson(text, etag)
-      },
+      ({ path }) =>
+        parts.records.answer(findMarket(catalog, path('market_id')), parts.clock.nowMs()),
     ),
   ]
 }
@@ -186,7 +183,7 @@ function listMarkets(
       name: 'markets',
       facts({ markets }) {
         const nowMs = clock.nowMs()
-        return markets.map((view) => records.cachedNumber(view, nowMs))
+        return markets.flatMap((view) => records.facts(view, nowMs))
       },
     },
   })
@@ -201,7 +198,7 @@ function pageAnswer(
   const nowMs = clock.nowMs()
   const end = `],"total":${page.total},${cursorText(cursor)}}`
   const parts = ['{"markets":[', ...separated(page.markets), end]
-  return partsAnswer(clock, parts, (view) => records.encoded(view, nowMs))
+  return partsAnswer(clock, parts, (view) => records.bytes(view, nowMs))
 }
 
 function filterOf(names: EngineView['catalog']['names'], query: ListQuery): MarketFilter {

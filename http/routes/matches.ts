@@ -18,7 +18,6 @@ import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import { partsAnswer } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import {
   CONFIDENCES,
@@ -31,12 +30,13 @@ import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
+import { partsAnswer } from '../request/sliced-rows.ts'
 import { choice, parameters } from '../schemas.ts'
 
 interface MatchRouteParts {
   readonly clock: Clock
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
-  readonly records: Pick<MarketRecords, 'text'>
+  readonly records: Pick<MarketRecords, 'bytes'>
   readonly names: VenueTable
   /** The name of this process in its cluster; absent if there is no cluster. */
   readonly issuer?: string | null

@@ -15,29 +15,25 @@ import {
   MergedTrades,
   mergedPosition,
 } from '../pages/merged-trades.ts'
-import { type RowPosition, readTimePage, type ScanSpec, type TimePage } from '../pages/scan.ts'
+import type { RowPosition, ScanSpec } from '../pages/scan.ts'
 import {
-  cursorText,
+  answerTimePage,
   DATA_START,
-  type TimeRange,
   type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
-  withDataStart,
 } from '../pages/time-range.ts'
 import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
-import { type Answer, jsonText } from '../request/reply.ts'
+import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { forEachInSlices, writeInSlices } from '../request/sliced-rows.ts'
+import { forEachInSlices } from '../request/sliced-rows.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 const ROWS_PER_TICK = 256
-/** Records of one market per tick: reading and writing this many fits in one slice. */
-const WRITTEN_ROWS = 128
 const refusals = {
   400: 'start after end, a foreign cursor, or filters that exclude each other',
   503: 'too few trades pass the filters to find a page in time',
@@ -187,40 +183,35 @@ interface TradesRequest {
   readonly record: (row: MarketTrade) => unknown
 }
 
-async function trades(
+function trades(
   { catalog, clock }: RouteParts,
   venue: VenueKey,
   { query, signal, requester, markets, accepts, record }: TradesRequest,
 ): Promise<Answer> {
-  const range = markets === null ? timeRangeOf(query) : timeRangeOf(query, MERGED_ORDINAL_MAX)
-  const page: TimePage<PositionedTrade> = await readTimePage<PositionedTrade>({
-    range,
-    limit: query.limit,
-    read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, range, clock),
+  const shared = { query, clock, listName: 'trades', accepts, rowsPerTick: ROWS_PER_TICK }
+  return answerTimePage<PositionedTrade>({
+    ...shared,
+    ...(markets === null ? {} : { ordinalMax: MERGED_ORDINAL_MAX }),
+    read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, query, clock),
     positionOf: (row) => row.position,
-    accepts,
-    rowsPerTick: ROWS_PER_TICK,
-    clock,
     signal: signal(),
     requester: requester(),
+    write: (row) => JSON.stringify(record(row)),
+    startMs: async () => {
+      const oldestMs =
+        markets === null ? catalog.oldestVenueTradeMs(venue) : await oldestOf(markets, clock)
+      return oldestMs ?? catalog.recordsSinceMs
+    },
   })
-  const write = (row: PositionedTrade) => JSON.stringify(record(row))
-  const rows = await writeInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
-  const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)}}`
-  if (query.start_time === undefined) return jsonText(body)
-  const oldestMs =
-    markets === null ? catalog.oldestVenueTradeMs(venue) : await oldestOf(markets, clock)
-  const startMs = () => oldestMs ?? catalog.recordsSinceMs
-  return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
 /** Opens the markets once for all slices. */
 function ofMarkets(
   markets: readonly MarketView[],
-  range: TimeRange,
+  query: TimeRangeQuery,
   clock: Clock,
 ): ScanSpec<PositionedTrade>['read'] {
-  const merged = new MergedTrades(markets, range, clock)
+  const merged = new MergedTrades(markets, timeRangeOf(query, MERGED_ORDINAL_MAX), clock)
   return ({ limit }, untilMs) => {
     const { rows, isEnd } = merged.next(limit, untilMs)
     const positioned = rows.map((row) => ({

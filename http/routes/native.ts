@@ -12,7 +12,6 @@ import {
   volumeMin,
 } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import { partsAnswer, separated } from '../records/body-bytes.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
@@ -20,6 +19,7 @@ import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
 import { type Answer, namedJson } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
+import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */

@@ -1,11 +1,11 @@
 // Live order books: of one market, alone or consolidated with its match on the other venue, and of many markets.
 
 import { Type } from '@sinclair/typebox'
-import type { EngineView, MarketView } from '../../actors/views.ts'
+import type { EngineView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
-import { bookTemplate, confirmBooks, fillBook, PLAIN_BOOK } from '../records/books.ts'
-import type { MarketAnswerCache } from '../records/market-answer-cache.ts'
+import { BookRecords, confirmBooks } from '../records/books.ts'
+import type { CacheBounds } from '../records/fact-cache.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -17,18 +17,21 @@ export const OrderbooksSchema = Type.Object({
 })
 
 interface OrderbookRouteParts {
-  readonly engine: EngineView
+  readonly engine: Pick<EngineView, 'catalog' | 'epoch' | 'bookAgeMsMax' | 'confirmBook'> & {
+    readonly matches: Pick<MatchesView, 'matchedMarketOf'>
+  }
   readonly clock: Clock
-  readonly marketAnswers: MarketAnswerCache
 }
 
 const depth = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 }))
 
 /** `GET /v1/markets/{market_id}/orderbook` and `GET /v1/orderbooks`. */
-export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
-  const { engine, clock, marketAnswers } = parts
+export function orderbookRoutes(
+  { engine, clock }: OrderbookRouteParts,
+  bounds?: CacheBounds,
+): readonly Route[] {
   const { catalog } = engine
-  const epoch = JSON.stringify(engine.epoch)
+  const books = new BookRecords(engine, bounds)
   return [
     route(
       {
@@ -48,18 +51,11 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
         const view = findMarket(catalog, path('market_id'))
         const outcomeIndex = outcomeIndexOf(view, query.outcome)
         const matchedMarket = query.consolidated ? engine.matches.matchedMarketOf(view.ref) : null
-        const nowMs = clock.nowMs()
-        if (outcomeIndex === 0 && query.depth === undefined && matchedMarket === null) {
-          return jsonText(marketAnswers.book(view, nowMs))
-        }
-        const answer = () => {
-          const atMs = clock.nowMs()
-          const confirmedFromMs = atMs - engine.bookAgeMsMax
-          const bookQuery = { outcomeIndex, depth: query.depth, matchedMarket, confirmedFromMs }
-          return jsonText(fillBook(bookTemplate(view, epoch, bookQuery), atMs))
-        }
+        const { depth } = query
+        const answer = () =>
+          jsonText(books.text(view, clock.nowMs(), { outcomeIndex, depth, matchedMarket }))
         const confirming =
-          matchedMarket === null ? null : confirmBooks(engine, [view, matchedMarket], nowMs)
+          matchedMarket && confirmBooks(engine, [view, matchedMarket], clock.nowMs())
         return confirming === null ? answer() : confirming.then(answer)
       },
     ),
@@ -76,11 +72,7 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
       Type.Object({ market_ids: marketIds(), depth }),
       ({ query }) => {
         const nowMs = clock.nowMs()
-        const bookQuery = { ...PLAIN_BOOK, depth: query.depth }
-        const text = (view: MarketView) =>
-          query.depth === undefined
-            ? marketAnswers.book(view, nowMs)
-            : fillBook(bookTemplate(view, epoch, bookQuery), nowMs)
+        const text = (view: MarketView) => books.text(view, nowMs, { depth: query.depth })
         return bulkAnswer({ catalog, clock }, 'orderbooks', query.market_ids, text)
       },
     ),

@@ -8,8 +8,7 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { timeMs } from '../../engine/units.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
 import { seconds } from '../pages/time-range.ts'
-import type { MarketAnswerCache } from '../records/market-answer-cache.ts'
-import { fillPrice, pastPriceText, priceTemplate } from '../records/prices.ts'
+import { currentPrice, pastPrice } from '../records/prices.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -23,12 +22,11 @@ export const PricesSchema = Type.Object({
 interface PriceRouteParts {
   readonly engine: EngineView
   readonly clock: Clock
-  readonly marketAnswers: MarketAnswerCache
 }
 
 /** `GET /v1/markets/{market_id}/price` and `GET /v1/prices`. */
 export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
-  const { engine, clock, marketAnswers } = parts
+  const { engine, clock } = parts
   const { catalog } = engine
   return [
     route(
@@ -64,7 +62,7 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
       Type.Object({ market_ids: marketIds() }),
       ({ query }) => {
         const nowMs = clock.nowMs()
-        const text = (view: MarketView) => marketAnswers.price(view, nowMs)
+        const text = (view: MarketView) => currentPrice(view, nowMs)
         return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)
       },
     ),
@@ -72,7 +70,7 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
 }
 
 function price(
-  { engine, clock, marketAnswers }: PriceRouteParts,
+  { engine, clock }: PriceRouteParts,
   view: MarketView,
   query: {
     readonly at_time?: number
@@ -83,17 +81,14 @@ function price(
   const outcomeIndex = outcomeIndexOf(view, query.outcome)
   const nowMs = clock.nowMs()
   const { at_time: atSeconds } = query
-  if (atSeconds === undefined) {
-    if (outcomeIndex === 0) return jsonText(marketAnswers.price(view, nowMs))
-    return jsonText(fillPrice(priceTemplate(view, outcomeIndex), nowMs))
-  }
+  if (atSeconds === undefined) return jsonText(currentPrice(view, nowMs, outcomeIndex))
   // The current answer's own `at_time`, rounded up, must not count as a future time.
   if (atSeconds > Math.ceil(nowMs / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }
   const answer = (point: PricePoint | null): Answer => {
     if (point === null) throw new EngineError('NOT_FOUND', 'no price is known at that time')
-    return jsonText(pastPriceText(view, outcomeIndex, { point, atSeconds }))
+    return jsonText(pastPrice(view, outcomeIndex, { ...point, atSeconds }))
   }
   const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)), query.requester())
   return point instanceof Promise ? point.then(answer) : answer(point)

@@ -13,15 +13,15 @@ import { EngineError } from '../../engine/errors.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import { foldName } from '../../engine/sports/team-names.ts'
-import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
+import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, parameters, SportsSchema } from '../schemas.ts'
 
 interface SportsRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'sports'>
-  readonly records: Pick<MarketRecords, 'encoded'>
+  readonly records: Pick<MarketRecords, 'bytes'>
   readonly clock: Clock
 }
 
@@ -82,7 +82,7 @@ async function games(
   const starts = Object.fromEntries(found.map(({ key, startMs }) => [key, startOf(startMs)]))
   const rest = { sport, date, total_events: found.length, starts_at: starts }
   texts.push(`},${JSON.stringify(rest).slice(1)}`)
-  return partsAnswer(clock, texts, (market) => records.encoded(market, nowMs))
+  return partsAnswer(clock, texts, (market) => records.bytes(market, nowMs))
 }
 
 interface Group extends GameView {

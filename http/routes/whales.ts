@@ -9,26 +9,16 @@ import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { takerSide } from '../../engine/market/taker.ts'
 import { MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import { readTimePage } from '../pages/scan.ts'
-import {
-  cursorText,
-  DATA_START,
-  timeParameters,
-  timeRangeOf,
-  withDataStart,
-} from '../pages/time-range.ts'
+import { answerTimePage, DATA_START, timeParameters } from '../pages/time-range.ts'
 import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
-import { type Answer, jsonText, withHeader } from '../request/reply.ts'
+import { type Answer, withHeader } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { writeInSlices } from '../request/sliced-rows.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 
 /** About 2 ms. */
 const ROWS_PER_TICK = 128
-/** A page of this size is written in one event-loop tick. */
-const WRITTEN_ROWS = 100
 
 const WhalesSchema = Type.Object({
   trades: Type.Array(WhaleSchema),
@@ -150,7 +140,7 @@ async function whales(
   { catalog, clock, engine }: WhaleParts,
   { query, signal, requester, view, venue, isOther }: WhalesRequest,
 ): Promise<Answer> {
-  const { limit, side, taker_side: byTaker, min_usd } = query
+  const { side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
   const wallet = query.wallet?.toLowerCase()
   // Not a money type, since the value may exceed its range.
@@ -167,9 +157,9 @@ async function whales(
     (byTaker === undefined || takerSide(row.whale) === byTaker) &&
     (wallet === undefined || row.whale.wallet?.toLowerCase() === wallet) &&
     isOther?.(row) !== true
-  const page = await readTimePage<WhaleRowView>({
-    range: timeRangeOf(query),
-    limit,
+  const { names } = catalog
+  const dated = await answerTimePage<WhaleRowView>({
+    ...{ query, clock, listName: 'trades', tail: `,"min_usd":${min_usd}` },
     read: (slice) =>
       view === null
         ? whaleLog.history(slice)
@@ -177,21 +167,16 @@ async function whales(
     positionOf: ({ whale }) => whale,
     accepts: isFiltered ? accepts : null,
     rowsPerTick: ROWS_PER_TICK,
-    clock,
     signal: signal(),
     requester: requester(),
+    write: (row) =>
+      whaleText(row.whale, {
+        id: JSON.stringify(idOf(row, names)),
+        platform: JSON.stringify(names.platform(row.venue)),
+        labels: [],
+      }),
+    startMs: () => whaleLog.oldestMs() ?? catalog.recordsSinceMs,
   })
-  const { names } = catalog
-  const write = (row: WhaleRowView): string =>
-    whaleText(row.whale, {
-      id: JSON.stringify(idOf(row, names)),
-      platform: JSON.stringify(names.platform(row.venue)),
-      labels: [],
-    })
-  const rows = await writeInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
-  const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)},"min_usd":${min_usd}}`
-  const startMs = () => whaleLog.oldestMs() ?? catalog.recordsSinceMs
-  const dated = withDataStart(jsonText(body), query.start_time, startMs)
   const nameless = engine
     .venues()
     .filter(({ tradesSource }) => tradesSource === 'last_trade_price')

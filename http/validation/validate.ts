@@ -34,7 +34,7 @@ export function compileQuery<P extends TProperties>(
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
   const check = compiled<Static<TObject<P>>>(schema)
-  const parse = (raw: RawQuery): Parsed<Static<TObject<P>>> => {
+  return (raw) => {
     const value: Record<string, unknown> = {}
     const problems: Problem[] = []
     let conflict: string | null = null
@@ -47,18 +47,6 @@ export function compileQuery<P extends TProperties>(
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
-  }
-  // Caches the result per cached query (`QueryCache`).
-  const cache = new WeakMap<RawQuery, Parsed<Static<TObject<P>>>>()
-  return (raw) => {
-    const cached = cache.get(raw)
-    if (cached !== undefined) return cached
-    const parsed = parse(raw)
-    if (parsed.kind !== 'valid') return parsed
-    for (const part of Object.values(parsed.value)) Object.freeze(part)
-    Object.freeze(parsed.value)
-    cache.set(raw, parsed)
-    return parsed
   }
 }
 

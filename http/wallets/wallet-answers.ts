@@ -11,8 +11,12 @@ import { USD_ZERO } from '../../engine/units.ts'
 import type { WalletEventKind } from '../../engine/wallet.ts'
 import type { PnlGranularity } from '../../engine/wallets/wallet-figures.ts'
 import { answerPage } from '../pages/lists.ts'
-import { readTimePage } from '../pages/scan.ts'
-import { cursorText, type TimeRangeQuery, timeRangeOf } from '../pages/time-range.ts'
+import {
+  answerTimePage,
+  cursorText,
+  type TimeRangeQuery,
+  timeRangeOf,
+} from '../pages/time-range.ts'
 import type { ListCursors } from '../request/cursor.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
@@ -39,8 +43,6 @@ import { pnlRecord, profileRecord } from './records.ts'
 
 /** Maximum events read per event-loop tick, whatever the page size: about 2 ms. */
 const ROWS_PER_TICK = 128
-/** A page of this size is written in one event-loop tick. */
-const WRITTEN_ROWS = 100
 const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
 
 export interface WalletParts extends RouteParts {
@@ -141,34 +143,21 @@ async function events(
   },
 ): Promise<Answer> {
   const { kinds, accepts, listName, record } = rules
-  const range = timeRangeOf(query)
   const market = marketOf(catalog, query.market_id)
   const begunAtMs = clock.monotonicMs()
+  timeRangeOf(query)
   const view = await engine.wallets.open(address, signal, requester)
-  const begin = `{"address":"${address}","${listName}":[`
-  if (view === null || market === 'none') {
-    return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
-  }
-  const page = await readTimePage<WalletEventView>({
-    ...{
-      range,
-      limit: query.limit,
-      rowsPerTick: ROWS_PER_TICK,
-      clock,
-      signal,
-      requester,
-      begunAtMs,
-    },
-    read: (slice) => view.events({ ...slice, kinds: null, market: null }),
+  const isEmpty = view === null || market === 'none'
+  const answer = await answerTimePage<WalletEventView>({
+    ...{ query, clock, signal, requester, begunAtMs, listName, rowsPerTick: ROWS_PER_TICK },
+    head: `"address":"${address}",`,
+    read: (slice) => (isEmpty ? [] : view.events({ ...slice, kinds: null, market: null })),
     positionOf: (row) => row,
-    accepts: (row) => kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
+    accepts: (row) =>
+      market !== 'none' && kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
+    write: (row) => JSON.stringify(view === null ? null : record(row, view)),
   })
-  const rows = await writeInSlices(clock, page.rows, {
-    fewRows: WRITTEN_ROWS,
-    write: (row) => JSON.stringify(record(row, view)),
-  })
-  const body = `${begin}${rows.join(',')}],${cursorText(page.cursor)}}`
-  return withCompleteness(jsonText(body), view)
+  return withCompleteness(answer, view)
 }
 
 function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolean {
@@ -197,10 +186,9 @@ export async function positionsAnswer(
       })
     },
     answer: async ({ rows, summary, total }, next) => {
-      const texts = await writeInSlices(clock, rows, {
-        fewRows: WRITTEN_ROWS,
-        write: (row) => JSON.stringify(positionRecord(row, catalog.names)),
-      })
+      const texts = await writeInSlices(clock, rows, (row) =>
+        JSON.stringify(positionRecord(row, catalog.names)),
+      )
       const list = `"positions":[${texts.join(',')}],"summary":${JSON.stringify(summary)},"total":${total}`
       const body = `{"address":"${address}",${list},${cursorText(next)}}`
       return withCompleteness(jsonText(body), found)

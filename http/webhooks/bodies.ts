@@ -7,7 +7,7 @@ import { assert } from '../../engine/errors.ts'
 import { formatTime, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { EventCause, WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { WebhookEventType } from '../../engine/webhooks/webhook.ts'
-import { MarketRecords } from '../records/markets.ts'
+import { marketRecord } from '../records/markets.ts'
 import { type MarketTexts, marketTexts } from '../records/render.ts'
 import type { EventDescriptor, PayloadParts } from './types/event-type.ts'
 import { EVENTS } from './types/event-types.ts'
@@ -31,8 +31,7 @@ export class EventBodies implements WebhookBodies {
   }) {
     this.types = parts.types ?? EVENTS
     this.#byName = new Map(this.types.map((type) => [type.name, type]))
-    const { catalog, clock } = parts
-    const records = new MarketRecords(parts.matches)
+    const { catalog, clock, matches } = parts
     this.#parts = {
       catalog,
       textsOf(ref) {
@@ -41,7 +40,8 @@ export class EventBodies implements WebhookBodies {
       },
       recordOf({ number }) {
         const view = catalog.byNumber(number)
-        return view === null ? 'null' : records.text(view, clock.nowMs())
+        if (view === null) return 'null'
+        return JSON.stringify(marketRecord(view, matches.matchedMarketOf(view.ref), clock.nowMs()))
       },
     }
   }

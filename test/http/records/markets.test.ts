@@ -1,5 +1,3 @@
-// Records of markets written as text, against the same record built as an object.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CURVE_ZERO, type FeeModel } from '../../../engine/market/fees.ts'
@@ -37,7 +35,7 @@ test('shows current and announced fees, and null for unknown fees', () => {
   const fees = { now, next, waivedUntilMs: timeMs(NOON + 90_000) }
   const market = engine.add('Rain', { fees })
   const records = new MarketRecords(engine.matches)
-  const shown = () => JSON.parse(records.text(market, clock.nowMs())).fees
+  const shown = () => JSON.parse(String(records.bytes(market, clock.nowMs()))).fees
   const seconds = NOON / 1000
   const written = {
     model: 'quadratic',
@@ -76,7 +74,7 @@ test('writes valid JSON with current numbers for any text', () => {
     market.volume24h = usdMicros(price * 3)
     const { summary } = market
     const volume = (price * 3) / 1_000_000
-    assert.deepEqual(JSON.parse(records.text(market, clock.nowMs())), {
+    assert.deepEqual(JSON.parse(String(records.bytes(market, clock.nowMs()))), {
       id: market.ref.id,
       slug: summary.slug,
       question: summary.question,
@@ -132,7 +130,7 @@ test('rereads a description at most once a minute, or immediately after a listin
     return { description: `reading ${reads}`, native: {} }
   }
   const records = new MarketRecords(engine.matches)
-  const described = () => JSON.parse(records.text(market, clock.nowMs())).description
+  const described = () => JSON.parse(String(records.bytes(market, clock.nowMs()))).description
   assert.equal(described(), 'reading 1')
   clock.advance(59_000)
   assert.equal(described(), 'reading 1')
@@ -148,7 +146,7 @@ test('shows a matched market as the second platform with live figures until the 
   const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })
   const theirs = engine.add('RAIN-26', { venue: 'b', url: 'https://example.com/"rain"' })
   const records = new MarketRecords(engine.matches)
-  const read = (market: typeof ours) => JSON.parse(records.text(market, clock.nowMs()))
+  const read = (market: typeof ours) => JSON.parse(String(records.bytes(market, clock.nowMs())))
   const alone = read(ours)
   assert.equal(alone.platforms.length, 1)
   engine.matches.put(ours, theirs)

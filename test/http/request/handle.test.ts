@@ -10,7 +10,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { RequestHandler } from '../../../http/request/handle.ts'
 import { RequestHead } from '../../../http/request/head.ts'
 import { PeerAddresses } from '../../../http/request/peer-address.ts'
-import { headerValue, json, jsonBytes } from '../../../http/request/reply.ts'
+import { headerValue, json } from '../../../http/request/reply.ts'
 import { bodyRoute, type Route, route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
@@ -47,10 +47,7 @@ const ROUTES: readonly Route[] = [
   route(at('/locked'), None, () => {
     throw new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 7 })
   }),
-  route(at('/bytes'), None, () => {
-    const taken = Buffer.from(LONG_TEXT)
-    return jsonBytes(taken, () => void taken.fill(0))
-  }),
+  route(at('/bytes'), None, () => ({ ...json({}), body: Buffer.from(LONG_TEXT) })),
   route(at('/holds'), None, () => {
     clock.advance(12)
     return json({})

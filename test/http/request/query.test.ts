@@ -1,14 +1,12 @@
-// The query string, read by us and not by the library.
+// Query strings and paths, parsed by us and not by the library.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from '@sinclair/typebox'
-import { seededRandom } from '../../../engine/random.ts'
-import { parseQuery, QueryCache } from '../../../http/request/query.ts'
+import { parseQuery } from '../../../http/request/query.ts'
 import { nothing } from '../../../http/request/reply.ts'
 import { route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
-import { compileQuery } from '../../../http/validation/validate.ts'
 
 const ROUTE = {
   method: 'GET',
@@ -42,30 +40,38 @@ test('refuses a query beyond the length limit', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 
-test('returns the same result from the cache for a repeated query', () => {
-  const random = seededRandom('asked again')
-  const schema = Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 9, default: 5 }) })
-  const patterns = ['/v1/{kind}/{id}', '/v1/markets/{id}', '/v1/markets/{id}/trades']
-  const open = () =>
-    new Router(patterns.map((pattern) => route({ ...ROUTE, pattern }, schema, () => nothing())))
-  const [queries, parse, router] = [new QueryCache(), compileQuery(schema), open()]
-  for (let step = 0; step < 400; step += 1) {
-    const given = [`limit=${random.below(20)}`, `other=${random.below(5)}`, 'x=%zz', '']
-    const text = random.below(5) === 0 ? undefined : random.pick(given)
-    const raw = queries.read(text)
-    assert.deepEqual(raw, parseQuery(text))
-    if (raw !== null) assert.deepEqual(parse(raw), parse(new Map(raw)), text)
-    const path = `/v1/${random.pick(['markets', 'e%20x', ''])}/${random.pick(['a', 'b%2Fc', '%zz'])}`
-    const url = random.pick([path, `${path}/trades`])
-    const method = random.pick(['GET', 'HEAD', 'POST', 'OPTIONS'])
-    const [{ kind, ...found }, fresh] = [router.match(method, url), open().match(method, url)]
-    assert.equal(kind, fresh.kind, url)
-    if (fresh.kind !== 'route') continue
-    assert.ok('route' in found)
-    assert.equal(found.route.pattern, fresh.route.pattern)
-    assert.deepEqual(found.params, fresh.params)
+test('matches literal segments before parameters, which are decoded and never empty', () => {
+  const patterns = [
+    '/v1/{kind}/{id}',
+    '/v1/markets/{id}',
+    '/v1/markets/{id}/trades',
+    '/v1/markets/search',
+    '/v1/',
+  ]
+  const schema = Type.Object({})
+  const router = new Router(
+    patterns.map((pattern) => route({ ...ROUTE, pattern }, schema, () => nothing())),
+  )
+  const found = (url: string, method = 'GET') => {
+    const match = router.match(method, url)
+    return match.kind === 'route'
+      ? [match.route.pattern, Object.fromEntries(match.params)]
+      : match.kind
   }
-  assert.equal(queries.read('limit=1'), queries.read('limit=1'))
-  const stored = parse(queries.read('limit=1') ?? new Map())
-  assert.ok(stored.kind === 'valid' && Object.isFrozen(stored.value))
+  assert.deepEqual(found('/v1/markets/b%2Fc'), ['/v1/markets/{id}', { id: 'b/c' }])
+  assert.deepEqual(found('/v1/markets/search'), ['/v1/markets/search', {}])
+  assert.deepEqual(found('/v1/markets/search/trades'), [
+    '/v1/markets/{id}/trades',
+    { id: 'search' },
+  ])
+  assert.deepEqual(found('/v1/e%20x/a', 'HEAD'), ['/v1/{kind}/{id}', { kind: 'e x', id: 'a' }])
+  assert.deepEqual(found('/v1/'), ['/v1/', {}])
+  for (const url of ['/v1', '/v1/markets', '/v1/markets/', '/v1//a', '/v1/markets/a/b', '']) {
+    assert.equal(found(url), 'missing', url)
+  }
+  assert.equal(found('/v1/markets/%zz'), 'malformed')
+  assert.equal(found('/v1/markets/a', 'OPTIONS'), 'options')
+  const wrong = router.match('PUT', '/v1/markets/a')
+  assert.ok(wrong.kind === 'wrongMethod')
+  assert.equal(wrong.allow, 'GET, HEAD, OPTIONS')
 })

@@ -285,10 +285,10 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_a_atwo', 0.6, 0.6)
     quote('venue_b_btwo', 0.2, 0.4)
     quote('venue_b_bfive', 0.6, 0.6)
-    const text = records.text.bind(records)
-    t.mock.method(records, 'text', (...requested: Parameters<typeof text>) => {
+    const bytes = records.bytes.bind(records)
+    t.mock.method(records, 'bytes', (...requested: Parameters<typeof bytes>) => {
       clock.advance(3)
-      return text(...requested)
+      return bytes(...requested)
     })
     const listing = list('sort_by=price_gap&limit=2')
     quote('venue_b_bone', 0.9, 0.9)

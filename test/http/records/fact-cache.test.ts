@@ -1,23 +1,27 @@
-// Kept pages of markets, trades and candles against pages of which nothing is kept, on real market actors under random
-// events, and the bounds of what is kept.
+// Cached answers against answers without a cache, on real market actors under random events.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CatalogView, ListQuery, PastPricesView } from '../../../actors/views.ts'
 import { priceMicros, timeMs } from '../../../engine/units.ts'
-import { AnswerCache } from '../../../http/records/answer-cache.ts'
+import { BookRecords } from '../../../http/records/books.ts'
+import { AnswerCache } from '../../../http/records/fact-cache.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
 import { parseQuery } from '../../../http/request/query.ts'
 import { type Answer, jsonText } from '../../../http/request/reply.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { candleRoutes } from '../../../http/routes/candles.ts'
 import { marketRoutes } from '../../../http/routes/markets.ts'
+import { orderbookRoutes } from '../../../http/routes/orderbooks.ts'
 import { tradeRoutes } from '../../../http/routes/trades.ts'
-import { NAMES, NOON } from '../../support/worlds/builders.ts'
+import { level, NAMES, NOON, snapshot } from '../../support/worlds/builders.ts'
 import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 
-const NOTHING = { countMax: 0, bytesMax: 2 ** 20 }
+/** Too small for any entry. */
+const NOTHING = { countMax: 1, bytesMax: 1 }
 const LIMIT = 3
+
+const BOOKS = { epoch: 'k3f9c2', bookAgeMsMax: 60_000, confirmBook: () => null }
 
 type World = ReturnType<typeof openMarkets>
 
@@ -40,9 +44,14 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
     ],
   }
   const records = new MarketRecords(matches, bounds)
-  const engine = { catalog, pastPrices }
+  const engine = { catalog, pastPrices, ...BOOKS, matches }
   const shared = { catalog, clock, records, answers: new AnswerCache(bounds), engine }
-  return [...marketRoutes(shared), ...tradeRoutes(shared), ...candleRoutes(shared)]
+  return [
+    ...marketRoutes(shared),
+    ...orderbookRoutes(shared, bounds),
+    ...tradeRoutes(shared),
+    ...candleRoutes(shared),
+  ]
 }
 
 /** What a route answers to an address, its body as text. */
@@ -61,15 +70,16 @@ async function asked(routes: readonly Route[], pattern: string, query: string, i
     header: () => '',
     signal: () => new AbortController().signal,
   }
-  const { body, whenTaken, ...rest } = await route.respond(facts, raw, new Uint8Array())
+  const { body, ...rest } = await route.respond(facts, raw, new Uint8Array())
   const text = Buffer.from(body ?? '').toString()
-  whenTaken?.()
   return { text, body, ...rest }
 }
 
 const ADDRESSES = [
   ['/v1/markets', `limit=${LIMIT}`],
   ['/v1/markets/search', `search=rain&limit=${LIMIT}`],
+  ['/v1/markets/{market_id}', ''],
+  ['/v1/markets/{market_id}/orderbook', ''],
   ['/v1/markets/{market_id}/trades', 'limit=5'],
   ['/v1/markets/{market_id}/trades', 'limit=5&side=buy&start_time=9'],
   ['/v1/markets/{market_id}/candles', 'interval=1m&limit=5&start_time=9'],
@@ -120,7 +130,7 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
     return jsonText(String(writtenCount))
   }
   const text = async (late = false, during = () => {}) => {
-    const given = answers.answer(
+    const given = answers.getLate(
       'asked',
       () => [fact],
       () => {
@@ -148,18 +158,34 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
   assert.deepEqual([await text(), await text(true)], ['6', '6'])
   fact = 5
   assert.deepEqual([await text(true), await text()], ['7', '7'])
-  const bytes = new Uint8Array(2).fill(0x37)
-  const taken = answers.answer(
-    'bytes',
-    () => [1],
-    () => ({ ...jsonText(''), body: bytes, whenTaken: () => void bytes.fill(0) }),
-  )
-  assert.ok(!(taken instanceof Promise))
-  taken.whenTaken?.()
-  const again = await answers.answer(
-    'bytes',
-    () => [1],
-    () => assert.fail('it is kept'),
-  )
-  assert.equal(Buffer.from(again.body ?? '').toString(), '77')
+})
+
+test('reads neither a book nor a description again while nothing changes', () => {
+  const { clock, markets, matches } = openMarkets(9)
+  const market = markets[0] ?? assert.fail()
+  const bids = [level(0.4, 1)]
+  market.receive(snapshot('Rain', bids, [level(0.45, 1)], { receivedAtMs: clock.nowMs() }))
+  const reads: string[] = []
+  const view = new Proxy(market, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (args[0] !== 0) reads.push(String(name))
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+  const [books, records] = [new BookRecords(BOOKS), new MarketRecords(matches)]
+  const read = () => {
+    records.bytes(view, clock.nowMs())
+    return books.text(view, clock.nowMs())
+  }
+  clock.advance(10)
+  assert.match(read(), /"age_ms":10\}$/)
+  assert.ok(reads.includes('details') && reads.includes('levels'))
+  reads.length = 0
+  clock.advance(500)
+  assert.match(read(), /"age_ms":510\}$/)
+  assert.deepEqual(reads, [])
 })

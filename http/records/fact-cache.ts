@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache'
+import { type Answer, utf8 } from '../request/reply.ts'
+
+export interface CacheBounds {
+  readonly countMax: number
+  readonly bytesMax: number
+}
+const BOUNDS: CacheBounds = { countMax: 8_192, bytesMax: 64 * 2 ** 20 }
+/** Largest share of the bytes for one entry, so that it cannot evict all others. */
+const SHARE_MAX = 1 / 64
+/** Approximate size of an entry without its value and key. */
+const OVERHEAD_BYTES = 1_024
+
+/** What decides the content of a value, compared by identity. Null means unknown and equals nothing. */
+export type Fact = string | number | boolean | object | null
+
+interface Entry<Value> {
+  readonly facts: readonly Fact[]
+  readonly value: Value
+}
+
+/** Caches values by key while the facts that they were made from are the same. */
+export class FactCache<Value> {
+  readonly #entries: LRUCache<string, Entry<Value>>
+
+  constructor(bytesOf: (value: Value) => number, { countMax, bytesMax } = BOUNDS) {
+    this.#entries = new LRUCache({
+      max: countMax,
+      maxSize: bytesMax,
+      maxEntrySize: Math.ceil(bytesMax * SHARE_MAX),
+      sizeCalculation: ({ facts, value }, key) =>
+        OVERHEAD_BYTES + 2 * key.length + 8 * facts.length + bytesOf(value),
+    })
+  }
+
+  /** The cached value if its facts are the same, else a new one. */
+  get(key: string, facts: readonly Fact[], make: () => Value): Value {
+    return this.find(key, facts) ?? this.store(key, facts, make())
+  }
+
+  protected find(key: string, facts: readonly Fact[]): Value | null {
+    const entry = this.#entries.get(key)
+    return entry !== undefined && areSame(entry.facts, facts) ? entry.value : null
+  }
+
+  protected store(key: string, facts: readonly Fact[], value: Value): Value {
+    if (!facts.includes(null)) this.#entries.set(key, { facts, value })
+    return value
+  }
+}
+
+/** Caches encoded answers. */
+export class AnswerCache extends FactCache<Answer> {
+  constructor(bounds = BOUNDS) {
+    super(({ body }) => body?.length ?? 0, bounds)
+  }
+
+  /** Like `get`. An answer that is made over several ticks is stored if its facts are the same afterwards. */
+  getLate(
+    key: string,
+    facts: () => readonly Fact[],
+    make: () => Answer | Promise<Answer>,
+  ): Answer | Promise<Answer> {
+    const before = facts()
+    const found = this.find(key, before)
+    if (found !== null) return found
+    const made = make()
+    if (!(made instanceof Promise)) return this.store(key, before, encoded(made))
+    return made.then((late) =>
+      areSame(before, facts()) ? this.store(key, before, encoded(late)) : late,
+    )
+  }
+}
+
+function encoded(answer: Answer): Answer {
+  return typeof answer.body === 'string' ? { ...answer, body: utf8(answer.body) } : answer
+}
+
+function areSame(facts: readonly Fact[], others: readonly Fact[]): boolean {
+  return (
+    facts.length === others.length &&
+    facts.every((fact, index) => fact !== null && fact === others[index])
+  )
+}
