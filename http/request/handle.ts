@@ -8,7 +8,6 @@ import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
-import type { AccountId } from '../../engine/ids.ts'
 import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -148,7 +147,7 @@ function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead
   return match.route.access === 'public' || !match.route.isCounted
 }
 
-class Exchange {
+class Exchange implements RequestFacts {
   readonly #handler: RequestHandler
   readonly #res: HttpResponse
   /** The library's request; invalid after its call of the handler. */
@@ -165,10 +164,10 @@ class Exchange {
   acceptEncoding = ''
   ifNoneMatch = ''
   #closes = false
-  #isKnown = false
+  caller: Caller | null = null
+  #params: ReadonlyMap<string, string> = new Map()
   /** The address that a request without a caller counts against; read only if needed. */
   address = ''
-  #account: AccountId | null = null
   /** Sent from this machine; set together with the address. */
   isLocal = false
   dashboard: DashboardRequest | null = null
@@ -216,8 +215,7 @@ class Exchange {
     if (head.isDashboard) this.dashboard = dashboardRequest(head)
     const cookieToken = this.dashboard?.token ?? ''
     const identity = identify(accounts, head, prefersToken(match), cookieToken)
-    this.#isKnown = identity.caller !== null
-    this.#account = identity.caller?.accountId ?? null
+    this.caller = identity.caller
     if (this.#isBodiless || needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
@@ -241,7 +239,7 @@ class Exchange {
     const early = this.#admit(match, identity)
     if (early !== null && this.#isFlood(identity)) this.#cut()
     else if (early !== null) this.answer(early)
-    else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
+    else if (body === null) this.#settle(this.#run(match, queryText, NO_BODY))
     else {
       this.#startDeadline()
       this.#afterBody(match, queryText, identity, body)
@@ -263,7 +261,7 @@ class Exchange {
       this.#handler.resume(() => {
         // The body may arrive seconds after the head: the credential may have been revoked meanwhile.
         if (this.#isStillGood(match, identity)) {
-          this.#settle(this.#run(match, queryText, identity, bytes))
+          this.#settle(this.#run(match, queryText, bytes))
         } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
       })
     } catch (error) {
@@ -377,12 +375,12 @@ class Exchange {
       : accounts.takeAccountRequest(caller.accountId)
   }
 
-  #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
+  #run(match: Match, queryText: string | undefined, body: Uint8Array) {
     if (match.kind !== 'route') throw new Error('only a route runs')
     const raw = parseQuery(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    const facts = new Facts(identity.caller, this, match.params)
-    return match.route.respond(facts, raw, body)
+    this.#params = match.params
+    return match.route.respond(this, raw, body)
   }
 
   #settle(answer: Answer | Promise<Answer>): void {
@@ -428,14 +426,14 @@ class Exchange {
       closes: this.#closes || this.#handler.isDraining || this.#isUnwelcome(answer.status),
       isCorked: this.#isInHandler,
       unsent,
-      holder: this.#account ?? this.address,
+      holder: this.caller?.accountId ?? this.address,
       servedBy,
     })
   }
 
   #isUnwelcome(status: number): boolean {
     const { connections } = this.#handler.parts
-    return connections?.isCrowded === true && (!this.#isKnown || status === 429)
+    return connections?.isCrowded === true && (this.caller === null || status === 429)
   }
 
   /** The answer in the coding that the client prefers, or 304 if the client has it already. */
@@ -485,26 +483,42 @@ class Exchange {
     }
   }
 
-  header(name: string): string {
-    if (this.#req === null) throw new Error('headers are gone after the first await')
-    return this.#req.getHeader(name)
+  // Getters return functions, so that handlers may destructure them and requests that use none allocate none.
+
+  get path(): (name: string) => string {
+    return (name) => {
+      const value = this.#params.get(name)
+      if (value === undefined) throw new Error(`the pattern has no {${name}}`)
+      return value
+    }
+  }
+
+  get header(): (name: string) => string {
+    return (name) => {
+      if (this.#req === null) throw new Error('headers are gone after the first await')
+      return this.#req.getHeader(name)
+    }
   }
 
   /** Reads the address, which requests of a known caller need only here. */
-  requester(caller: Caller | null): Requester {
-    if (this.address === '') {
-      if (this.#req === null) throw new Error('the address is gone after the first await')
-      const { peers, head } = this.#handler.parts
-      this.address = peers.of(this.#res, head)
+  get requester(): () => Requester {
+    return () => {
+      if (this.address === '') {
+        if (this.#req === null) throw new Error('the address is gone after the first await')
+        const { peers, head } = this.#handler.parts
+        this.address = peers.of(this.#res, head)
+      }
+      return this.caller === null ? [this.address] : [this.caller.accountId, this.address]
     }
-    return caller === null ? [this.address] : [caller.accountId, this.address]
   }
 
   /** Created only for handlers that use it: most answers are ready before a client could disconnect. */
-  signal(): AbortSignal {
-    this.#abort ??= new AbortController()
-    if (this.#isOver) this.#abort.abort()
-    return this.#abort.signal
+  get signal(): () => AbortSignal {
+    return () => {
+      this.#abort ??= new AbortController()
+      if (this.#isOver) this.#abort.abort()
+      return this.#abort.signal
+    }
   }
 
   #startDeadline(): void {
@@ -529,52 +543,6 @@ class Exchange {
 }
 
 const NO_BODY = new Uint8Array(0)
-
-/** Functions are created on access, so that requests that use none allocate none. */
-class Facts implements RequestFacts {
-  readonly caller: Caller | null
-  readonly #exchange: Exchange
-  readonly #params: ReadonlyMap<string, string>
-
-  constructor(caller: Caller | null, exchange: Exchange, params: ReadonlyMap<string, string>) {
-    this.caller = caller
-    this.#params = params
-    this.#exchange = exchange
-  }
-
-  get address(): string {
-    return this.#exchange.address
-  }
-
-  get requester(): () => Requester {
-    return () => this.#exchange.requester(this.caller)
-  }
-
-  get isLocal(): boolean {
-    return this.#exchange.isLocal
-  }
-
-  get dashboard(): DashboardRequest | null {
-    return this.#exchange.dashboard
-  }
-
-  get path(): (name: string) => string {
-    const params = this.#params
-    return (name) => {
-      const value = params.get(name)
-      if (value === undefined) throw new Error(`the pattern has no {${name}}`)
-      return value
-    }
-  }
-
-  get header(): (name: string) => string {
-    return (name) => this.#exchange.header(name)
-  }
-
-  get signal(): () => AbortSignal {
-    return () => this.#exchange.signal()
-  }
-}
 
 /** Whether to check the token even if the key is valid: a key must not spend the management quota. */
 function prefersToken(match: Match): boolean {

@@ -6,6 +6,7 @@ import type { Caller, CatalogView } from '../../actors/views.ts'
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import type { JsonObject } from '../documents/schemas-of.ts'
 import type { Problem } from '../validation/parameter.ts'
 import { compileBody, compilePath, compileQuery } from '../validation/validate.ts'
@@ -14,7 +15,9 @@ import type { DashboardRequest } from './dashboard-request.ts'
 import type { RawQuery } from './query.ts'
 import { type Answer, failure, json, withHeader } from './reply.ts'
 
-export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
+const METHODS = ['GET', 'POST', 'DELETE', 'PATCH'] as const
+export type Method = (typeof METHODS)[number]
+const isMethod = (text: unknown): text is Method => METHODS.some((method) => method === text)
 
 /**
  * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the WebSocket
@@ -51,10 +54,14 @@ export interface RequestFacts {
   readonly signal: () => AbortSignal
 }
 
-/** A fully validated request. */
-export interface ValidRequest<Q, B> extends RequestFacts {
-  readonly query: Q
-  readonly body: B
+/** The account of a request on a route that admits no other. */
+export function accountOf(caller: Caller | null): AccountId {
+  return requireCaller(caller).accountId
+}
+
+export function requireCaller(caller: Caller | null): Caller {
+  if (caller === null) throw new Error('the wrapper admits no request without a caller')
+  return caller
 }
 
 /** Named parameters with their schemas; TypeBox optional ones may be absent. */
@@ -134,17 +141,20 @@ export interface RouteDocument {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface RouteBasics {
-  readonly method: Method
-  readonly pattern: string
-  readonly document: RouteDocument
+/** What a route is, apart from its method, pattern and handler. */
+interface RouteRules extends RouteDocument {
   /** Schemas of path parameters. Default: any text. */
   readonly path?: TObject
+  /** Default: `caller`. */
   readonly access?: Access
+  /** Default: true. */
   readonly isCounted?: boolean
+  /** Default: `data`. */
   readonly budget?: Budget
+  /** Default: `read`. */
   readonly scope?: KeyScope
   readonly isPrivate?: boolean
+  /** Default: true. */
   readonly isCrossOrigin?: boolean
 }
 
@@ -160,23 +170,30 @@ export interface RouteParts {
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARACTERS_MAX = 48
 
-const NO_PARAMETERS = Type.Object({})
-
-/** A route without a body. */
+/** A route without a body. `name`: method and pattern, such as `GET /v1/markets/{market_id}`. */
+export function route(
+  name: string,
+  rules: RouteRules & { readonly query?: undefined },
+  handle: (facts: RequestFacts) => Answer | Promise<Answer>,
+): Route
 export function route<Q extends TProperties>(
-  basics: RouteBasics,
-  query: TObject<Q>,
-  handle: (request: ValidRequest<Static<TObject<Q>>, null>) => Answer | Promise<Answer>,
+  name: string,
+  rules: RouteRules & { readonly query: TObject<Q> },
+  handle: (facts: RequestFacts, query: Static<TObject<Q>>) => Answer | Promise<Answer>,
+): Route
+export function route(
+  name: string,
+  { query = Type.Object({}), ...rules }: RouteRules & { readonly query?: TObject | undefined },
+  handle: (facts: RequestFacts, query: Static<TObject>) => Answer | Promise<Answer>,
 ): Route {
   const parse = compileQuery(query)
-  const path = pathOf(basics)
-  const pathProblems = compilePath(path)
+  const basics = basicsOf(name, rules)
+  const pathProblems = compilePath(basics.pathSchema)
   return {
-    ...defaults(basics),
+    ...basics,
     hasBody: false,
     isBodyOptional: false,
     querySchema: { properties: withAliases(query.properties) },
-    pathSchema: path,
     bodySchema: null,
     respond(facts, raw) {
       const parsed = parse(raw)
@@ -184,7 +201,7 @@ export function route<Q extends TProperties>(
       if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])
       if (problems.length > 0) return invalid(problems)
       if (parsed.kind === 'conflict') return failure('BAD_REQUEST', parsed.detail)
-      const answer = handle(new Request(facts, parsed.value, null))
+      const answer = handle(facts, parsed.value)
       if (parsed.unknownNames.length === 0) return answer
       const names = namesText(parsed.unknownNames)
       return answer instanceof Promise
@@ -209,38 +226,47 @@ const EMPTY_OBJECT = new TextEncoder().encode('{}')
 
 /** A route with a JSON body. */
 export function bodyRoute<B extends TProperties>(
-  basics: RouteBasics,
-  body: BodyRule<B>,
-  handle: (request: ValidRequest<null, Static<TObject<B>>>) => Answer | Promise<Answer>,
+  name: string,
+  rules: RouteRules & { readonly body: BodyRule<B> },
+  handle: (facts: RequestFacts, body: Static<TObject<B>>) => Answer | Promise<Answer>,
 ): Route {
+  const { body } = rules
   const parse = compileBody(body.schema, body.className, body.refine, body.refineParts)
-  const { isOptional: isBodyOptional = false } = body
-  const path = pathOf(basics)
-  const pathProblems = compilePath(path)
+  const isBodyOptional = body.isOptional ?? false
+  const basics = basicsOf(name, rules)
+  const pathProblems = compilePath(basics.pathSchema)
   return {
-    ...defaults(basics),
+    ...basics,
     hasBody: true,
     isBodyOptional,
-    querySchema: NO_PARAMETERS,
-    pathSchema: path,
+    querySchema: { properties: {} },
     bodySchema: body.schema,
     respond(facts, _raw, bytes) {
-      const isMissing = isBodyOptional && bytes.length === 0
-      const parsed = parse(isMissing ? EMPTY_OBJECT : bytes)
+      const parsed = parse(isBodyOptional && bytes.length === 0 ? EMPTY_OBJECT : bytes)
       if (parsed.kind === 'undecodable') return failure('BAD_REQUEST', 'the body is not UTF-8')
       const problems = pathProblems(facts.path)
       if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])
-      if (problems.length > 0) return invalid(problems)
-      return handle(new Request(facts, null, parsed.value))
+      return problems.length > 0 ? invalid(problems) : handle(facts, parsed.value)
     },
   }
 }
 
-/** The schema of the pattern's parameters: the given ones, and any text for the others. */
-function pathOf({ pattern, path }: RouteBasics): TObject {
-  const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
-  const given = path?.properties ?? {}
-  return Type.Object(Object.fromEntries(names.map((name) => [name, given[name] ?? Type.String()])))
+function basicsOf(name: string, rules: RouteRules) {
+  const [method, pattern = ''] = name.split(' ')
+  if (!isMethod(method)) throw new Error(`${name} has no method`)
+  const given = rules.path?.properties ?? {}
+  const path = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => {
+    return [parameter, given[parameter] ?? Type.String()] as const
+  })
+  return {
+    ...{ method, pattern, document: rules, pathSchema: Type.Object(Object.fromEntries(path)) },
+    access: rules.access ?? 'caller',
+    isCounted: rules.isCounted ?? true,
+    budget: rules.budget ?? 'data',
+    scope: rules.scope ?? 'read',
+    isPrivate: rules.isPrivate ?? false,
+    isCrossOrigin: rules.isCrossOrigin ?? true,
+  }
 }
 
 /**
@@ -256,66 +282,6 @@ export function namesText(names: readonly string[]): string {
   return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')
 }
 
-function defaults(basics: RouteBasics) {
-  return {
-    method: basics.method,
-    pattern: basics.pattern,
-    document: basics.document,
-    access: basics.access ?? 'caller',
-    isCounted: basics.isCounted ?? true,
-    budget: basics.budget ?? 'data',
-    scope: basics.scope ?? 'read',
-    isPrivate: basics.isPrivate ?? false,
-    isCrossOrigin: basics.isCrossOrigin ?? true,
-  }
-}
-
 function invalid(problems: readonly Problem[]): Answer {
   return json({ detail: problems }, 422)
-}
-
-/** One object shape for all requests, so that handlers stay monomorphic. */
-class Request<Q, B> implements ValidRequest<Q, B> {
-  readonly query: Q
-  readonly body: B
-  readonly #facts: RequestFacts
-
-  constructor(facts: RequestFacts, query: Q, body: B) {
-    this.#facts = facts
-    this.query = query
-    this.body = body
-  }
-
-  get caller(): Caller | null {
-    return this.#facts.caller
-  }
-
-  get address(): string {
-    return this.#facts.address
-  }
-
-  get requester(): () => Requester {
-    return this.#facts.requester
-  }
-
-  get isLocal(): boolean {
-    return this.#facts.isLocal
-  }
-
-  get dashboard(): DashboardRequest | null {
-    return this.#facts.dashboard
-  }
-
-  /** Returns an unbound function, so that handlers may destructure it. */
-  get path(): (name: string) => string {
-    return this.#facts.path
-  }
-
-  get header(): (name: string) => string {
-    return this.#facts.header
-  }
-
-  get signal(): () => AbortSignal {
-    return this.#facts.signal
-  }
 }

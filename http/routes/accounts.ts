@@ -13,10 +13,11 @@ import { toSeconds } from '../../engine/units.ts'
 import type { DashboardRequest } from '../request/dashboard-request.ts'
 import { type Answer, json, nothing, withHeader } from '../request/reply.ts'
 import {
+  accountOf,
   bodyRoute,
   type RequestFacts,
   type Route,
-  type RouteDocument,
+  requireCaller,
   route,
 } from '../request/route.ts'
 import {
@@ -44,8 +45,12 @@ const NewKey = Type.Object({
   scopes: Type.Optional(Type.Array(choice(KEY_SCOPES), { minItems: 1, maxItems: 16 })),
 })
 const Passwords = Type.Object({ current_password: Type.String(), new_password: Type.String() })
-const Password = Type.Object({ password: Type.String() })
-const NoQuery = Type.Object({})
+
+const BEARER = { group: 'Auth', access: 'token', budget: 'management', isPrivate: true } as const
+const SIGN_IN = { group: 'Auth', access: 'public', budget: 'signIn', isPrivate: true } as const
+const BUSY = 'too many passwords are being checked, or the disk is late'
+/** Retention of 24 hourly backups; the last may be made just before the data is overwritten. */
+const BACKUP_SECONDS = 25 * 3_600
 
 /**
  * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: pages on this machine may open the local account without
@@ -56,64 +61,90 @@ export function accountRoutes(
   clock: Clock,
   opensLocalAccount: boolean,
 ): readonly Route[] {
-  const bearer = { access: 'token', budget: 'management', isPrivate: true } as const
-  const open = { access: 'public', budget: 'signIn', isPrivate: true } as const
-  const documents = accountDocuments
   return [
     bodyRoute(
-      { method: 'POST', pattern: '/v1/auth/signup', document: documents.signUp, ...open },
-      { schema: Credentials, className: 'Signup', refine: refineCredentials },
-      async ({ body, address, dashboard }) =>
+      'POST /v1/auth/signup',
+      {
+        ...SIGN_IN,
+        summary: 'Create an account and log in',
+        body: { schema: Credentials, className: 'Signup', refine: refineCredentials },
+        answer: SessionSchema,
+        status: 201,
+        refusals: {
+          400: 'the e-mail has an account already',
+          403: 'the operator has closed sign-up',
+          503: BUSY,
+        },
+      },
+      async ({ address, dashboard }, body) =>
         opened(await accounts.signUp({ ...body, address }), dashboard, 201),
     ),
     bodyRoute(
-      { method: 'POST', pattern: '/v1/auth/login', document: documents.logIn, ...open },
-      { schema: Credentials, className: 'Login' },
-      async ({ body, address, dashboard }) =>
+      'POST /v1/auth/login',
+      {
+        ...SIGN_IN,
+        summary: 'Log in',
+        body: { schema: Credentials, className: 'Login' },
+        answer: SessionSchema,
+        refusals: { 401: 'wrong e-mail or password', 503: BUSY },
+      },
+      async ({ address, dashboard }, body) =>
         opened(await accounts.logIn({ ...body, address }), dashboard),
     ),
     route(
+      'GET /v1/auth/me',
       {
-        method: 'GET',
-        pattern: '/v1/auth/me',
-        document: documents.me,
-        ...bearer,
-        access: 'caller',
+        ...{ ...BEARER, access: 'caller' },
+        summary: 'The account of the credential',
+        answer: MeSchema,
       },
-      NoQuery,
       ({ caller }) => json(meRecord(requireCaller(caller))),
     ),
-    ...tokenRoutes(accounts, clock, bearer),
+    ...tokenRoutes(accounts, clock),
     ...sessionRoutes(accounts, opensLocalAccount),
+    ...keyRoutes(accounts),
+  ]
+}
+
+function keyRoutes(accounts: AccountsView): readonly Route[] {
+  return [
     route(
-      { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
-      NoQuery,
+      'GET /v1/keys',
+      { ...BEARER, summary: "The account's API keys", answer: KeysSchema },
       ({ caller }) => {
-        const keys = accounts.keys(requireCaller(caller).accountId).map(keyRecord)
+        const keys = accounts.keys(accountOf(caller)).map(keyRecord)
         return json({ keys, total: keys.length })
       },
     ),
     bodyRoute(
-      { method: 'POST', pattern: '/v1/keys', document: documents.createKey, ...bearer },
-      { schema: NewKey, className: 'Key' },
-      async ({ caller, body }) => {
-        const { accountId } = requireCaller(caller)
-        const { view, key } = await accounts.createKey(accountId, body.label, body.scopes)
+      'POST /v1/keys',
+      {
+        ...BEARER,
+        summary: 'Create an API key; it is shown this once',
+        description:
+          '`read` asks for data and lists webhooks, `webhooks` makes, changes and deletes them as well; every key reads. A new key has `read` unless it asks for more.',
+        body: { schema: NewKey, className: 'Key' },
+        answer: CreatedKeySchema,
+        status: 201,
+        refusals: { 400: 'the account has as many keys as it may' },
+      },
+      async ({ caller }, { label, scopes }) => {
+        const { view, key } = await accounts.createKey(accountOf(caller), label, scopes)
         return json({ ...keyRecord(view), key }, 201)
       },
     ),
     route(
+      'DELETE /v1/keys/{key_id}',
       {
-        method: 'DELETE',
-        pattern: '/v1/keys/{key_id}',
-        document: documents.revokeKey,
-        ...bearer,
+        ...BEARER,
+        summary: 'Revoke an API key',
+        answer: null,
+        status: 204,
+        refusals: { 404: 'the account has no such key' },
       },
-      NoQuery,
-      async (request) => {
-        const { accountId } = requireCaller(request.caller)
+      async ({ caller, path }) => {
         // Another account's key is answered like an unknown one.
-        if (await accounts.revokeKey(accountId, keyId(request.path('key_id')))) return nothing()
+        if (await accounts.revokeKey(accountOf(caller), keyId(path('key_id')))) return nothing()
         throw new EngineError('NOT_FOUND', 'no such key')
       },
     ),
@@ -121,39 +152,63 @@ export function accountRoutes(
 }
 
 /** Routes that revoke tokens: of one log-in, of all, of the whole account. */
-function tokenRoutes(
-  accounts: AccountsView,
-  clock: Clock,
-  bearer: { access: 'token'; budget: 'management'; isPrivate: true },
-): readonly Route[] {
-  const documents = accountDocuments
+function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
   return [
     route(
-      { method: 'POST', pattern: '/v1/auth/logout', document: documents.logOut, ...bearer },
-      Type.Object({ everywhere: parameters.flag(false) }),
-      async ({ caller, query, dashboard }) => {
-        if (query.everywhere) await accounts.logOutEverywhere(requireCaller(caller))
+      'POST /v1/auth/logout',
+      {
+        ...BEARER,
+        summary: 'Log out: this token is good for nothing any more, and its streams end',
+        description: `With \`everywhere=true\` all tokens of the account end; its keys stay. More than ${endedTokensPerAccountMax} log-outs of an account within a day end all of its tokens.`,
+        query: Type.Object({ everywhere: parameters.flag(false) }),
+        answer: null,
+        status: 204,
+        refusals: { 503: BUSY },
+      },
+      async ({ caller, dashboard }, { everywhere }) => {
+        if (everywhere) await accounts.logOutEverywhere(requireCaller(caller))
         else await accounts.logOut(requireCaller(caller))
         return closed(dashboard)
       },
     ),
     bodyRoute(
-      { method: 'POST', pattern: '/v1/auth/password', document: documents.password, ...bearer },
+      'POST /v1/auth/password',
       {
-        schema: Passwords,
-        className: 'PasswordChange',
-        refine: (value) => passwordProblems('new_password', value.new_password),
+        ...BEARER,
+        summary: 'Change the password: every token issued before is ended, keys stay',
+        description:
+          'The answer has a new token, as a log-in has. Wrong current passwords wait as at the log-in, each token for itself.',
+        body: {
+          schema: Passwords,
+          className: 'PasswordChange',
+          refine: (value) => passwordProblems('new_password', value.new_password),
+        },
+        answer: SessionSchema,
+        refusals: { 401: 'wrong current password', 503: BUSY },
       },
-      async ({ caller, body, dashboard }) => {
+      async ({ caller, dashboard }, body) => {
         const change = { current: body.current_password, next: body.new_password }
         return opened(await accounts.changePassword(requireCaller(caller), change), dashboard)
       },
     ),
     bodyRoute(
-      { method: 'DELETE', pattern: '/v1/auth/me', document: documents.deleteMe, ...bearer },
-      { schema: Password, className: 'Deletion' },
-      async ({ caller, body, dashboard }) => {
-        await accounts.deleteAccount(requireCaller(caller), body.password)
+      'DELETE /v1/auth/me',
+      {
+        ...BEARER,
+        summary:
+          'Delete the account, its keys, its webhooks and what they have not delivered, for good',
+        description:
+          'Its streams end, and its e-mail can sign up again. Its data is overwritten in the database within an hour. Backups have it for another day.',
+        body: { schema: Type.Object({ password: Type.String() }), className: 'Deletion' },
+        answer: null,
+        status: 204,
+        headers: {
+          'X-Backups-Until': 'when the last backup with its data is deleted, in Unix seconds',
+        },
+        refusals: { 401: 'wrong password', 503: BUSY },
+      },
+      async ({ caller, dashboard }, { password }) => {
+        await accounts.deleteAccount(requireCaller(caller), password)
         const until = toSeconds(clock.nowMs()) + BACKUP_SECONDS
         return withHeader(closed(dashboard), 'X-Backups-Until', String(until))
       },
@@ -163,7 +218,6 @@ function tokenRoutes(
 
 /** The dashboard's current session, and log-in without a password. */
 function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
-  const documents = accountDocuments
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
     opensLocalAccount && isLocal && dashboard?.isLoopback === true
   const sessionAnswer = (caller: Caller | null, isLocalOffered: boolean, hasEnded = false) => {
@@ -173,16 +227,32 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
     }
     return json({ user, has_ended: hasEnded, local_account: isLocalOffered })
   }
-  const basics = { pattern: '/v1/auth/session', access: 'public', isPrivate: true } as const
   return [
-    route({ ...basics, method: 'GET', document: documents.session }, NoQuery, (request) => {
-      const { caller, dashboard } = request
-      if (dashboard === null) return sessionAnswer(null, false)
-      return sessionAnswer(caller, isOffered(request), caller === null && dashboard.token !== '')
-    }),
     route(
-      { ...basics, method: 'POST', budget: 'signIn', document: documents.openSession },
-      NoQuery,
+      'GET /v1/auth/session',
+      {
+        ...{ ...SIGN_IN, budget: 'data' },
+        summary: 'For the dashboard: who is logged in there',
+        description:
+          'The dashboard holds its token in a cookie that scripts cannot read and that counts for its own page alone: `user` is null for everybody else.',
+        answer: DashboardSessionSchema,
+      },
+      (request) => {
+        const { caller, dashboard } = request
+        if (dashboard === null) return sessionAnswer(null, false)
+        return sessionAnswer(caller, isOffered(request), caller === null && dashboard.token !== '')
+      },
+    ),
+    route(
+      'POST /v1/auth/session',
+      {
+        ...SIGN_IN,
+        summary: 'For the dashboard: log in to the local account',
+        description:
+          'Without a password, for a page on the machine on which the service runs, unless it has a trusted proxy or listens for other machines. `user` is null where that is not offered.',
+        answer: DashboardSessionSchema,
+        refusals: { 503: BUSY },
+      },
       async (request) => {
         const { address, dashboard } = request
         if (dashboard === null || !isOffered(request)) return sessionAnswer(null, false)
@@ -193,93 +263,6 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
     ),
   ]
 }
-
-/** Retention of 24 hourly backups; the last may be made just before the data is overwritten. */
-const BACKUP_SECONDS = 25 * 3_600
-
-const BUSY = 'too many passwords are being checked, or the disk is late'
-
-const accountDocuments = {
-  signUp: {
-    group: 'Auth',
-    summary: 'Create an account and log in',
-    answer: SessionSchema,
-    status: 201,
-    refusals: {
-      400: 'the e-mail has an account already',
-      403: 'the operator has closed sign-up',
-      503: BUSY,
-    },
-  },
-  logIn: {
-    group: 'Auth',
-    summary: 'Log in',
-    answer: SessionSchema,
-    refusals: { 401: 'wrong e-mail or password', 503: BUSY },
-  },
-  me: { group: 'Auth', summary: 'The account of the credential', answer: MeSchema },
-  logOut: {
-    group: 'Auth',
-    summary: 'Log out: this token is good for nothing any more, and its streams end',
-    description: `With \`everywhere=true\` all tokens of the account end; its keys stay. More than ${endedTokensPerAccountMax} log-outs of an account within a day end all of its tokens.`,
-    answer: null,
-    status: 204,
-    refusals: { 503: BUSY },
-  },
-  session: {
-    group: 'Auth',
-    summary: 'For the dashboard: who is logged in there',
-    description:
-      'The dashboard holds its token in a cookie that scripts cannot read and that counts for its own page alone: `user` is null for everybody else.',
-    answer: DashboardSessionSchema,
-  },
-  openSession: {
-    group: 'Auth',
-    summary: 'For the dashboard: log in to the local account',
-    description:
-      'Without a password, for a page on the machine on which the service runs, unless it has a trusted proxy or listens for other machines. `user` is null where that is not offered.',
-    answer: DashboardSessionSchema,
-    refusals: { 503: BUSY },
-  },
-  password: {
-    group: 'Auth',
-    summary: 'Change the password: every token issued before is ended, keys stay',
-    description:
-      'The answer has a new token, as a log-in has. Wrong current passwords wait as at the log-in, each token for itself.',
-    answer: SessionSchema,
-    refusals: { 401: 'wrong current password', 503: BUSY },
-  },
-  deleteMe: {
-    group: 'Auth',
-    summary:
-      'Delete the account, its keys, its webhooks and what they have not delivered, for good',
-    description:
-      'Its streams end, and its e-mail can sign up again. Its data is overwritten in the database within an hour. Backups have it for another day.',
-    answer: null,
-    status: 204,
-    headers: {
-      'X-Backups-Until': 'when the last backup with its data is deleted, in Unix seconds',
-    },
-    refusals: { 401: 'wrong password', 503: BUSY },
-  },
-  keys: { group: 'Auth', summary: "The account's API keys", answer: KeysSchema },
-  createKey: {
-    group: 'Auth',
-    summary: 'Create an API key; it is shown this once',
-    description:
-      '`read` asks for data and lists webhooks, `webhooks` makes, changes and deletes them as well; every key reads. A new key has `read` unless it asks for more.',
-    answer: CreatedKeySchema,
-    status: 201,
-    refusals: { 400: 'the account has as many keys as it may' },
-  },
-  revokeKey: {
-    group: 'Auth',
-    summary: 'Revoke an API key',
-    answer: null,
-    status: 204,
-    refusals: { 404: 'the account has no such key' },
-  },
-} satisfies Record<string, RouteDocument>
 
 /** Text without an @ may be a password in the wrong field. */
 function repeatedEmail(email: string): unknown {
@@ -319,11 +302,6 @@ function passwordProblems(field: string, password: string): readonly Problem[] {
   const isShort = bytes < PASSWORD_BYTES_MIN
   const limit = isShort ? PASSWORD_BYTES_MIN : PASSWORD_BYTES_MAX
   return [lengthProblem({ loc: ['body', field], input: '[redacted]', isShort, limit })]
-}
-
-function requireCaller(caller: Caller | null): Caller {
-  if (caller === null) throw new Error('the wrapper admits no request without a caller')
-  return caller
 }
 
 function userRecord(caller: Caller) {

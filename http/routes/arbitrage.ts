@@ -125,19 +125,16 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
     cursor: parameters.cursor(),
   })
   return route(
+    'GET /v1/arbitrage',
     {
-      method: 'GET',
-      pattern: '/v1/arbitrage',
-      document: {
-        group,
-        summary: 'What pays now: baskets of outcomes that earn after depth and fees',
-        description: `Buying Yes on one venue and No on the other, or every outcome of an event of which exactly one wins, level by level, as long as the next contract earns. ${NOT_IN_IT}`,
-        answer: ListSchema,
-        refusals: { 400: pageRefusals[400] },
-      },
+      group,
+      summary: 'What pays now: baskets of outcomes that earn after depth and fees',
+      description: `Buying Yes on one venue and No on the other, or every outcome of an event of which exactly one wins, level by level, as long as the next contract earns. ${NOT_IN_IT}`,
+      answer: ListSchema,
+      refusals: { 400: pageRefusals[400] },
+      query: List,
     },
-    List,
-    ({ query }) => {
+    (_, query) => {
       const { sort_by: sortBy, limit } = query
       const filter: OpportunityFilter = {
         profitMin: query.min_profit_usd,
@@ -166,19 +163,16 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
 
 function historyRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRouteParts): Route {
   return route(
+    'GET /v1/arbitrage/history',
     {
-      method: 'GET',
-      pattern: '/v1/arbitrage/history',
-      document: {
-        group,
-        summary: 'Opportunities that have ended, after half a second or more',
-        answer: HistorySchema,
-        headers: DATA_START,
-        refusals: { 400: 'start after end, or a foreign cursor' },
-      },
+      group,
+      summary: 'Opportunities that have ended, after half a second or more',
+      answer: HistorySchema,
+      headers: DATA_START,
+      refusals: { 400: 'start after end, or a foreign cursor' },
+      query: Type.Object({ ...timeParameters, limit: parameters.limit(200, 50) }),
     },
-    Type.Object({ ...timeParameters, limit: parameters.limit(200, 50) }),
-    ({ query, signal }) =>
+    ({ signal }, query) =>
       answerTimePage({
         ...{ query, clock, listName: 'opportunities', accepts: null, rowsPerTick: ROWS_PER_TICK },
         read: (slice) => arbitrage.past(slice),
@@ -198,19 +192,15 @@ function oneRoutes({
 }: ArbitrageRouteParts): readonly Route[] {
   return [
     route(
+      'GET /v1/arbitrage/{opportunity_id}',
       {
-        method: 'GET',
-        pattern: '/v1/arbitrage/{opportunity_id}',
-        document: {
-          group,
-          summary: 'An open opportunity with the levels that it takes',
-          answer: OpportunitySchema,
-          refusals: {
-            404: 'no open opportunity has this id; /v1/arbitrage/history has ended ones',
-          },
+        group,
+        summary: 'An open opportunity with the levels that it takes',
+        answer: OpportunitySchema,
+        refusals: {
+          404: 'no open opportunity has this id; /v1/arbitrage/history has ended ones',
         },
       },
-      Type.Object({}),
       ({ path }) => {
         const found = arbitrage.find(path('opportunity_id'))
         if (found === null) {
@@ -220,17 +210,13 @@ function oneRoutes({
       },
     ),
     route(
+      'GET /v1/markets/{market_id}/arbitrage',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/arbitrage',
-        document: {
-          group,
-          summary: 'The open opportunities of a market',
-          answer: OfMarketSchema,
-          refusals: { 404: 'no such market' },
-        },
+        group,
+        summary: 'The open opportunities of a market',
+        answer: OfMarketSchema,
+        refusals: { 404: 'no such market' },
       },
-      Type.Object({}),
       ({ path }) => {
         const { ref } = findMarket(catalog, path('market_id'))
         const nowMs = clock.nowMs()
@@ -245,19 +231,16 @@ function oneRoutes({
 
 function quoteRoute(parts: ArbitrageRouteParts): Route {
   return bodyRoute(
+    'POST /v1/arbitrage/quote',
     {
-      method: 'POST',
-      pattern: '/v1/arbitrage/quote',
-      document: {
-        group,
-        summary: 'What buying these outcomes together would cost and earn now',
-        description: `Exactly so many contracts of each leg where \`contracts\` says so, at a loss as well; else as many as earn. \`reason\` says why not, and \`min_contracts\` what both venues accept at least. ${NOT_IN_IT}`,
-        answer: QuoteSchema,
-        refusals: { 400: 'an unknown outcome, or no whole hundredths', 404: 'no such market' },
-      },
+      group,
+      summary: 'What buying these outcomes together would cost and earn now',
+      description: `Exactly so many contracts of each leg where \`contracts\` says so, at a loss as well; else as many as earn. \`reason\` says why not, and \`min_contracts\` what both venues accept at least. ${NOT_IN_IT}`,
+      answer: QuoteSchema,
+      refusals: { 400: 'an unknown outcome, or no whole hundredths', 404: 'no such market' },
+      body: { schema: QuoteBody, className: 'Quote' },
     },
-    { schema: QuoteBody, className: 'Quote' },
-    ({ body }) => quote(parts, body),
+    (_, body) => quote(parts, body),
   )
 }
 

@@ -88,26 +88,23 @@ export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   return [
     route(
+      'GET /v1/markets/{market_id}/candles',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/candles',
-        document: {
-          group: 'Market Data',
-          summary: 'Candles of the trades of a market',
-          description:
-            'A page holds the newest `limit` candles of the range, oldest first; `cursor` is where its first one opens, and leads to older ones. The candle in which `start_time` lies belongs to the range. Where nothing was traded there is no candle, unless `gap_fill=true`: then each one from the first trade to the end of the range or now repeats the close before it; or `history=true`: then each one is made of the prices that the venue remembers, where it does, with `trades_count` 0 and no volume. Intervals of less than an hour are kept as long as trades are, the others for ever.',
-          answer: CandlesSchema,
-          refusals: {
-            400: 'start after end, a foreign cursor, gap_fill and history at once, or an outcome that the market does not have',
-            404: 'no such market',
-            429: 'too many prices that are not stored yet were requested within a minute',
-            503: 'the venue does not answer with its history',
-          },
-          headers: DATA_START,
+        group: 'Market Data',
+        summary: 'Candles of the trades of a market',
+        description:
+          'A page holds the newest `limit` candles of the range, oldest first; `cursor` is where its first one opens, and leads to older ones. The candle in which `start_time` lies belongs to the range. Where nothing was traded there is no candle, unless `gap_fill=true`: then each one from the first trade to the end of the range or now repeats the close before it; or `history=true`: then each one is made of the prices that the venue remembers, where it does, with `trades_count` 0 and no volume. Intervals of less than an hour are kept as long as trades are, the others for ever.',
+        answer: CandlesSchema,
+        refusals: {
+          400: 'start after end, a foreign cursor, gap_fill and history at once, or an outcome that the market does not have',
+          404: 'no such market',
+          429: 'too many prices that are not stored yet were requested within a minute',
+          503: 'the venue does not answer with its history',
         },
+        headers: DATA_START,
+        query: Query,
       },
-      Query,
-      ({ path, query, requester }) =>
+      ({ path, requester }, query) =>
         candles(parts, findMarket(catalog, path('market_id')), query, requester),
     ),
   ]

@@ -19,26 +19,23 @@ export function clientFileRoutes(): readonly Route[] {
   )
   return [
     route(
+      'GET /client/{file}',
       {
-        method: 'GET',
-        pattern: '/client/{file}',
-        document: {
-          group: 'WebSocket',
-          summary: 'A module of the client for browsers; `connect.js` is the door',
-          description:
-            'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
-          answer: null,
-          contentType: 'text/javascript',
-          isNamed: true,
-          refusals: { ...fileRefusals, 404: 'no such file, or another content than `v` names' },
-        },
+        group: 'WebSocket',
+        summary: 'A module of the client for browsers; `connect.js` is the door',
+        description:
+          'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
+        answer: null,
+        contentType: 'text/javascript',
+        isNamed: true,
+        refusals: { ...fileRefusals, 404: 'no such file, or another content than `v` names' },
         access: 'public',
         isCounted: false,
+        query: Type.Object({
+          v: Type.Optional(Type.String({ maxLength: 64, description: 'Hash of the content.' })),
+        }),
       },
-      Type.Object({
-        v: Type.Optional(Type.String({ maxLength: 64, description: 'Hash of the content.' })),
-      }),
-      ({ path, query }) => {
+      ({ path }, query) => {
         const found = answers.get(path('file'))
         if (found === undefined) throw new EngineError('NOT_FOUND', 'no such file')
         if (query.v === undefined) return found.fresh

@@ -1,7 +1,6 @@
 // The dashboard page, its files, and the redirect from the root. No key; counted by bytes. All texts are built once,
 // with the routes.
 
-import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
 import {
@@ -16,7 +15,6 @@ import {
 import { type Route, type RouteDocument, route } from '../request/route.ts'
 
 const HTML = 'text/html; charset=utf-8'
-const NoQuery = Type.Object({})
 
 /** `GET /`, `/dashboard`, `/dashboard/`, `/dashboard/{asset}`. */
 export function dashboardRoutes(): readonly Route[] {
@@ -75,10 +73,8 @@ const FILE: RouteDocument = {
 
 function open(pattern: string, document: RouteDocument, answer: (asset: string) => Answer): Route {
   const hasAsset = pattern.includes('{asset}')
-  return route(
-    { method: 'GET', pattern, document, access: 'public', isCounted: false },
-    NoQuery,
-    ({ path }) => answer(hasAsset ? path('asset') : ''),
+  return route(`GET ${pattern}`, { ...document, access: 'public', isCounted: false }, ({ path }) =>
+    answer(hasAsset ? path('asset') : ''),
   )
 }
 

@@ -26,7 +26,6 @@ import { clientFileRoutes } from './client-files.ts'
 
 const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
-const NoQuery = Type.Object({})
 
 /**
  * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: all other routes, for
@@ -54,19 +53,15 @@ export function documentRoutes(
 
 function documentRoute(pattern: string, summary: string, answer: () => Answer): Route {
   return route(
+    `GET ${pattern}`,
     {
-      method: 'GET',
-      pattern,
-      document: {
-        group: 'System',
-        summary,
-        answer: Type.Record(Type.String(), Type.Unknown()),
-        isNamed: true,
-        refusals: fileRefusals,
-      },
+      group: 'System',
+      summary,
+      answer: Type.Record(Type.String(), Type.Unknown()),
+      isNamed: true,
+      refusals: fileRefusals,
       ...OPEN,
     },
-    NoQuery,
     answer,
   )
 }
@@ -80,39 +75,30 @@ function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] 
   )
   return [
     route(
+      'GET /docs',
       {
-        method: 'GET',
-        pattern: '/docs',
-        document: {
-          group: 'System',
-          summary:
-            'This document and that of the stream as a page, from which requests can be sent',
-          answer: null,
-          contentType: 'text/html',
-          headers: POLICY,
-          isNamed: true,
-          refusals: fileRefusals,
-        },
+        group: 'System',
+        summary: 'This document and that of the stream as a page, from which requests can be sent',
+        answer: null,
+        contentType: 'text/html',
+        headers: POLICY,
+        isNamed: true,
+        refusals: fileRefusals,
         ...OPEN,
       },
-      NoQuery,
       page,
     ),
     route(
+      'GET /docs/{asset}',
       {
-        method: 'GET',
-        pattern: '/docs/{asset}',
-        document: {
-          group: 'System',
-          summary: 'A file of the page',
-          answer: null,
-          contentType: 'text/*',
-          refusals: { ...fileRefusals, 404: 'no such file' },
-          isNamed: true,
-        },
+        group: 'System',
+        summary: 'A file of the page',
+        answer: null,
+        contentType: 'text/*',
+        refusals: { ...fileRefusals, 404: 'no such file' },
+        isNamed: true,
         ...OPEN,
       },
-      NoQuery,
       ({ path }) => {
         const answer = files.get(path('asset'))
         if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')

@@ -43,36 +43,30 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { 400: refusal } = pageRefusals
   return [
     route(
+      'GET /v1/events',
       {
-        method: 'GET',
-        pattern: '/v1/events',
-        document: {
-          group: 'Events',
-          summary: 'Events of both venues, by 24-hour volume',
-          description: `\`markets\` are at most the ${LISTED_MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
-          answer: EventsSchema,
-          isNamed: true,
-          refusals: { 400: refusal },
-        },
+        group: 'Events',
+        summary: 'Events of both venues, by 24-hour volume',
+        description: `\`markets\` are at most the ${LISTED_MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
+        answer: EventsSchema,
+        isNamed: true,
+        refusals: { 400: refusal },
+        query: list,
       },
-      list,
-      ({ query }) => listEvents(parts, cursors, query),
+      (_, query) => listEvents(parts, cursors, query),
     ),
     route(
+      'GET /v1/events/{slug}',
       {
-        method: 'GET',
-        pattern: '/v1/events/{slug}',
-        document: {
-          group: 'Events',
-          summary: 'One event with its markets',
-          description: `\`markets\` are at most the ${MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
-          answer: EventSchema,
-          isNamed: true,
-          refusals: { 404: 'no such event' },
-        },
+        group: 'Events',
+        summary: 'One event with its markets',
+        description: `\`markets\` are at most the ${MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
+        answer: EventSchema,
+        isNamed: true,
+        refusals: { 404: 'no such event' },
+        query: Type.Object({ include_markets: parameters.flag(true) }),
       },
-      Type.Object({ include_markets: parameters.flag(true) }),
-      ({ path, query }) => oneEvent(parts, path('slug'), query.include_markets),
+      ({ path }, query) => oneEvent(parts, path('slug'), query.include_markets),
     ),
   ]
 }

@@ -65,44 +65,38 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   })
   return [
     route(
+      'GET /v1/matching-markets',
       {
-        method: 'GET',
-        pattern: '/v1/matching-markets',
-        document: {
-          group: 'Cross-Platform',
-          summary:
-            'Markets that ask the same on both venues, the surest first unless sorted otherwise',
-          description:
-            'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
-            'one match at most. `vetoes` are the reasons that capped a score: what contradicts, or `not_said` ' +
-            'where the texts leave open what would decide (`explanation` names it). `price_gap` is the ' +
-            'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
-            'for its width, either way; `volume` is that of both markets over 24 hours.',
-          answer: schemas.list,
-          isNamed: true,
-          refusals: { 400: pageRefusals[400] },
-        },
+        group: 'Cross-Platform',
+        summary:
+          'Markets that ask the same on both venues, the surest first unless sorted otherwise',
+        description:
+          'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
+          'one match at most. `vetoes` are the reasons that capped a score: what contradicts, or `not_said` ' +
+          'where the texts leave open what would decide (`explanation` names it). `price_gap` is the ' +
+          'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
+          'for its width, either way; `volume` is that of both markets over 24 hours.',
+        answer: schemas.list,
+        isNamed: true,
+        refusals: { 400: pageRefusals[400] },
+        query: list,
       },
-      list,
-      ({ query }) => listMatches(parts, cursors, query),
+      (_, query) => listMatches(parts, cursors, query),
     ),
     route(
+      'GET /v1/matching-markets/sports/{sport}',
       {
-        method: 'GET',
-        pattern: '/v1/matching-markets/sports/{sport}',
+        group: 'Cross-Platform',
+        summary: 'Games of one sport and day that both venues list, with their matches',
+        description:
+          'The date is the US Eastern day of the game, today unless given. `total` counts the matches.',
+        answer: schemas.games,
+        isNamed: true,
+        refusals: { 400: 'a date that no calendar has' },
         path: Type.Object({ sport: choice(SPORTS) }),
-        document: {
-          group: 'Cross-Platform',
-          summary: 'Games of one sport and day that both venues list, with their matches',
-          description:
-            'The date is the US Eastern day of the game, today unless given. `total` counts the matches.',
-          answer: schemas.games,
-          isNamed: true,
-          refusals: { 400: 'a date that no calendar has' },
-        },
+        query: day,
       },
-      day,
-      ({ path, query }) => gamesOf(parts, path('sport'), query.date),
+      ({ path }, query) => gamesOf(parts, path('sport'), query.date),
     ),
   ]
 }

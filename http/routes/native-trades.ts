@@ -29,7 +29,7 @@ import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
 import type { Answer } from '../request/reply.ts'
-import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
+import { type Route, type RouteParts, route } from '../request/route.ts'
 import { forEachInSlices } from '../request/sliced-rows.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
@@ -48,30 +48,33 @@ function venueATrades(parts: RouteParts): Route {
   const { catalog } = parts
   const name = catalog.names.platform('a')
   return route(
-    basics(name, {
+    `GET /v1/${name}/trades`,
+    {
       group: 'Venue A Native',
       summary: `Trades of ${name}, in the token traded`,
       answer: listSchema(VenueATradeSchema),
-    }),
-    Type.Object({
-      market_slug: parameters.id(...venueAliases(catalog.names, 'slug')),
-      condition_id: parameters.id(),
-      token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$', isSingle: true })),
-      wallet: parameters.address(),
-      side: Type.Optional(
-        choice(['buy', 'sell'] as const, {
-          aliases: ['taker_side'],
-          description: 'Only trades in which the taker did this with the token traded.',
-        }),
-      ),
-      min_usd: parameters.volume(),
-      start_time: timeParameters.start_time,
-      end_time: timeParameters.end_time,
-      order: timeParameters.order,
-      limit: parameters.limit(500, 100),
-      cursor: timeParameters.cursor,
-    }),
-    ({ query, signal, requester }) => {
+      refusals,
+      headers: DATA_START,
+      query: Type.Object({
+        market_slug: parameters.id(...venueAliases(catalog.names, 'slug')),
+        condition_id: parameters.id(),
+        token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$', isSingle: true })),
+        wallet: parameters.address(),
+        side: Type.Optional(
+          choice(['buy', 'sell'] as const, {
+            aliases: ['taker_side'],
+            description: 'Only trades in which the taker did this with the token traded.',
+          }),
+        ),
+        min_usd: parameters.volume(),
+        start_time: timeParameters.start_time,
+        end_time: timeParameters.end_time,
+        order: timeParameters.order,
+        limit: parameters.limit(500, 100),
+        cursor: timeParameters.cursor,
+      }),
+    },
+    ({ signal, requester }, query) => {
       const { market_slug: slug, condition_id: condition, token_id: token } = query
       const given = [slug, condition, token].filter((one) => one !== undefined)
       if (given.length > 1) {
@@ -111,27 +114,30 @@ function venueBTrades(parts: RouteParts): Route {
   const { catalog } = parts
   const name = catalog.names.platform('b')
   return route(
-    basics(name, {
+    `GET /v1/${name}/trades`,
+    {
       group: 'Venue B Native',
       summary: `Trades of ${name} in its own words`,
       answer: listSchema(VenueBTradeSchema),
-    }),
-    Type.Object({
-      ticker: parameters.id(),
-      event_ticker: parameters.id(...venueAliases(catalog.names, 'ticker')),
-      taker_side: Type.Optional(
-        choice(['yes', 'no'] as const, {
-          description: 'Only trades in which the taker bought this side.',
-        }),
-      ),
-      start_time: timeParameters.start_time,
-      end_time: timeParameters.end_time,
-      min_count: parameters.volume(),
-      order: timeParameters.order,
-      limit: parameters.limit(500, 100),
-      cursor: timeParameters.cursor,
-    }),
-    ({ query, signal, requester }) => {
+      refusals,
+      headers: DATA_START,
+      query: Type.Object({
+        ticker: parameters.id(),
+        event_ticker: parameters.id(...venueAliases(catalog.names, 'ticker')),
+        taker_side: Type.Optional(
+          choice(['yes', 'no'] as const, {
+            description: 'Only trades in which the taker bought this side.',
+          }),
+        ),
+        start_time: timeParameters.start_time,
+        end_time: timeParameters.end_time,
+        min_count: parameters.volume(),
+        order: timeParameters.order,
+        limit: parameters.limit(500, 100),
+        cursor: timeParameters.cursor,
+      }),
+    },
+    ({ signal, requester }, query) => {
       const { ticker, event_ticker: event, taker_side: side, min_count: count } = query
       let markets = event === undefined ? null : catalog.marketsOfEvent('b', event)
       if (ticker !== undefined) {
@@ -154,17 +160,6 @@ function venueBTrades(parts: RouteParts): Route {
       })
     },
   )
-}
-
-function basics(
-  name: string,
-  document: { readonly group: RouteGroup; readonly summary: string; readonly answer: TSchema },
-) {
-  return {
-    method: 'GET' as const,
-    pattern: `/v1/${name}/trades`,
-    document: { ...document, refusals, headers: DATA_START },
-  }
 }
 
 /** A trade of a venue with its market and its position in the scan. */

@@ -134,34 +134,27 @@ function venueRoutes<Query extends TProperties>(
   const cursors = new ListCursors()
   return [
     route(
+      `GET /v1/${name}/markets`,
       {
-        method: 'GET',
-        pattern: `/v1/${name}/markets`,
-        document: {
-          group,
-          summary: `Markets of ${name} in its own words`,
-          answer: listSchema(row),
-          isNamed: true,
-          refusals: pageRefusals,
-        },
+        group,
+        summary: `Markets of ${name} in its own words`,
+        answer: listSchema(row),
+        isNamed: true,
+        refusals: pageRefusals,
+        query: venue.query,
       },
-      venue.query,
-      ({ query, requester }) =>
+      ({ requester }, query) =>
         list(parts, cursors, { ...venue.toListQuery(query), requester }, record),
     ),
     route(
+      `GET /v1/${name}/markets/{${idName}}`,
       {
-        method: 'GET',
-        pattern: `/v1/${name}/markets/{${idName}}`,
-        document: {
-          group,
-          summary: `One market of ${name} in its own words`,
-          answer: row,
-          isNamed: true,
-          refusals: { 404: 'no such market' },
-        },
+        group,
+        summary: `One market of ${name} in its own words`,
+        answer: row,
+        isNamed: true,
+        refusals: { 404: 'no such market' },
       },
-      Type.Object({}),
       ({ path }) =>
         namedJson(JSON.stringify(record(findMarket(parts.catalog, `${name}_${path(idName)}`)))),
     ),

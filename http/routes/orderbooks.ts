@@ -34,20 +34,21 @@ export function orderbookRoutes(
   const books = new BookRecords(engine, bounds)
   return [
     route(
+      'GET /v1/markets/{market_id}/orderbook',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/orderbook',
-        document: {
-          group: 'Market Data',
-          summary: 'The live order book',
-          description:
-            '`consolidated=true` adds the levels of the high-confidence match on the other venue, aligned to the same outcome: `timestamp_ms` is then the newer of the two, `age_ms` that of the older, `seq` null; a book that was neither changed nor confirmed for a minute (`BOOK_AGE_S`) is read over the venue’s REST first, and `stale` where that fails. A spread below zero is one across venues.',
-          answer: OrderbookSchema,
-          refusals: { 400: 'an outcome that the market does not have', 404: 'no such market' },
-        },
+        group: 'Market Data',
+        summary: 'The live order book',
+        description:
+          '`consolidated=true` adds the levels of the high-confidence match on the other venue, aligned to the same outcome: `timestamp_ms` is then the newer of the two, `age_ms` that of the older, `seq` null; a book that was neither changed nor confirmed for a minute (`BOOK_AGE_S`) is read over the venue’s REST first, and `stale` where that fails. A spread below zero is one across venues.',
+        answer: OrderbookSchema,
+        refusals: { 400: 'an outcome that the market does not have', 404: 'no such market' },
+        query: Type.Object({
+          depth,
+          outcome: parameters.text(),
+          consolidated: parameters.flag(false),
+        }),
       },
-      Type.Object({ depth, outcome: parameters.text(), consolidated: parameters.flag(false) }),
-      ({ path, query }) => {
+      ({ path }, query) => {
         const view = findMarket(catalog, path('market_id'))
         const outcomeIndex = outcomeIndexOf(view, query.outcome)
         const matchedMarket = query.consolidated ? engine.matches.matchedMarketOf(view.ref) : null
@@ -60,17 +61,14 @@ export function orderbookRoutes(
       },
     ),
     route(
+      'GET /v1/orderbooks',
       {
-        method: 'GET',
-        pattern: '/v1/orderbooks',
-        document: {
-          group: 'Market Data',
-          summary: 'The live order books of several markets',
-          answer: OrderbooksSchema,
-        },
+        group: 'Market Data',
+        summary: 'The live order books of several markets',
+        answer: OrderbooksSchema,
+        query: Type.Object({ market_ids: marketIds(), depth }),
       },
-      Type.Object({ market_ids: marketIds(), depth }),
-      ({ query }) => {
+      (_, query) => {
         const nowMs = clock.nowMs()
         const text = (view: MarketView) => books.text(view, nowMs, { depth: query.depth })
         return bulkAnswer({ catalog, clock }, 'orderbooks', query.market_ids, text)

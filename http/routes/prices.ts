@@ -30,37 +30,31 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
   const { catalog } = engine
   return [
     route(
+      'GET /v1/markets/{market_id}/price',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/price',
-        document: {
-          group: 'Market Data',
-          summary: 'The price now, or at a past second',
-          answer: PriceSchema,
-          refusals: {
-            400: '`at_time` in the future, or an outcome that the market does not have',
-            404: 'no such market, or no price is known at that time',
-            429: 'too many prices that are not stored yet were requested within a minute',
-            503: 'the venue was asked for its history and did not answer',
-          },
+        group: 'Market Data',
+        summary: 'The price now, or at a past second',
+        answer: PriceSchema,
+        refusals: {
+          400: '`at_time` in the future, or an outcome that the market does not have',
+          404: 'no such market, or no price is known at that time',
+          429: 'too many prices that are not stored yet were requested within a minute',
+          503: 'the venue was asked for its history and did not answer',
         },
+        query: Type.Object({ at_time: parameters.seconds(), outcome: parameters.text() }),
       },
-      Type.Object({ at_time: parameters.seconds(), outcome: parameters.text() }),
-      ({ path, query, requester }) =>
+      ({ path, requester }, query) =>
         price(parts, findMarket(catalog, path('market_id')), { ...query, requester }),
     ),
     route(
+      'GET /v1/prices',
       {
-        method: 'GET',
-        pattern: '/v1/prices',
-        document: {
-          group: 'Market Data',
-          summary: 'The prices of several markets now',
-          answer: PricesSchema,
-        },
+        group: 'Market Data',
+        summary: 'The prices of several markets now',
+        answer: PricesSchema,
+        query: Type.Object({ market_ids: marketIds() }),
       },
-      Type.Object({ market_ids: marketIds() }),
-      ({ query }) => {
+      (_, query) => {
         const nowMs = clock.nowMs()
         const text = (view: MarketView) => currentPrice(view, nowMs)
         return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)

@@ -35,24 +35,21 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
   })
   return [
     route(
+      'GET /v1/sports/{sport}',
       {
-        method: 'GET',
-        pattern: '/v1/sports/{sport}',
+        group: 'Sports',
+        summary: 'Markets of one sport and day, grouped by game',
+        description:
+          'The date is the US Eastern day of the game, today unless given. A key names league, ' +
+          'away team, home team and date, as in `nfl-dal-phi-2025-09-04`; a golf tournament is ' +
+          'found on each of its days. `starts_at` says when each begins. `search` keeps the games whose titles have all its words.',
+        answer: SportsSchema,
+        isNamed: true,
+        refusals: { 400: 'a date that no calendar has' },
         path: Type.Object({ sport: choice(SPORTS) }),
-        document: {
-          group: 'Sports',
-          summary: 'Markets of one sport and day, grouped by game',
-          description:
-            'The date is the US Eastern day of the game, today unless given. A key names league, ' +
-            'away team, home team and date, as in `nfl-dal-phi-2025-09-04`; a golf tournament is ' +
-            'found on each of its days. `starts_at` says when each begins. `search` keeps the games whose titles have all its words.',
-          answer: SportsSchema,
-          isNamed: true,
-          refusals: { 400: 'a date that no calendar has' },
-        },
+        query,
       },
-      query,
-      ({ path, query: params }) => games(parts, path('sport'), params),
+      ({ path }, params) => games(parts, path('sport'), params),
     ),
   ]
 }

@@ -72,32 +72,23 @@ export function statusRoutes(parts: {
   const { registry } = metrics
   return [
     route(
-      {
-        method: 'GET',
-        pattern: '/health',
-        document: { group: 'System', summary: 'How the service is', answer: HealthSchema },
-        ...open,
-      },
-      Type.Object({}),
+      'GET /health',
+      { group: 'System', summary: 'How the service is', answer: HealthSchema, ...open },
       () => json(healthRecord(engine)),
     ),
     route(
+      'GET /metrics',
       {
-        method: 'GET',
-        pattern: '/metrics',
-        document: {
-          group: 'System',
-          summary: 'Figures for Prometheus',
-          answer: null,
-          contentType: 'text/plain',
-          refusals: {
-            404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off, or by a Host that is not in METRICS_HOSTS',
-          },
+        group: 'System',
+        summary: 'Figures for Prometheus',
+        answer: null,
+        contentType: 'text/plain',
+        refusals: {
+          404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off, or by a Host that is not in METRICS_HOSTS',
         },
         ...open,
         isCrossOrigin: false,
       },
-      Type.Object({}),
       async ({ isLocal, header }) => {
         const isOpen = (isMetricsPublic || isLocal) && isMetricsHost(header('host'))
         if (!isOpen) throw new EngineError('NOT_FOUND', 'no such path')
@@ -105,16 +96,12 @@ export function statusRoutes(parts: {
       },
     ),
     route(
+      'GET /v1/stats',
       {
-        method: 'GET',
-        pattern: '/v1/stats',
-        document: {
-          group: 'System',
-          summary: 'What the database holds',
-          answer: statsSchema(engine.catalog.names),
-        },
+        group: 'System',
+        summary: 'What the database holds',
+        answer: statsSchema(engine.catalog.names),
       },
-      Type.Object({}),
       () => json(statsRecord(engine, clock.nowMs())),
     ),
   ]

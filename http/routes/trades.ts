@@ -22,32 +22,29 @@ interface TradeRouteParts extends RouteParts {
 export function tradeRoutes({ catalog, clock, answers }: TradeRouteParts): readonly Route[] {
   return [
     route(
+      'GET /v1/markets/{market_id}/trades',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/trades',
-        document: {
-          group: 'Market Data',
-          summary: 'The trade history of a market',
-          answer: TradesSchema,
-          refusals: {
-            400: 'start after end, a foreign cursor, or path and slug of different markets',
-            404: 'no such market',
-            503: 'too few trades pass the filters to find a page in time',
-          },
-          headers: DATA_START,
+        group: 'Market Data',
+        summary: 'The trade history of a market',
+        answer: TradesSchema,
+        refusals: {
+          400: 'start after end, a foreign cursor, or path and slug of different markets',
+          404: 'no such market',
+          503: 'too few trades pass the filters to find a page in time',
         },
+        headers: DATA_START,
+        query: Type.Object({
+          limit: parameters.limit(500, 100),
+          cursor: timeParameters.cursor,
+          slug: parameters.id(...venueAliases(catalog.names, 'slug')),
+          start_time: timeParameters.start_time,
+          end_time: timeParameters.end_time,
+          side: parameters.side(),
+          taker_side: parameters.side(),
+          order: timeParameters.order,
+        }),
       },
-      Type.Object({
-        limit: parameters.limit(500, 100),
-        cursor: timeParameters.cursor,
-        slug: parameters.id(...venueAliases(catalog.names, 'slug')),
-        start_time: timeParameters.start_time,
-        end_time: timeParameters.end_time,
-        side: parameters.side(),
-        taker_side: parameters.side(),
-        order: timeParameters.order,
-      }),
-      ({ path, query, signal, requester }) => {
+      ({ path, signal, requester }, query) => {
         const view = marketOf(catalog, path('market_id'), query.slug)
         const { side, taker_side: byTaker } = query
         const isFiltered = side !== undefined || byTaker !== undefined

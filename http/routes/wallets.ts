@@ -13,7 +13,7 @@ import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { timeParameters } from '../pages/time-range.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
-import { type Route, type RouteDocument, route, type ValidRequest } from '../request/route.ts'
+import { type Route, type RouteDocument, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
 import { WalletPins } from '../wallets/pins.ts'
@@ -206,16 +206,13 @@ function ofWallet<Q extends TProperties>(
     },
   }
   const pattern = `/v1/wallets/{address}${path}`
-  const inner = route(
-    { method: 'GET', pattern, path: ADDRESS, document },
-    query,
-    (request: ValidRequest<Static<TObject<Q>>, null>) =>
-      parts.handle({
-        address: addressOf(request.path('address')),
-        query: request.query,
-        signal: request.signal(),
-        requester: request.requester(),
-      }),
+  const inner = route(`GET ${pattern}`, { ...document, path: ADDRESS, query }, (facts, query) =>
+    parts.handle({
+      address: addressOf(facts.path('address')),
+      query,
+      signal: facts.signal(),
+      requester: facts.requester(),
+    }),
   )
   return {
     ...inner,
@@ -247,21 +244,18 @@ function addressOf(text: string): WalletAddress {
 function ranking({ engine }: WalletParts): Route {
   const cursors = new ListCursors()
   return route(
+    'GET /v1/wallets',
     {
-      method: 'GET',
-      pattern: '/v1/wallets',
-      document: {
-        group: 'Wallets',
-        summary: 'The ranking of wallets that were ever asked for',
-        description:
-          'By realised profit or volume of a window; shorter windows than all time count whole UTC ' +
-          'hours. Wins, losses and the last trade are those of all time. The ranking is cut at most every 5 s.',
-        answer: rankingSchema,
-        refusals: { 400: pageRefusals[400] },
-      },
+      group: 'Wallets',
+      summary: 'The ranking of wallets that were ever asked for',
+      description:
+        'By realised profit or volume of a window; shorter windows than all time count whole UTC ' +
+        'hours. Wins, losses and the last trade are those of all time. The ranking is cut at most every 5 s.',
+      answer: rankingSchema,
+      refusals: { 400: pageRefusals[400] },
+      query: RankingQuery,
     },
-    RankingQuery,
-    ({ query }) => {
+    (_, query) => {
       const { window, sort_by, limit } = query
       return answerPage({
         ...{ cursors, query: query, binding: `${window} ${sort_by}` },

@@ -1,16 +1,15 @@
-// Webhooks of an account: create, list, read, change, delete, test, rotate the secret, and read deliveries. The webhook
-// actor (actors/webhooks) enforces ownership and limits. Another account's webhook is answered as unknown. A read-only
-// key sees everything except path and query of the URL.
+// Webhooks of an account. The webhook actor (actors/webhooks) enforces ownership and limits. Another account's webhook is
+// answered as unknown. A read-only key sees everything except path and query of the URL.
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
 import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { AccountId } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { type Answer, json, nothing } from '../request/reply.ts'
-import { bodyRoute, type Method, type Route, type RouteDocument, route } from '../request/route.ts'
+import { json, nothing } from '../request/reply.ts'
+import { accountOf, bodyRoute, type Route, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import {
   deliveryCursor,
@@ -21,16 +20,26 @@ import {
   webhookRecord,
 } from '../webhooks/records.ts'
 import { changeOf, requestOf, webhookBodies } from '../webhooks/requests.ts'
-import { webhookDocuments } from '../webhooks/route-documents.ts'
+import { webhookShapes } from '../webhooks/schemas.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 
-const NoQuery = Type.Object({})
+const FILTERS = `An event is sent when it passes every filter that is given. A filter that is left out, or null, lets
+every event pass. \`min_usd\` and \`side\` are facts of trades and whales, \`wallets\` and \`taker_wallets\` too, \`min_change\` concerns
+\`price.changed\` alone, \`min_profit_usd\`, \`min_edge\` and \`min_age_ms\` are what an opportunity has come to
+since it opened: an event without the fact does not pass.`
 
-const DeliveriesQuery = Type.Object({
-  status: Type.Optional(choice(DELIVERY_STATUSES)),
-  limit: parameters.limit(200, 50),
-  cursor: parameters.cursor(),
-})
+const CREATE = `${FILTERS} The answer shows the secret, this once; with it every post is signed by Standard
+Webhooks 1.0.0. \`price.changed\` compares with the price last sent to this webhook; the first one seen is
+only remembered. At most 25 webhooks an account. With the tier \`free\`, \`trade.created\` needs at least one of \`market_ids\`,
+\`event_slugs\`, \`wallets\`, \`taker_wallets\` and \`min_usd\` above 0. The webhooks of an account together have 5 deliveries
+a second with the tier \`free\`, 50 with \`pro\`: more wait for up to a minute, further ones are dropped and counted as \`throttled\`.`
+
+const TO_READERS =
+  'To a key without the scope `webhooks` the path and query of its `url` are shown as `…`.'
+
+const NEEDS_FILTER = 'the tier has `trade.created` with a filter alone'
+const UNKNOWN = 'the account has no such webhook'
+const UNKNOWN_DELIVERY = 'the account has no such webhook, or the webhook no such delivery'
 
 interface WebhookParts {
   readonly webhooks: WebhooksView
@@ -39,64 +48,124 @@ interface WebhookParts {
   readonly types: readonly EventDescriptor[]
 }
 
-/** The routes under /v1/webhooks. */
-export function webhookRoutes(parts: WebhookParts): readonly Route[] {
-  const documents = webhookDocuments(parts.catalog.names, parts.types)
-  return [...collectionRoutes(parts, documents), ...deliveryRoutes(parts, documents)]
-}
-
-type Documents = ReturnType<typeof webhookDocuments>
-
-const WebhookPath = Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) })
-
-/** Reading requires only the scope `read`. */
-function basics(method: Method, pattern: string, document: RouteDocument) {
-  const scope = method === 'GET' ? 'read' : 'webhooks'
-  const rules = { scope, budget: 'management', isPrivate: true } as const
-  return { method, pattern, document, path: WebhookPath, ...rules }
-}
-
-const COLLECTION = '/v1/webhooks'
-const ONE = `${COLLECTION}/{webhook_id}`
+const READ = {
+  group: 'Webhooks',
+  path: Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) }),
+  budget: 'management',
+  isPrivate: true,
+} as const
+const WRITE = { ...READ, scope: 'webhooks' } as const
+const ONE = '/v1/webhooks/{webhook_id}'
 const ONE_DELIVERY = `${ONE}/deliveries/{delivery_id}`
 
-function collectionRoutes(parts: WebhookParts, documents: Documents): readonly Route[] {
-  const { webhooks, catalog } = parts
-  const bodies = webhookBodies(parts)
+/** The routes under /v1/webhooks. */
+export function webhookRoutes(parts: WebhookParts): readonly Route[] {
+  return [...collectionRoutes(parts), ...changingRoutes(parts), ...deliveryRoutes(parts)]
+}
+
+function collectionRoutes(parts: WebhookParts): readonly Route[] {
+  const { webhooks, catalog, types } = parts
+  const shapes = webhookShapes(types.map(({ name }) => name))
   return [
     bodyRoute(
-      basics('POST', COLLECTION, documents.create),
-      bodies.create,
-      async ({ caller, body }) => {
+      'POST /v1/webhooks',
+      {
+        ...WRITE,
+        summary: 'Make a webhook; its secret is shown this once',
+        description: CREATE,
+        body: webhookBodies(parts).create,
+        answer: shapes.WebhookWithSecretSchema,
+        status: 201,
+        refusals: { 400: `the account has as many webhooks as it may, or ${NEEDS_FILTER}` },
+        bodyExamples: createExamples(catalog.names),
+      },
+      async ({ caller }, body) => {
         const made = await webhooks.create(accountOf(caller), requestOf(body, parts))
         return json({ ...webhookRecord(made.webhook, catalog), secret: made.secret }, 201)
       },
     ),
-    route(basics('GET', COLLECTION, documents.list), NoQuery, ({ caller }) => {
-      const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, catalog))
-      return json({ webhooks: rows, total: rows.length })
-    }),
-    route(basics('GET', ONE, documents.read), NoQuery, ({ caller, path }) => {
-      const webhook = found(webhooks.get(accountOf(caller), path('webhook_id')))
-      return json(shownTo(caller, webhook, catalog))
-    }),
+    route(
+      'GET /v1/webhooks',
+      {
+        ...READ,
+        summary: "The account's webhooks, oldest first",
+        description: TO_READERS,
+        answer: shapes.WebhooksSchema,
+      },
+      ({ caller }) => {
+        const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, catalog))
+        return json({ webhooks: rows, total: rows.length })
+      },
+    ),
+    route(
+      `GET ${ONE}`,
+      {
+        ...READ,
+        summary: 'A webhook, with the counts of its deliveries',
+        description: TO_READERS,
+        answer: shapes.WebhookSchema,
+        refusals: { 404: UNKNOWN },
+      },
+      ({ caller, path }) => {
+        const webhook = found(webhooks.get(accountOf(caller), path('webhook_id')))
+        return json(shownTo(caller, webhook, catalog))
+      },
+    ),
+  ]
+}
+
+function changingRoutes(parts: WebhookParts): readonly Route[] {
+  const { webhooks, catalog, types } = parts
+  const bodies = webhookBodies(parts)
+  const shapes = webhookShapes(types.map(({ name }) => name))
+  return [
     bodyRoute(
-      basics('PATCH', ONE, documents.change),
-      bodies.change,
-      async ({ caller, path, body }) => {
+      `PATCH ${ONE}`,
+      {
+        ...WRITE,
+        summary: 'Change a webhook',
+        description: `What is left out stays; \`filters\` are replaced as a whole. \`active\` false pauses: nothing new is made for the webhook, and what waits is kept for 72 hours and posted once it is true again. True also ends a disabling, after which \`disabled_reason\` is null.`,
+        body: bodies.change,
+        answer: shapes.WebhookSchema,
+        refusals: { 400: NEEDS_FILTER, 404: UNKNOWN },
+        bodyExamples: {
+          pause: { active: false },
+          narrow: { event_types: ['trade.created'], filters: { min_usd: 1000, side: 'buy' } },
+        },
+      },
+      async ({ caller, path }, body) => {
         const [account, id] = [accountOf(caller), path('webhook_id')]
         const webhook = await webhooks.change(account, id, changeOf(body, parts))
         return json(webhookRecord(found(webhook), catalog))
       },
     ),
-    route(basics('DELETE', ONE, documents.remove), NoQuery, async ({ caller, path }) => {
-      if (await webhooks.remove(accountOf(caller), path('webhook_id'))) return nothing()
-      throw unknownWebhook()
-    }),
+    route(
+      `DELETE ${ONE}`,
+      {
+        ...WRITE,
+        summary: 'Delete a webhook; nothing is posted any more',
+        answer: null,
+        status: 204,
+        refusals: { 404: UNKNOWN },
+      },
+      async ({ caller, path }) => {
+        if (await webhooks.remove(accountOf(caller), path('webhook_id'))) return nothing()
+        throw unknownWebhook()
+      },
+    ),
     bodyRoute(
-      basics('POST', `${ONE}/rotate-secret`, documents.rotate),
-      bodies.rotate,
-      async ({ caller, path, body }) => {
+      `POST ${ONE}/rotate-secret`,
+      {
+        ...WRITE,
+        summary: 'Replace the secret; the old one signs as well for 24 hours',
+        description:
+          'Posts carry a signature of each secret in that time, of the newest nine when it is rotated more often. A body is not needed.',
+        body: bodies.rotate,
+        answer: shapes.WebhookWithSecretSchema,
+        refusals: { 404: UNKNOWN },
+        bodyExamples: { made: {} },
+      },
+      async ({ caller, path }, body) => {
         const [account, id] = [accountOf(caller), path('webhook_id')]
         const rotated = await webhooks.rotateSecret(account, id, body.secret ?? null)
         const { webhook, secret } = found(rotated)
@@ -106,37 +175,91 @@ function collectionRoutes(parts: WebhookParts, documents: Documents): readonly R
   ]
 }
 
-function deliveryRoutes({ webhooks }: WebhookParts, documents: Documents): readonly Route[] {
+function deliveryRoutes({ webhooks, types }: WebhookParts): readonly Route[] {
+  const shapes = webhookShapes(types.map(({ name }) => name))
   return [
-    route(basics('POST', `${ONE}/test`, documents.test), NoQuery, async ({ caller, path }) => {
-      const delivery = await webhooks.test(accountOf(caller), path('webhook_id'))
-      return json(deliveryRecord(found(delivery)), 202)
-    }),
     route(
-      basics('GET', `${ONE}/deliveries`, documents.deliveries),
-      DeliveriesQuery,
-      ({ caller, path, query }) => {
-        return deliveriesPage(webhooks, accountOf(caller), path('webhook_id'), query)
+      `POST ${ONE}/test`,
+      {
+        ...WRITE,
+        summary: 'Post a `webhook.test` event, whatever types the webhook has',
+        description:
+          'It goes the way of every event, and is posted while the webhook is inactive too; its delivery says what came of it.',
+        answer: shapes.DeliverySchema,
+        status: 202,
+        refusals: { 404: UNKNOWN },
+      },
+      async ({ caller, path }) => {
+        const delivery = await webhooks.test(accountOf(caller), path('webhook_id'))
+        return json(deliveryRecord(found(delivery)), 202)
       },
     ),
     route(
-      // A receiver's answer is confidential: a read-only key does not see it.
-      { ...basics('GET', ONE_DELIVERY, documents.delivery), scope: 'webhooks' },
-      NoQuery,
+      `GET ${ONE}/deliveries`,
+      {
+        ...READ,
+        summary: "A webhook's deliveries, newest first",
+        description:
+          'An event that fails is posted again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, then it is `exhausted`. `dropped` ones were given up earlier: too old, too many, or the webhook was inactive for 72 hours. Finished ones are kept for a week, the newest 1,000 of a webhook.',
+        query: Type.Object({
+          status: Type.Optional(choice(DELIVERY_STATUSES)),
+          limit: parameters.limit(200, 50),
+          cursor: parameters.cursor(),
+        }),
+        answer: shapes.DeliveriesSchema,
+        refusals: { 400: 'a foreign cursor', 404: UNKNOWN },
+      },
+      ({ caller, path }, { status = null, limit, cursor }) => {
+        const before = cursor === undefined ? null : deliveryCursor(cursor)
+        if (cursor !== undefined && before === null) {
+          throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
+        }
+        // One extra delivery shows whether there are more.
+        const wanted = { status, before, limit: limit + 1 }
+        const rows = found(webhooks.deliveries(accountOf(caller), path('webhook_id'), wanted))
+        const shown = rows.slice(0, limit)
+        const last = rows.length > limit ? shown.at(-1) : undefined
+        return json({
+          deliveries: shown.map(deliveryRecord),
+          cursor: last === undefined ? null : String(last.number),
+          has_more: last !== undefined,
+        })
+      },
+    ),
+    route(
+      `GET ${ONE_DELIVERY}`,
+      {
+        // A receiver's answer is confidential: a read-only key does not see it.
+        ...WRITE,
+        summary: 'A delivery with what was posted and what the receiver answered',
+        description:
+          'The request as it is posted, but for its signature; of the last answer the first 2,048 bytes and headers that hold no secret.',
+        answer: shapes.DeliveryDetailSchema,
+        refusals: { 404: UNKNOWN_DELIVERY },
+      },
       ({ caller, path }) => {
         const number = deliveryNumber(path('delivery_id'))
+        const account = accountOf(caller)
         const delivery =
-          number === null ? null : webhooks.delivery(accountOf(caller), path('webhook_id'), number)
+          number === null ? null : webhooks.delivery(account, path('webhook_id'), number)
         if (delivery === null) throw unknownDelivery()
         return json(deliveryDetail(delivery))
       },
     ),
     route(
-      basics('POST', `${ONE_DELIVERY}/retry`, documents.retry),
-      NoQuery,
+      `POST ${ONE_DELIVERY}/retry`,
+      {
+        ...WRITE,
+        summary: 'Post a delivery again now, finished or not',
+        description:
+          'The same event with the same id and bytes, also while the webhook is inactive; when it fails, the schedule begins anew.',
+        answer: shapes.DeliverySchema,
+        status: 202,
+        refusals: { 404: UNKNOWN_DELIVERY },
+      },
       async ({ caller, path }) => {
-        const account = accountOf(caller)
         const number = deliveryNumber(path('delivery_id'))
+        const account = accountOf(caller)
         const delivery =
           number === null ? null : await webhooks.retry(account, path('webhook_id'), number)
         if (delivery === null) throw unknownDelivery()
@@ -144,34 +267,6 @@ function deliveryRoutes({ webhooks }: WebhookParts, documents: Documents): reado
       },
     ),
   ]
-}
-
-interface PageQuery {
-  readonly status?: (typeof DELIVERY_STATUSES)[number]
-  readonly limit: number
-  readonly cursor?: string
-}
-
-function deliveriesPage(
-  webhooks: WebhooksView,
-  account: AccountId,
-  id: string,
-  { status, limit, cursor }: PageQuery,
-): Answer {
-  const before = cursor === undefined ? null : deliveryCursor(cursor)
-  if (cursor !== undefined && before === null) {
-    throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
-  }
-  // One extra delivery shows whether there are more.
-  const wanted = { status: status ?? null, before, limit: limit + 1 }
-  const rows = found(webhooks.deliveries(account, id, wanted))
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return json({
-    deliveries: shown.map(deliveryRecord),
-    cursor: last === undefined ? null : String(last.number),
-    has_more: last !== undefined,
-  })
 }
 
 /** Path and query of a URL often authorize the caller, so read-only keys do not see them. */
@@ -194,7 +289,30 @@ function unknownDelivery(): EngineError {
   return new EngineError('NOT_FOUND', 'no such webhook or delivery')
 }
 
-function accountOf(caller: Caller | null): AccountId {
-  if (caller === null) throw new Error('the wrapper admits no request without a caller')
-  return caller.accountId
+function createExamples(names: VenueTable) {
+  const url = 'https://example.com/hooks/markets'
+  return {
+    whales: {
+      url,
+      event_types: ['whale.alert'],
+      filters: { min_usd: 25_000, categories: ['Politics'] },
+      description: 'large trades in politics',
+    },
+    prices: {
+      url,
+      event_types: ['price.changed', 'market.resolved'],
+      filters: {
+        market_ids: [names.exampleId],
+        min_change: 0.02,
+      },
+    },
+    wallet: {
+      url,
+      event_types: ['trade.created'],
+      filters: {
+        platform: (names.walletVenue ?? names.first).name,
+        wallets: [`0x${'a1'.repeat(20)}`],
+      },
+    },
+  }
 }

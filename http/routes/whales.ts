@@ -78,41 +78,41 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
     headers: { ...DATA_START, ...DATA_COMPLETE },
   }
   const ofAll = (pattern: string, summary: string): Route =>
-    route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (request) => {
-      const { query, signal, requester } = request
-      const { platform, category, market_id: id } = query
-      const view = id === undefined ? null : catalog.find(id)
-      const venue = platform === undefined ? null : names.venue(platform)
-      const wanted = category?.toLowerCase()
-      // A market that was evicted from the catalogue is still found by its id.
-      const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
-      return whales(parts, {
-        ...{ query, signal, requester, view },
-        venue: view?.ref.venue ?? venue,
-        isOther:
-          venue === null && wanted === undefined && (market === undefined || view !== null)
-            ? null
-            : (row) =>
-                (venue !== null && row.venue !== venue) ||
-                (wanted !== undefined && row.whale.category?.toLowerCase() !== wanted) ||
-                (market !== undefined && idOf(row, names).toLowerCase() !== market),
-      })
-    })
+    route(
+      `GET ${pattern}`,
+      { ...document, summary, query: Query },
+      ({ signal, requester }, query) => {
+        const { platform, category, market_id: id } = query
+        const view = id === undefined ? null : catalog.find(id)
+        const venue = platform === undefined ? null : names.venue(platform)
+        const wanted = category?.toLowerCase()
+        // A market that was evicted from the catalogue is still found by its id.
+        const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
+        return whales(parts, {
+          ...{ query, signal, requester, view },
+          venue: view?.ref.venue ?? venue,
+          isOther:
+            venue === null && wanted === undefined && (market === undefined || view !== null)
+              ? null
+              : (row) =>
+                  (venue !== null && row.venue !== venue) ||
+                  (wanted !== undefined && row.whale.category?.toLowerCase() !== wanted) ||
+                  (market !== undefined && idOf(row, names).toLowerCase() !== market),
+        })
+      },
+    )
   return [
     ofAll('/v1/whales', 'Large trades across markets'),
     ofAll('/v1/whales/trades', 'The same as /v1/whales'),
     route(
+      'GET /v1/markets/{market_id}/whales',
       {
-        method: 'GET',
-        pattern: '/v1/markets/{market_id}/whales',
-        document: {
-          ...document,
-          summary: 'Large trades of a market',
-          refusals: { ...refusals, 404: 'no such market' },
-        },
+        ...document,
+        summary: 'Large trades of a market',
+        refusals: { ...refusals, 404: 'no such market' },
+        query: OfMarketQuery,
       },
-      OfMarketQuery,
-      ({ path, query, signal, requester }) => {
+      ({ path, signal, requester }, query) => {
         const view = findMarket(catalog, path('market_id'))
         return whales(parts, {
           ...{ query, signal, requester, view, venue: view.ref.venue },

@@ -27,56 +27,51 @@ const logged: string[] = []
 const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
 let release: () => void = () => {}
 const None = Type.Object({})
-const document = { group: 'System', summary: 'For this test', answer: null } as const
-const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
+const rules = { group: 'System', summary: 'For this test', answer: null, access: 'public' } as const
 
 /** Two megabytes, more than a socket takes at once. */
 const LONG_TEXT = JSON.stringify({ text: 'é’'.repeat(400_000) })
 
 const ROUTES: readonly Route[] = [
-  route(at('/throws'), None, () => {
+  route('GET /throws', rules, () => {
     throw new Error('secret inside')
   }),
-  route(at('/rejects'), None, async () => {
+  route('GET /rejects', rules, async () => {
     throw new Error('secret inside')
   }),
-  route(at('/throws-later'), None, async () => {
+  route('GET /throws-later', rules, async () => {
     await Promise.resolve()
     throw new EngineError('UNAVAILABLE', 'the queue is full')
   }),
-  route(at('/locked'), None, () => {
+  route('GET /locked', rules, () => {
     throw new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 7 })
   }),
-  route(at('/bytes'), None, () => ({ ...json({}), body: Buffer.from(LONG_TEXT) })),
-  route(at('/holds'), None, () => {
+  route('GET /bytes', rules, () => ({ ...json({}), body: Buffer.from(LONG_TEXT) })),
+  route('GET /holds', rules, () => {
     clock.advance(12)
     return json({})
   }),
-  bodyRoute(
-    { method: 'POST', pattern: '/holds-later', access: 'public', document },
-    { schema: None, className: 'Body' },
-    () => {
-      clock.advance(70)
-      return json({})
-    },
-  ),
-  route(at('/never'), None, () => new Promise(() => {})),
-  route(at('/slow'), None, async () => {
+  bodyRoute('POST /holds-later', { ...rules, body: { schema: None, className: 'Body' } }, () => {
+    clock.advance(70)
+    return json({})
+  }),
+  route('GET /never', rules, () => new Promise(() => {})),
+  route('GET /slow', rules, async () => {
     await new Promise<void>((resolve) => {
       release = resolve
     })
     return json({ ok: true })
   }),
-  route(at('/header'), None, () => ({
+  route('GET /header', rules, () => ({
     ...json({}),
     headers: [['X-Odd', 'a\r\nSet-Cookie: b\u{1f600}']],
   })),
   bodyRoute(
-    { method: 'POST', pattern: '/body', access: 'public', document },
-    { schema: Type.Object({ text: Type.String() }), className: 'Body' },
-    ({ body }) => json({ length: body.text.length }),
+    'POST /body',
+    { ...rules, body: { schema: Type.Object({ text: Type.String() }), className: 'Body' } },
+    (_, body) => json({ length: body.text.length }),
   ),
-  route({ method: 'GET', pattern: '/private/{id}', document }, None, ({ path }) =>
+  route('GET /private/{id}', { ...rules, access: 'caller' }, ({ path }) =>
     json({ id: path('id') }),
   ),
 ]

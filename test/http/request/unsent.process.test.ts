@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { Type } from '@sinclair/typebox'
 import {
   addressRequestsPerTickMax,
   unsentBytesPerSecondMin,
@@ -45,18 +44,16 @@ class Watched extends UnsentAnswers {
   }
 }
 const unsent = new Watched({ clock, metrics }, BOUND_BYTES)
-const None = Type.Object({})
-const document = { group: 'System', summary: 'For this test', answer: null } as const
-const at = (pattern: string) => ({ method: 'GET', pattern, access: 'public', document }) as const
+const rules = { group: 'System', summary: 'For this test', answer: null, access: 'public' } as const
 const FILE = file(LONG_TEXT, 'text/plain', 'no-cache')
 let answeredCount = 0
 
 const ROUTES: readonly Route[] = [
-  route({ ...at('/file'), isCounted: false }, None, () => FILE),
-  route(at('/text'), None, () => jsonText(LONG_TEXT)),
-  route(at('/later'), None, async () => jsonText(LONG_TEXT)),
-  route(at('/bytes'), None, () => ({ ...json({}), body: Buffer.from(LONG_TEXT) })),
-  route(at('/small'), None, () => {
+  route('GET /file', { ...rules, isCounted: false }, () => FILE),
+  route('GET /text', rules, () => jsonText(LONG_TEXT)),
+  route('GET /later', rules, async () => jsonText(LONG_TEXT)),
+  route('GET /bytes', rules, () => ({ ...json({}), body: Buffer.from(LONG_TEXT) })),
+  route('GET /small', rules, () => {
     answeredCount += 1
     return json({ answered: answeredCount })
   }),
