@@ -6,7 +6,6 @@ import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/v
 import type { MarketView } from '../../actors/views.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
-import { separated } from '../request/sliced-rows.ts'
 import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
 import type { MarketRecords } from './markets.ts'
 
@@ -70,13 +69,13 @@ export function matchSchemas(names: VenueTable) {
  * A match with its price gap at the time when the list was sorted: a long answer is written over several event-loop
  * ticks.
  */
-interface ListedMatch {
+export interface ListedMatch {
   readonly match: MatchView
   readonly gap: number | null
 }
 
-export const listedMatches = (matches: readonly MatchView[]): readonly (ListedMatch | ',')[] =>
-  separated(matches.map((match) => ({ match, gap: priceGapOf(match) })))
+export const listedMatches = (matches: readonly MatchView[]): readonly ListedMatch[] =>
+  matches.map((match) => ({ match, gap: priceGapOf(match) }))
 
 export function matchText(
   {

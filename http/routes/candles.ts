@@ -1,7 +1,7 @@
 // Candles of one market at six intervals: the newest of a range, in ascending order within a page. They are made from
 // bars that are stored with the trades.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -26,7 +26,6 @@ import {
 import {
   cursorText,
   DATA_START,
-  type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
   withDataStart,
@@ -69,13 +68,7 @@ const Query = Type.Object({
   history: parameters.flag(false),
 })
 
-interface CandlesQuery extends Omit<TimeRangeQuery, 'order'> {
-  readonly interval: keyof typeof INTERVALS
-  readonly limit: number
-  readonly outcome?: string
-  readonly gap_fill: boolean
-  readonly history: boolean
-}
+type CandlesQuery = Static<typeof Query>
 
 interface CandleRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'pastPrices'>

@@ -1,9 +1,8 @@
 // Events of both venues as a list and one by one, each with its markets.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { MarketStatus } from '../../engine/market/market.ts'
 import { toNumber } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'
@@ -27,20 +26,6 @@ interface EventRouteParts extends RouteParts {
 export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { catalog } = parts
   const cursors = new ListCursors(parts.issuer)
-  const list = Type.Object({
-    platform: Type.Optional(choice(catalog.names.platforms)),
-    status: parameters.status(),
-    search: parameters.search(),
-    min_volume: parameters.volume(),
-    min_total_volume: parameters.volume(),
-    category: parameters.text(),
-    tags: parameters.list(),
-    include_markets: parameters.flag(true),
-    limit: parameters.limit(200, 20),
-    offset: parameters.offset(),
-    cursor: parameters.cursor(),
-  })
-  const { 400: refusal } = pageRefusals
   return [
     route(
       'GET /v1/events',
@@ -50,8 +35,8 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
         description: `\`markets\` are at most the ${LISTED_MARKETS_MAX} with most 24-hour volume; \`market_count\` is the true number.`,
         answer: EventsSchema,
         isNamed: true,
-        refusals: { 400: refusal },
-        query: list,
+        refusals: { 400: pageRefusals[400] },
+        query: listQuery(catalog.names.platforms),
       },
       (_, query) => listEvents(parts, cursors, query),
     ),
@@ -71,24 +56,25 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   ]
 }
 
-interface EventsQuery {
-  readonly platform?: string
-  readonly status?: MarketStatus
-  readonly search?: string
-  readonly min_volume?: number
-  readonly min_total_volume?: number
-  readonly category?: string
-  readonly tags?: readonly string[]
-  readonly include_markets: boolean
-  readonly limit: number
-  readonly offset: number
-  readonly cursor?: string
-}
+const listQuery = (platforms: readonly string[]) =>
+  Type.Object({
+    platform: Type.Optional(choice(platforms)),
+    status: parameters.status(),
+    search: parameters.search(),
+    min_volume: parameters.volume(),
+    min_total_volume: parameters.volume(),
+    category: parameters.text(),
+    tags: parameters.list(),
+    include_markets: parameters.flag(true),
+    limit: parameters.limit(200, 20),
+    offset: parameters.offset(),
+    cursor: parameters.cursor(),
+  })
 
 function listEvents(
   parts: EventRouteParts,
   cursors: ListCursors,
-  query: EventsQuery,
+  query: Static<ReturnType<typeof listQuery>>,
 ): Answer | Promise<Answer> {
   const { catalog } = parts
   const search = query.search?.trim() ?? ''

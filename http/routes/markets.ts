@@ -1,23 +1,19 @@
 // Markets as lists, by text search, and by id.
 
-import { Type } from '@sinclair/typebox'
-import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import type { EngineView, MarketFilter } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
-import {
-  type MarketStatus,
-  RESOLUTION_STATUSES,
-  type ResolutionStatus,
-} from '../../engine/market/market.ts'
-import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
-import { cursorText } from '../pages/time-range.ts'
+import { RESOLUTION_STATUSES } from '../../engine/market/market.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import { createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
+import { answerMarketList } from '../pages/market-list.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import {
   choice,
   MarketSchema,
@@ -38,42 +34,33 @@ interface MarketRouteParts {
 /** `GET /v1/markets`, `/v1/markets/search` and `/v1/markets/{market_id}`. */
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
-  const lists: Lists = { ...parts, cursors: new ListCursors(parts.issuer) }
+  const cursors = new ListCursors(parts.issuer)
   const { list, search } = listQueries(catalog.names.platforms)
   const page = (query: ListQuery, requester: () => Requester) =>
-    listMarkets(lists, query, requester)
+    listMarkets(parts, cursors, query, requester)
+  const document = {
+    group: 'Markets' as const,
+    answer: MarketsSchema,
+    isNamed: true,
+    refusals: pageRefusals,
+  }
   return [
     route(
       'GET /v1/markets',
-      {
-        group: 'Markets',
-        summary: 'Markets of both venues, by 24-hour volume',
-        answer: MarketsSchema,
-        isNamed: true,
-        refusals: pageRefusals,
-        query: list,
-      },
+      { ...document, summary: 'Markets of both venues, by 24-hour volume', query: list },
       ({ requester }, query) => page(query, requester),
     ),
     route(
       'GET /v1/markets/search',
-      {
-        group: 'Markets',
-        summary: 'Full-text search',
-        answer: MarketsSchema,
-        isNamed: true,
-        refusals: pageRefusals,
-        query: search,
-      },
+      { ...document, summary: 'Full-text search', query: search },
       ({ requester }, query) => page(query, requester),
     ),
     route(
       'GET /v1/markets/{market_id}',
       {
-        group: 'Markets',
+        ...document,
         summary: 'One market',
         answer: MarketSchema,
-        isNamed: true,
         refusals: { 404: 'no such market' },
       },
       ({ path }) =>
@@ -119,79 +106,29 @@ function listQueries(platforms: readonly string[]) {
   return { list, search }
 }
 
-interface ListQuery {
-  readonly search?: string
-  readonly platform?: string
-  readonly status?: MarketStatus
-  readonly resolution_status?: ResolutionStatus
-  readonly category?: string
-  readonly tags?: readonly string[]
-  readonly min_volume?: number
-  readonly min_total_volume?: number
-  readonly event_slug?: string
-  readonly start_ts?: number
-  readonly end_ts?: number
-  readonly order: 'asc' | 'desc'
-  readonly offset: number
-  readonly cursor?: string
-  readonly sort_by: MarketOrder | 'relevance'
-  readonly limit: number
-}
-
-/** Dependencies that write and continue lists. */
-interface Lists extends MarketRouteParts {
-  readonly cursors: ListCursors
-}
+type Queries = ReturnType<typeof listQueries>
+type ListQuery = Static<Queries['list'] | Queries['search']>
 
 function listMarkets(
-  lists: Lists,
+  { engine: { catalog }, clock, records, answers }: MarketRouteParts,
+  cursors: ListCursors,
   query: ListQuery,
   requester: () => Requester,
 ): Answer | Promise<Answer> {
-  const { engine, cursors, clock, records, answers } = lists
-  const { catalog } = engine
-  const text = query.search?.trim() ?? ''
-  const filter = filterOf(catalog.names, query)
-  const { sort_by: sortBy, order, limit } = query
-  return answerPage<MarketPage>({
-    cursors,
-    query: query,
-    binding: JSON.stringify([text, filter, sortBy, order]),
-    read(position) {
-      if (text !== '') {
-        return catalog.search({ text, filter, sortBy, order, limit, ...position }, requester())
-      }
-      // A search for blanks alone matches everything with equal relevance.
-      const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
-      return catalog.list({ filter, sortBy: listedBy, order, limit, ...position })
-    },
-    answer(page, cursor) {
-      return pageAnswer(lists, page, cursor)
-    },
-    cache: {
-      answers,
-      name: 'markets',
-      facts({ markets }) {
-        const nowMs = clock.nowMs()
-        return markets.flatMap((view) => records.facts(view, nowMs))
-      },
-    },
-  })
-}
-
-/** Written in time slices, because records may be on disk. */
-function pageAnswer(
-  { records, clock }: Lists,
-  page: MarketPage,
-  cursor: string | null,
-): Answer | Promise<Answer> {
+  const { sort_by: sortBy, order } = query
   const nowMs = clock.nowMs()
-  const end = `],"total":${page.total},${cursorText(cursor)}}`
-  const parts = ['{"markets":[', ...separated(page.markets), end]
-  return partsAnswer(clock, parts, (view) => records.bytes(view, nowMs))
+  return answerMarketList(
+    { catalog, clock, cursors },
+    { query, filter: filterOf(catalog.names, query), sortBy, order, requester },
+    {
+      name: 'markets',
+      write: (view) => records.bytes(view, nowMs),
+      cache: { answers, name: 'markets', facts: (view) => records.facts(view, clock.nowMs()) },
+    },
+  )
 }
 
-function filterOf(names: EngineView['catalog']['names'], query: ListQuery): MarketFilter {
+function filterOf(names: VenueTable, query: ListQuery): MarketFilter {
   return {
     venue: query.platform === undefined ? null : names.venue(query.platform),
     status: query.status ?? null,

@@ -1,11 +1,10 @@
 // Markets of the same question on both venues: all matches as a list, and those of a sport's games on a day.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import {
   MATCH_ORDERS,
   type MatchFilter,
   type MatchListView,
-  type MatchOrder,
   type MatchPage,
   type MatchView,
 } from '../../actors/matches/views.ts'
@@ -16,11 +15,11 @@ import type { HandleForm, VenueKey } from '../../engine/ids.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
 import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
-import { answerPage, pageRefusals } from '../pages/lists.ts'
-import { cursorText } from '../pages/time-range.ts'
+import { answerPage, listAnswer, pageRefusals } from '../pages/lists.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import {
   CONFIDENCES,
+  type ListedMatch,
   listedMatches,
   matchSchemas,
   matchText,
@@ -30,7 +29,7 @@ import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { partsAnswer } from '../request/sliced-rows.ts'
+import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, parameters } from '../schemas.ts'
 
 interface MatchRouteParts {
@@ -47,19 +46,7 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const cursors = new ListCursors(parts.issuer)
   const { names } = parts
   const schemas = matchSchemas(names)
-  const list = Type.Object({
-    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
-    search: parameters.search(),
-    market_slug: parameters.list(...venueAliases(names, 'slug')),
-    event_ticker: parameters.list(...venueAliases(names, 'ticker')),
-    confidence: Type.Optional(choice(CONFIDENCES)),
-    relation: Type.Optional(choice(RELATIONS)),
-    min_gap: Type.Number({ minimum: 0, maximum: 1, default: 0 }),
-    sort_by: choice(MATCH_ORDERS, { default: 'score' }),
-    limit: parameters.limit(200, 20),
-    offset: parameters.offset(),
-    cursor: parameters.cursor(),
-  })
+  const list = listQuery(names)
   const day = Type.Object({
     date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   })
@@ -101,29 +88,30 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   ]
 }
 
+const listQuery = (names: VenueTable) =>
+  Type.Object({
+    min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
+    search: parameters.search(),
+    market_slug: parameters.list(...venueAliases(names, 'slug')),
+    event_ticker: parameters.list(...venueAliases(names, 'ticker')),
+    confidence: Type.Optional(choice(CONFIDENCES)),
+    relation: Type.Optional(choice(RELATIONS)),
+    min_gap: Type.Number({ minimum: 0, maximum: 1, default: 0 }),
+    sort_by: choice(MATCH_ORDERS, { default: 'score' }),
+    limit: parameters.limit(200, 20),
+    offset: parameters.offset(),
+    cursor: parameters.cursor(),
+  })
+
 const namedBy = (names: VenueTable, form: HandleForm): readonly VenueFacts[] =>
   names.all.filter(({ handles }) => handles === form)
 const keysOf = (names: VenueTable, form: HandleForm): readonly VenueKey[] =>
   namedBy(names, form).map(({ key }) => key)
 
-interface MatchListQuery {
-  readonly min_score: number
-  readonly search?: string
-  readonly market_slug?: readonly string[]
-  readonly event_ticker?: readonly string[]
-  readonly confidence?: MatchFilter['confidence']
-  readonly relation?: string
-  readonly min_gap: number
-  readonly sort_by: MatchOrder
-  readonly limit: number
-  readonly offset: number
-  readonly cursor?: string
-}
-
 function listMatches(
   parts: MatchRouteParts,
   cursors: ListCursors,
-  query: MatchListQuery,
+  query: Static<ReturnType<typeof listQuery>>,
 ): Answer | Promise<Answer> {
   const search = query.search?.trim() ?? ''
   const filter: MatchFilter = {
@@ -143,13 +131,15 @@ function listMatches(
     binding: `${sortBy} ${JSON.stringify(filter)}`,
     read: (position) => parts.engine.matches.listMatches({ filter, sortBy, limit, ...position }),
     answer: ({ matches, total }, cursor) => {
-      const texts = [
-        '{"matches":[',
-        ...listedMatches(matches),
-        `],"total":${total},${cursorText(cursor)}}`,
-      ]
       const nowMs = clock.nowMs()
-      return partsAnswer(clock, texts, (listed) => matchText(parts, listed, nowMs))
+      const write = (listed: ListedMatch) => matchText(parts, listed, nowMs)
+      return listAnswer(clock, {
+        name: 'matches',
+        rows: listedMatches(matches),
+        total,
+        cursor,
+        write,
+      })
     },
   })
 }
@@ -172,7 +162,7 @@ async function gamesOf(
   const nowMs = clock.nowMs()
   const texts = [
     `{"markets":${JSON.stringify(listings)},"sport":"${sport}","date":"${date}","matches":[`,
-    ...listedMatches(matches),
+    ...separated(listedMatches(matches)),
     `],"total":${matches.length}}`,
   ]
   return partsAnswer(clock, texts, (listed) => matchText(parts, listed, nowMs))

@@ -1,25 +1,17 @@
 // Native markets of both venues: lists with the venues' own filters, and by id.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
-import type { Requester } from '../../engine/fair-queue.ts'
+import type { MarketFilter, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import {
-  answerPage,
-  createdRange,
-  type PageQuery,
-  pageRefusals,
-  volumeMin,
-} from '../pages/lists.ts'
-import { cursorText } from '../pages/time-range.ts'
+import { createdRange, type PageQuery, pageRefusals, volumeMin } from '../pages/lists.ts'
+import { answerMarketList } from '../pages/market-list.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
-import { type Answer, namedJson } from '../request/reply.ts'
+import { namedJson } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
@@ -143,8 +135,14 @@ function venueRoutes<Query extends TProperties>(
         refusals: pageRefusals,
         query: venue.query,
       },
-      ({ requester }, query) =>
-        list(parts, cursors, { ...venue.toListQuery(query), requester }, record),
+      ({ requester }, given) => {
+        const { filter, ...query } = venue.toListQuery(given)
+        return answerMarketList(
+          { catalog: parts.catalog, clock: parts.clock, cursors },
+          { query, filter, sortBy: 'volume', order: 'desc', requester },
+          { name: 'data', write: (view) => JSON.stringify(record(view)) },
+        )
+      },
     ),
     route(
       `GET /v1/${name}/markets/{${idName}}`,
@@ -226,30 +224,4 @@ function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   }
   if (left === null) return null
   return { key: JSON.stringify(lookups.map(([given]) => given ?? [])), markets: [...left] }
-}
-
-/** A page of native rows, sorted by volume like every list. */
-function list(
-  { catalog, clock }: RouteParts,
-  cursors: ListCursors,
-  query: ListQuery & { readonly requester: () => Requester },
-  record: (view: MarketView) => unknown,
-): Promise<Answer> | Answer {
-  const { filter, limit } = query
-  const text = query.search?.trim() ?? ''
-  const order = { sortBy: 'volume', order: 'desc' } as const
-  return answerPage<MarketPage>({
-    cursors,
-    query,
-    binding: JSON.stringify([text, { ...filter, among: filter.among?.key ?? null }]),
-    read: (position) =>
-      text === ''
-        ? catalog.list({ filter, ...order, limit, ...position })
-        : catalog.search({ text, filter, ...order, limit, ...position }, query.requester()),
-    answer: (page, cursor) => {
-      const end = `],"total":${page.total},${cursorText(cursor)}}`
-      const parts = ['{"data":[', ...separated(page.markets), end]
-      return partsAnswer(clock, parts, (view) => JSON.stringify(record(view)))
-    },
-  })
 }

@@ -1,6 +1,6 @@
 // The games of a sport on a day, each with its markets on both venues.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type {
   CatalogView,
   EngineView,
@@ -16,6 +16,7 @@ import { foldName } from '../../engine/sports/team-names.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { partsAnswer, separated } from '../request/sliced-rows.ts'
 import { choice, parameters, SportsSchema } from '../schemas.ts'
 
@@ -25,14 +26,16 @@ interface SportsRouteParts {
   readonly clock: Clock
 }
 
-/** `GET /v1/sports/{sport}`. */
-export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
-  const { names } = parts.engine.catalog
-  const query = Type.Object({
+const queryOf = (names: VenueTable) =>
+  Type.Object({
     date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
     search: parameters.search('team'),
     platform: Type.Optional(choice(names.platforms)),
   })
+
+/** `GET /v1/sports/{sport}`. */
+export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
+  const { names } = parts.engine.catalog
   return [
     route(
       'GET /v1/sports/{sport}',
@@ -47,23 +50,17 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
         isNamed: true,
         refusals: { 400: 'a date that no calendar has' },
         path: Type.Object({ sport: choice(SPORTS) }),
-        query,
+        query: queryOf(names),
       },
       ({ path }, params) => games(parts, path('sport'), params),
     ),
   ]
 }
 
-interface SportsQuery {
-  readonly date?: string
-  readonly search?: string
-  readonly platform?: string
-}
-
 async function games(
   parts: SportsRouteParts,
   sportName: string,
-  params: SportsQuery,
+  params: Static<ReturnType<typeof queryOf>>,
 ): Promise<Answer> {
   const { engine, records, clock } = parts
   const sport = sportOf(sportName)
@@ -94,7 +91,7 @@ const startOf = (startMs: number | null): number | null =>
 function filtered(
   catalog: CatalogView,
   all: GamesView,
-  { search, platform }: SportsQuery,
+  { search, platform }: Static<ReturnType<typeof queryOf>>,
 ): readonly Group[] {
   const words = foldName(search ?? '').split(' ')
   const isSearched = words.some((word) => word !== '')

@@ -10,16 +10,14 @@ import {
   walletAddress,
 } from '../../engine/ids.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
-import { timeParameters } from '../pages/time-range.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
 import { type Route, type RouteDocument, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
-import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
+import { walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
 import { WalletPins } from '../wallets/pins.ts'
-import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallets/positions.ts'
+import { walletPositionsSchema } from '../wallets/positions.ts'
 import {
-  GRANULARITIES,
   PNL_POINTS_MAX,
   pnlSchema,
   profileSchema,
@@ -28,11 +26,15 @@ import {
   WALLET_ORDERS,
 } from '../wallets/records.ts'
 import {
+  ActivityQuery,
   activityAnswer,
   INCOMPLETE_REASONS,
+  PnlQuery,
+  PositionsQuery,
   pnlAnswer,
   positionsAnswer,
   profileAnswer,
+  TradesQuery,
   tradesAnswer,
   type WalletParts,
   type WalletRequest,
@@ -53,52 +55,6 @@ const DATA_COMPLETE = {
 }
 const ADDRESS = Type.Object({ address: parameters.address() })
 
-const { cursor, start_time, end_time, order } = timeParameters
-const market_id = parameters.id()
-
-const TradesQuery = Type.Object({
-  market_id,
-  side: Type.Optional(
-    choice(['buy', 'sell'] as const, {
-      description: 'Only trades in which the wallet did this, in terms of the first outcome.',
-    }),
-  ),
-  taker_side: parameters.side(),
-  ...{ start_time, end_time, order },
-  limit: parameters.limit(500, 100),
-  cursor,
-})
-
-const PositionsQuery = Type.Object({
-  status: choice(POSITION_STATUSES, {
-    default: 'open',
-    description: 'Open positions have a value that is not realised yet.',
-  }),
-  market_id,
-  min_balance: Type.Number({
-    minimum: 0,
-    default: 0.01,
-    description: 'Only open positions of at least so many contracts.',
-  }),
-  sort_by: choice(POSITION_ORDERS, { default: 'current_value' }),
-  order: parameters.order(),
-  limit: parameters.limit(500, 100),
-  cursor: parameters.cursor(),
-})
-
-const PnlQuery = Type.Object({
-  granularity: choice(GRANULARITIES, { default: 'all' }),
-  ...{ start_time, end_time },
-})
-
-const ActivityQuery = Type.Object({
-  type: Type.Optional(Type.Array(choice(ACTIVITY_TYPES), { maxItems: 16 })),
-  market_id,
-  ...{ start_time, end_time, order },
-  limit: parameters.limit(500, 100),
-  cursor,
-})
-
 const RankingQuery = Type.Object({
   window: choice(WALLET_WINDOWS, { default: 'all_time' }),
   sort_by: choice(WALLET_ORDERS, { default: 'realized_pnl' }),
@@ -116,8 +72,11 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   const tooFew = `${refusals[503]}; or too few rows pass the filters to find a page in time`
   return [
     ranking(parts),
-    ofWallet(parts, '', Type.Object({}), {
-      document: {
+    ofWallet(
+      parts,
+      '',
+      Type.Object({}),
+      {
         summary: 'Who a wallet is, and its figures',
         description:
           'Wins and losses are markets closed for the wallet with a realised profit or loss after fees. ' +
@@ -126,10 +85,13 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: profileSchema,
         refusals: { ...refusals, 404: 'the wallet has not traded' },
       },
-      handle: (request) => profileAnswer(parts, request),
-    }),
-    ofWallet(parts, '/trades', TradesQuery, {
-      document: {
+      (request) => profileAnswer(parts, request),
+    ),
+    ofWallet(
+      parts,
+      '/trades',
+      TradesQuery,
+      {
         summary: 'The trades of a wallet',
         description:
           '`price` and `side` are quoted for the first outcome. `outcome` is the one that the wallet traded. `side` is ' +
@@ -138,10 +100,13 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: walletTradesSchema,
         refusals: { 400: rangeRefusal, 503: tooFew },
       },
-      handle: (request) => tradesAnswer(parts, request),
-    }),
-    ofWallet(parts, '/positions', PositionsQuery, {
-      document: {
+      (request) => tradesAnswer(parts, request),
+    ),
+    ofWallet(
+      parts,
+      '/positions',
+      PositionsQuery,
+      {
         summary: 'The positions of a wallet',
         description:
           'Profits by weighted average cost. `initial_value` is what is held cost, ' +
@@ -151,10 +116,13 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: walletPositionsSchema,
         refusals: { ...refusals, 400: 'a cursor of another list or an expired one' },
       },
-      handle: (request) => positionsAnswer({ ...parts, ...lists }, request),
-    }),
-    ofWallet(parts, '/pnl', PnlQuery, {
-      document: {
+      (request) => positionsAnswer({ ...parts, ...lists }, request),
+    ),
+    ofWallet(
+      parts,
+      '/pnl',
+      PnlQuery,
+      {
         summary: 'Profits of a wallet, in all and over time',
         description:
           'Realised figures, fees and income are those of the range, unrealised profit and wins those of ' +
@@ -166,17 +134,20 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: pnlSchema,
         refusals: { ...refusals, 400: 'start after end' },
       },
-      handle: (request) => pnlAnswer(parts, request),
-    }),
-    ofWallet(parts, '/activity', ActivityQuery, {
-      document: {
+      (request) => pnlAnswer(parts, request),
+    ),
+    ofWallet(
+      parts,
+      '/activity',
+      ActivityQuery,
+      {
         summary: 'Splits, merges, redemptions and conversions of a wallet',
         description: 'A conversion stands under the first of the markets that it converted.',
         answer: walletActivitySchema,
         refusals: { 400: rangeRefusal, 503: tooFew },
       },
-      handle: (request) => activityAnswer(parts, request),
-    }),
+      (request) => activityAnswer(parts, request),
+    ),
   ]
 }
 
@@ -185,34 +156,35 @@ function ofWallet<Q extends TProperties>(
   { catalog }: WalletParts,
   path: string,
   query: TObject<Q>,
-  parts: {
-    readonly document: Omit<RouteDocument, 'group' | 'headers'>
-    readonly handle: (request: WalletRequest<Static<TObject<Q>>>) => Promise<Answer>
-  },
+  document: Omit<RouteDocument, 'group' | 'headers'>,
+  handle: (request: WalletRequest<Static<TObject<Q>>>) => Promise<Answer>,
 ): Route {
   const { names } = catalog
   const others = names.all.filter(({ hasWallets }) => !hasWallets)
   const foreign = `an id of ${others.map(({ name }) => name).join(' or ')}`
-  const document: RouteDocument = {
-    ...parts.document,
-    group: 'Wallets',
-    headers: DATA_COMPLETE,
-    refusals: {
-      ...parts.document.refusals,
-      429: 'too many wallets that are not stored yet were requested within a minute',
-      400: [...listed(parts.document.refusals?.[400]), `${foreign} instead of an address`].join(
-        '; ',
-      ),
-    },
-  }
-  const pattern = `/v1/wallets/{address}${path}`
-  const inner = route(`GET ${pattern}`, { ...document, path: ADDRESS, query }, (facts, query) =>
-    parts.handle({
-      address: addressOf(facts.path('address')),
+  const { 400: badRequest, ...refusals } = document.refusals ?? {}
+  const refusal = `${foreign} instead of an address`
+  const inner = route(
+    `GET /v1/wallets/{address}${path}`,
+    {
+      ...document,
+      group: 'Wallets',
+      headers: DATA_COMPLETE,
+      refusals: {
+        ...refusals,
+        429: 'too many wallets that are not stored yet were requested within a minute',
+        400: badRequest === undefined ? refusal : `${badRequest}; ${refusal}`,
+      },
+      path: ADDRESS,
       query,
-      signal: facts.signal(),
-      requester: facts.requester(),
-    }),
+    },
+    (facts, values) =>
+      handle({
+        address: addressOf(facts.path('address')),
+        query: values,
+        signal: facts.signal(),
+        requester: facts.requester(),
+      }),
   )
   return {
     ...inner,
@@ -225,8 +197,6 @@ function ofWallet<Q extends TProperties>(
         : inner.respond(facts, raw, body),
   }
 }
-
-const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : [text])
 
 /** An id with the venue's prefix, or a native id in the catalogue. */
 function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {

@@ -1,30 +1,24 @@
 // Answers about one wallet. They fetch from the wallet actor, read events and positions in time slices, and report
 // whether the wallet's data is complete.
 
+import { type Static, Type } from '@sinclair/typebox'
 import type { CatalogView, EngineView } from '../../actors/views.ts'
 import type { WalletEventView, WalletIssue, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import type { TradeSide } from '../../engine/events.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
 import { USD_ZERO } from '../../engine/units.ts'
 import type { WalletEventKind } from '../../engine/wallet.ts'
-import type { PnlGranularity } from '../../engine/wallets/wallet-figures.ts'
 import { answerPage } from '../pages/lists.ts'
-import {
-  answerTimePage,
-  cursorText,
-  type TimeRangeQuery,
-  timeRangeOf,
-} from '../pages/time-range.ts'
+import { answerTimePage, cursorText, timeParameters, timeRangeOf } from '../pages/time-range.ts'
 import type { ListCursors } from '../request/cursor.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
 import { writeInSlices } from '../request/sliced-rows.ts'
+import { choice, parameters } from '../schemas.ts'
 import {
   ACTIVITY_KINDS,
   ACTIVITY_TYPES,
-  type ActivityType,
   firstOutcomeSide,
   walletActivityRecord,
   walletTakerSide,
@@ -33,13 +27,13 @@ import {
 import type { WalletPins } from './pins.ts'
 import {
   NO_POSITIONS,
-  type PositionFilter,
-  type PositionOrder,
+  POSITION_ORDERS,
+  POSITION_STATUSES,
   type PositionPage,
   positionRecord,
   readPositions,
 } from './positions.ts'
-import { pnlRecord, profileRecord } from './records.ts'
+import { GRANULARITIES, pnlRecord, profileRecord } from './records.ts'
 
 /** Maximum events read per event-loop tick, whatever the page size: about 2 ms. */
 const ROWS_PER_TICK = 128
@@ -62,26 +56,51 @@ interface PositionLists {
   readonly pins: WalletPins
 }
 
-interface EventsQuery extends TimeRangeQuery {
-  readonly market_id?: string
-  readonly limit: number
-}
+const { cursor, start_time, end_time, order } = timeParameters
+const market_id = parameters.id()
 
-interface PositionsQuery {
-  readonly status: PositionFilter['status']
-  readonly market_id?: string
-  readonly min_balance: number
-  readonly sort_by: PositionOrder
-  readonly order: 'asc' | 'desc'
-  readonly limit: number
-  readonly cursor?: string
-}
+export const TradesQuery = Type.Object({
+  market_id,
+  side: Type.Optional(
+    choice(['buy', 'sell'] as const, {
+      description: 'Only trades in which the wallet did this, in terms of the first outcome.',
+    }),
+  ),
+  taker_side: parameters.side(),
+  ...{ start_time, end_time, order },
+  limit: parameters.limit(500, 100),
+  cursor,
+})
 
-interface PnlQuery {
-  readonly granularity: PnlGranularity
-  readonly start_time?: number
-  readonly end_time?: number
-}
+export const PositionsQuery = Type.Object({
+  status: choice(POSITION_STATUSES, {
+    default: 'open',
+    description: 'Open positions have a value that is not realised yet.',
+  }),
+  market_id,
+  min_balance: Type.Number({
+    minimum: 0,
+    default: 0.01,
+    description: 'Only open positions of at least so many contracts.',
+  }),
+  sort_by: choice(POSITION_ORDERS, { default: 'current_value' }),
+  order: parameters.order(),
+  limit: parameters.limit(500, 100),
+  cursor: parameters.cursor(),
+})
+
+export const PnlQuery = Type.Object({
+  granularity: choice(GRANULARITIES, { default: 'all' }),
+  ...{ start_time, end_time },
+})
+
+export const ActivityQuery = Type.Object({
+  type: Type.Optional(Type.Array(choice(ACTIVITY_TYPES), { maxItems: 16 })),
+  market_id,
+  ...{ start_time, end_time, order },
+  limit: parameters.limit(500, 100),
+  cursor,
+})
 
 /** The profile. Throws NOT_FOUND if the wallet has no trades, at the venue or locally. */
 export async function profileAnswer(
@@ -98,9 +117,7 @@ export async function profileAnswer(
 
 export async function tradesAnswer(
   parts: WalletParts,
-  request: WalletRequest<
-    EventsQuery & { readonly side?: TradeSide; readonly taker_side?: TradeSide }
-  >,
+  request: WalletRequest<Static<typeof TradesQuery>>,
 ): Promise<Answer> {
   const { side, taker_side: takerSide } = request.query
   const accepts = (row: WalletEventView) =>
@@ -116,7 +133,7 @@ export async function tradesAnswer(
 /** A page of splits, merges, redemptions and conversions. */
 export async function activityAnswer(
   parts: WalletParts,
-  request: WalletRequest<EventsQuery & { readonly type?: readonly ActivityType[] }>,
+  request: WalletRequest<Static<typeof ActivityQuery>>,
 ): Promise<Answer> {
   const types = request.query.type ?? []
   const wanted = types.length === 0 ? ACTIVITY_TYPES : types
@@ -134,7 +151,7 @@ export async function activityAnswer(
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
-  { address, query, signal, requester }: WalletRequest<EventsQuery>,
+  { address, query, signal, requester }: WalletRequest<Omit<Static<typeof ActivityQuery>, 'type'>>,
   rules: {
     readonly kinds: ReadonlySet<WalletEventKind>
     readonly accepts: (row: WalletEventView) => boolean
@@ -145,6 +162,7 @@ async function events(
   const { kinds, accepts, listName, record } = rules
   const market = marketOf(catalog, query.market_id)
   const begunAtMs = clock.monotonicMs()
+  // Refuses an invalid range before the wallet is opened.
   timeRangeOf(query)
   const view = await engine.wallets.open(address, signal, requester)
   const isEmpty = view === null || market === 'none'
@@ -166,7 +184,7 @@ function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolea
 
 export async function positionsAnswer(
   { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
-  { address, query, signal, requester }: WalletRequest<PositionsQuery>,
+  { address, query, signal, requester }: WalletRequest<Static<typeof PositionsQuery>>,
 ): Promise<Answer> {
   const { status, min_balance: balanceMin, sort_by: sortBy, order, limit } = query
   const market = marketOf(catalog, query.market_id)
@@ -198,7 +216,7 @@ export async function positionsAnswer(
 
 export async function pnlAnswer(
   { engine, clock }: WalletParts,
-  { address, query, signal, requester }: WalletRequest<PnlQuery>,
+  { address, query, signal, requester }: WalletRequest<Static<typeof PnlQuery>>,
 ): Promise<Answer> {
   const { granularity } = query
   const { fromMs, toMs } = timeRangeOf({ ...query, order: 'asc' })

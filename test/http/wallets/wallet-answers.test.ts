@@ -108,8 +108,8 @@ test('counts the time to open a slow wallet towards the search time limit', asyn
   const requested = {
     ...{ address: wallet.profile.proxy, signal: new AbortController().signal },
     requester: ['test'],
-    query: { order: 'desc', limit: 5, type: ['MERGE'] },
-  } as const
+    query: { order: 'desc' as const, limit: 5, type: ['MERGE' as const] },
+  }
   const beganMs = clock.monotonicMs()
   const answer = (rowsMs: number) => {
     wallet.onRead = () => clock.advance(rowsMs)
