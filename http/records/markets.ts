@@ -1,7 +1,6 @@
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
-import { etagOf } from '../request/etag.ts'
-import { type Answer, namedJson, utf8 } from '../request/reply.ts'
+import { type Answer, etagOf, namedJson, utf8 } from '../request/reply.ts'
 import { type CacheBounds, type Fact, FactCache } from './fact-cache.ts'
 import { feesRecord } from './fees.ts'
 import { outcomePrice, resolutionFields } from './render.ts'

@@ -13,11 +13,8 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { toSeconds } from '../../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
-import { collectBody } from './body.ts'
-import { Bursts, Refusals } from './bursts.ts'
 import { Codings, isCodable } from './coding.ts'
 import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
-import { matchesEtag } from './etag.ts'
 import {
   type Forward,
   forwardedAnswer,
@@ -27,13 +24,14 @@ import {
 } from './forwarding.ts'
 import { HandlerTimes } from './handler-times.ts'
 import type { RequestHead } from './head.ts'
+import { Bursts, Refusals } from './load-limits.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { parseQuery } from './query.ts'
 import {
   type Answer,
   failure,
+  matchesEtag,
   nothing,
-  notModified,
   refusal,
   retryAfter,
   withHeader,
@@ -160,9 +158,8 @@ class Exchange implements RequestFacts {
   #isBodiless = false
   #isPrivate = false
   #varies = false
-  /** Copied for requests that are not answered synchronously: their head is overwritten. */
-  acceptEncoding = ''
-  ifNoneMatch = ''
+  #acceptEncoding = ''
+  #ifNoneMatch = ''
   #closes = false
   caller: Caller | null = null
   #params: ReadonlyMap<string, string> = new Map()
@@ -193,11 +190,7 @@ class Exchange implements RequestFacts {
   leaveHandler(): void {
     this.#isInHandler = false
     this.#req = null
-    if (this.#isOver) return
-    const { acceptEncoding, ifNoneMatch } = this.#handler.parts.head
-    this.acceptEncoding = acceptEncoding
-    this.ifNoneMatch = ifNoneMatch
-    this.#res.onAborted(() => this.#finish())
+    if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
   /** Reads everything needed from `req`, which is invalid after the first await. */
@@ -209,6 +202,8 @@ class Exchange implements RequestFacts {
     this.#isHead = method === 'HEAD'
     this.#isBodiless = this.#isHead || method === 'OPTIONS'
     head.read(req)
+    this.#acceptEncoding = head.acceptEncoding
+    this.#ifNoneMatch = head.ifNoneMatch
     const match = router.match(method, this.#path)
     if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
@@ -221,20 +216,7 @@ class Exchange implements RequestFacts {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
-    const { forward = null, servedBy = null } = this.#handler.parts
-    const other =
-      forward === null || match.kind !== 'route'
-        ? null
-        : forwardTarget(match.route, queryText, servedBy)
-    if (forward !== null && match.kind === 'route' && other !== null) {
-      this.address = peers.of(this.#res, head)
-      const headers = forwardedHeaders(req, this.address)
-      const path = queryText === undefined ? this.#path : `${this.#path}?${queryText}`
-      this.#isPrivate = match.route.isPrivate
-      this.#startDeadline()
-      this.#forward(forward, { method: match.route.method, path, headers, ...other }, body)
-      return
-    }
+    if (this.#forward(req, match, queryText, body)) return
     this.#req = req
     const early = this.#admit(match, identity)
     if (early !== null && this.#isFlood(identity)) this.#cut()
@@ -242,70 +224,74 @@ class Exchange implements RequestFacts {
     else if (body === null) this.#settle(this.#run(match, queryText, NO_BODY))
     else {
       this.#startDeadline()
-      this.#afterBody(match, queryText, identity, body)
+      this.#afterBody(match, queryText, body)
     }
   }
 
   async #afterBody(
     match: Match,
     queryText: string | undefined,
-    identity: Identity,
-    body: Promise<Uint8Array | 'tooLarge'>,
+    body: Promise<Uint8Array | null>,
   ): Promise<void> {
     try {
       const bytes = await this.#read(body)
-      if (bytes === 'tooLarge') {
-        this.#closes = true
-        return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
-      }
       this.#handler.resume(() => {
         // The body may arrive seconds after the head: the credential may have been revoked meanwhile.
-        if (this.#isStillGood(match, identity)) {
-          this.#settle(this.#run(match, queryText, bytes))
-        } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
+        if (this.#isStillGood(match)) this.#settle(this.#run(match, queryText, bytes))
+        else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
       })
     } catch (error) {
       this.fail(error)
     }
   }
 
-  /** Forwards the request to the engine, which identifies the caller and counts the request. */
-  async #forward(
-    forward: Forward,
-    head: Omit<Parameters<Forward>[0], 'body'>,
-    body: Promise<Uint8Array | 'tooLarge'> | null,
-  ): Promise<void> {
-    try {
+  /** Forwards a request that this process cannot answer. Its target identifies the caller and counts the request. */
+  #forward(
+    req: HttpRequest,
+    match: Match,
+    queryText: string | undefined,
+    body: Promise<Uint8Array | null> | null,
+  ): boolean {
+    const { forward = null, servedBy = null, peers, head } = this.#handler.parts
+    if (forward === null || match.kind !== 'route') return false
+    const target = forwardTarget(match.route, queryText, servedBy)
+    if (target === null) return false
+    this.address = peers.of(this.#res, head)
+    this.#isPrivate = match.route.isPrivate
+    const path = queryText === undefined ? this.#path : `${this.#path}?${queryText}`
+    const headers = forwardedHeaders(req, this.address)
+    const request = { method: match.route.method, path, headers, ...target }
+    this.#startDeadline()
+    const forwarded = async (): Promise<void> => {
       const bytes = body === null ? NO_BODY : await this.#read(body)
-      if (bytes === 'tooLarge') {
-        this.#closes = true
-        return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
-      }
-      const given = await forward({ ...head, body: bytes }).catch((error: unknown) => {
+      const given = await forward({ ...request, body: bytes }).catch((error: unknown) => {
         throw unanswered(error)
       })
       const { answer, quota } = forwardedAnswer(given)
       this.#quota = quota
       this.#handler.resume(() => this.answer(answer))
-    } catch (error) {
-      this.fail(error)
     }
+    forwarded().catch((error: unknown) => this.fail(error))
+    return true
   }
 
-  #isStillGood(match: Match, { caller }: Identity): boolean {
+  #isStillGood(match: Match): boolean {
+    const { caller } = this
     if (caller === null || (match.kind === 'route' && match.route.access === 'public')) return true
     return this.#handler.parts.accounts.isValid(caller)
   }
 
   /** Work after the body has a deadline of its own. */
-  async #read(body: Promise<Uint8Array | 'tooLarge'>): Promise<Uint8Array | 'tooLarge'> {
+  async #read(body: Promise<Uint8Array | null>): Promise<Uint8Array> {
     this.#awaitsBody = true
     const bytes = await body
     this.#awaitsBody = false
     this.#stopDeadline?.()
     this.#stopDeadline = null
     this.#startDeadline()
-    return bytes
+    if (bytes !== null) return bytes
+    this.#closes = true
+    throw new EngineError('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`)
   }
 
   /**
@@ -441,11 +427,11 @@ class Exchange implements RequestFacts {
     const { etag, status } = given
     this.#varies = !this.#isPrivate && isCodable(given)
     if (!this.#varies && etag === undefined) return given
-    const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#handler.parts.head : this
-    if (etag !== undefined && status === 200 && matchesEtag(ifNoneMatch, etag))
-      return notModified(given)
-    if (!this.#varies || acceptEncoding === '') return given
-    return this.#handler.codings.coded(given, acceptEncoding)
+    if (etag !== undefined && status === 200 && matchesEtag(this.#ifNoneMatch, etag)) {
+      return { ...given, status: 304, body: null }
+    }
+    if (!this.#varies || this.#acceptEncoding === '') return given
+    return this.#handler.codings.coded(given, this.#acceptEncoding)
   }
 
   /**
@@ -543,6 +529,26 @@ class Exchange implements RequestFacts {
 }
 
 const NO_BODY = new Uint8Array(0)
+
+/**
+ * Resolves to the complete body, or to null as soon as it exceeds `bodyBytesMax`; the rest is dropped. Never resolves if
+ * the peer disconnects. The library has no limit of its own and detaches each chunk when the callback returns.
+ */
+function collectBody(res: HttpResponse): Promise<Uint8Array | null> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = []
+    let bytes = 0
+    res.onData((chunk, isLast) => {
+      bytes += chunk.byteLength
+      if (bytes > bodyBytesMax) {
+        chunks = []
+        return resolve(null)
+      }
+      chunks.push(Buffer.from(new Uint8Array(chunk)))
+      if (isLast) resolve(Buffer.concat(chunks))
+    })
+  })
+}
 
 /** Whether to check the token even if the key is valid: a key must not spend the management quota. */
 function prefersToken(match: Match): boolean {

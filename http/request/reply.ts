@@ -2,10 +2,10 @@
 // Header values are sanitized here, because uWebSockets.js writes CR and LF as they are (response splitting).
 
 import type { HttpResponse } from 'uWebSockets.js'
+import { createHash, type Hash } from 'node:crypto'
 import type { Quota } from '../../actors/views.ts'
 import { type EngineError, type ErrorCode, errorCatalogue } from '../../engine/errors.ts'
 import { addressFileBytesPerMinute } from '../../engine/limits.ts'
-import { etagOf } from './etag.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** The result of a handler. */
@@ -125,11 +125,6 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 /** For content that another version of the service may change. */
 export const REVALIDATED = 'no-cache'
 
-/** The 304 form of an answer. */
-export function notModified(answer: Answer): Answer {
-  return { ...answer, status: 304, body: null }
-}
-
 /** A 302 redirect, relative to the request's address. The body names the target for clients that do not follow. */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
@@ -229,4 +224,34 @@ function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
 /** Replaces all but printable ASCII by `?`, so that no value can start a new header. */
 export function headerValue(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
+}
+
+// All ETags are weak (RFC 9110, 8.8.1): an ETag identifies the content in any coding, and comparison is weak (13.1.2).
+
+/** 96 bits in base64url. */
+const CHARACTERS = 16
+
+/** `W/"…"`. */
+export function etagOf(content: string | Uint8Array): string {
+  return etagFrom(newHash().update(content))
+}
+
+/** A hash to update with the body and to pass to `etagFrom`. */
+export function newHash(): Hash {
+  return createHash('sha1')
+}
+
+export function etagFrom(hash: Hash): string {
+  return `W/"${hash.digest('base64url').slice(0, CHARACTERS)}"`
+}
+
+const OPAQUE = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
+
+/** Whether an `If-None-Match` header matches the ETag. '' matches nothing, `*` matches everything. */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false
+  if (ifNoneMatch.trim() === '*') return true
+  const wanted = etag.slice('W/'.length)
+  for (const [, opaque] of ifNoneMatch.matchAll(OPAQUE)) if (opaque === wanted) return true
+  return false
 }

@@ -2,9 +2,8 @@
 // slice is enough, the work runs synchronously.
 
 import type { Clock } from '../../engine/clock.ts'
-import { etagFrom, newHash } from './etag.ts'
 import { nextMeasuredTick, sliceEndMs } from './handler-times.ts'
-import { type Answer, namedJson } from './reply.ts'
+import { type Answer, etagFrom, namedJson, newHash } from './reply.ts'
 
 /** One quarter of a handler's limit without yielding; the last row may exceed it. */
 const TIME_SLICE_MS = 2.5

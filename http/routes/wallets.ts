@@ -66,99 +66,70 @@ const RankingQuery = Type.Object({
 /** `GET /v1/wallets`, `/v1/wallets/{address}` and what is under it. */
 export function walletRoutes(parts: WalletParts): readonly Route[] {
   const { clock } = parts
-  const lists = { cursors: new ListCursors(), pins: new WalletPins(clock) }
+  const all = { ...parts, cursors: new ListCursors(), pins: new WalletPins(clock) }
   const refusals = { 503: 'the venue does not answer and nothing is known yet, or too many wait' }
   const rangeRefusal = 'start after end, or a foreign cursor'
   const tooFew = `${refusals[503]}; or too few rows pass the filters to find a page in time`
   return [
     ranking(parts),
-    ofWallet(
-      parts,
-      '',
-      Type.Object({}),
-      {
-        summary: 'Who a wallet is, and its figures',
-        description:
-          'Wins and losses are markets closed for the wallet with a realised profit or loss after fees. ' +
-          'Windows end now. Fees and income (rewards, rebates, yield) are no part of profits but of the ' +
-          'net ones. Fees that were withheld in contracts, before 28 April 2026, count at the price of their fill.',
-        answer: profileSchema,
-        refusals: { ...refusals, 404: 'the wallet has not traded' },
-      },
-      (request) => profileAnswer(parts, request),
-    ),
-    ofWallet(
-      parts,
-      '/trades',
-      TradesQuery,
-      {
-        summary: 'The trades of a wallet',
-        description:
-          '`price` and `side` are quoted for the first outcome. `outcome` is the one that the wallet traded. `side` is ' +
-          'what the wallet did, as taker or maker (`role`, null where the venue does not say). `taker_side` is ' +
-          'what the taker did with that outcome: null where `role` is null.',
-        answer: walletTradesSchema,
-        refusals: { 400: rangeRefusal, 503: tooFew },
-      },
-      (request) => tradesAnswer(parts, request),
-    ),
-    ofWallet(
-      parts,
-      '/positions',
-      PositionsQuery,
-      {
-        summary: 'The positions of a wallet',
-        description:
-          'Profits by weighted average cost. `initial_value` is what is held cost, ' +
-          '`percent_pnl` the unrealised profit in hundredths of it. A loser of a resolved market is ' +
-          'closed, also before it is redeemed. `summary` is of the whole wallet, whatever the filters. ' +
-          'Pages keep the order of the first one, with figures as of now.',
-        answer: walletPositionsSchema,
-        refusals: { ...refusals, 400: 'a cursor of another list or an expired one' },
-      },
-      (request) => positionsAnswer({ ...parts, ...lists }, request),
-    ),
-    ofWallet(
-      parts,
-      '/pnl',
-      PnlQuery,
-      {
-        summary: 'Profits of a wallet, in all and over time',
-        description:
-          'Realised figures, fees and income are those of the range, unrealised profit and wins those of ' +
-          'now. The series is before fees. ' +
-          `Granularity \`all\` has a point for each moment at which something was realised, at most ` +
-          `${PNL_POINTS_MAX.toLocaleString('en')}: of more, evenly chosen ones, the last among them, ` +
-          'each with what was realised since the one before. `pnl_to_date` counts from the beginning ' +
-          'of the wallet.',
-        answer: pnlSchema,
-        refusals: { ...refusals, 400: 'start after end' },
-      },
-      (request) => pnlAnswer(parts, request),
-    ),
-    ofWallet(
-      parts,
-      '/activity',
-      ActivityQuery,
-      {
-        summary: 'Splits, merges, redemptions and conversions of a wallet',
-        description: 'A conversion stands under the first of the markets that it converted.',
-        answer: walletActivitySchema,
-        refusals: { 400: rangeRefusal, 503: tooFew },
-      },
-      (request) => activityAnswer(parts, request),
-    ),
+    ofWallet(all, '', Type.Object({}), profileAnswer, {
+      summary: 'Who a wallet is, and its figures',
+      description:
+        'Wins and losses are markets closed for the wallet with a realised profit or loss after fees. ' +
+        'Windows end now. Fees and income (rewards, rebates, yield) are no part of profits but of the ' +
+        'net ones. Fees that were withheld in contracts, before 28 April 2026, count at the price of their fill.',
+      answer: profileSchema,
+      refusals: { ...refusals, 404: 'the wallet has not traded' },
+    }),
+    ofWallet(all, '/trades', TradesQuery, tradesAnswer, {
+      summary: 'The trades of a wallet',
+      description:
+        '`price` and `side` are quoted for the first outcome. `outcome` is the one that the wallet traded. `side` is ' +
+        'what the wallet did, as taker or maker (`role`, null where the venue does not say). `taker_side` is ' +
+        'what the taker did with that outcome: null where `role` is null.',
+      answer: walletTradesSchema,
+      refusals: { 400: rangeRefusal, 503: tooFew },
+    }),
+    ofWallet(all, '/positions', PositionsQuery, positionsAnswer, {
+      summary: 'The positions of a wallet',
+      description:
+        'Profits by weighted average cost. `initial_value` is what is held cost, ' +
+        '`percent_pnl` the unrealised profit in hundredths of it. A loser of a resolved market is ' +
+        'closed, also before it is redeemed. `summary` is of the whole wallet, whatever the filters. ' +
+        'Pages keep the order of the first one, with figures as of now.',
+      answer: walletPositionsSchema,
+      refusals: { ...refusals, 400: 'a cursor of another list or an expired one' },
+    }),
+    ofWallet(all, '/pnl', PnlQuery, pnlAnswer, {
+      summary: 'Profits of a wallet, in all and over time',
+      description:
+        'Realised figures, fees and income are those of the range, unrealised profit and wins those of ' +
+        'now. The series is before fees. ' +
+        `Granularity \`all\` has a point for each moment at which something was realised, at most ` +
+        `${PNL_POINTS_MAX.toLocaleString('en')}: of more, evenly chosen ones, the last among them, ` +
+        'each with what was realised since the one before. `pnl_to_date` counts from the beginning ' +
+        'of the wallet.',
+      answer: pnlSchema,
+      refusals: { ...refusals, 400: 'start after end' },
+    }),
+    ofWallet(all, '/activity', ActivityQuery, activityAnswer, {
+      summary: 'Splits, merges, redemptions and conversions of a wallet',
+      description: 'A conversion stands under the first of the markets that it converted.',
+      answer: walletActivitySchema,
+      refusals: { 400: rangeRefusal, 503: tooFew },
+    }),
   ]
 }
 
 /** A route of one wallet. Checks beyond the schema that ids do not belong to another venue. */
-function ofWallet<Q extends TProperties>(
-  { catalog }: WalletParts,
+function ofWallet<Q extends TProperties, P extends WalletParts>(
+  parts: P,
   path: string,
   query: TObject<Q>,
+  handle: (parts: P, request: WalletRequest<Static<TObject<Q>>>) => Promise<Answer>,
   document: Omit<RouteDocument, 'group' | 'headers'>,
-  handle: (request: WalletRequest<Static<TObject<Q>>>) => Promise<Answer>,
 ): Route {
+  const { catalog } = parts
   const { names } = catalog
   const others = names.all.filter(({ hasWallets }) => !hasWallets)
   const foreign = `an id of ${others.map(({ name }) => name).join(' or ')}`
@@ -179,7 +150,7 @@ function ofWallet<Q extends TProperties>(
       query,
     },
     (facts, values) =>
-      handle({
+      handle(parts, {
         address: addressOf(facts.path('address')),
         query: values,
         signal: facts.signal(),

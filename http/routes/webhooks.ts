@@ -1,14 +1,15 @@
 // Webhooks of an account. The webhook actor (actors/webhooks) enforces ownership and limits. Another account's webhook is
 // answered as unknown. A read-only key sees everything except path and query of the URL.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
 import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { json, nothing } from '../request/reply.ts'
+import { type Answer, json, nothing } from '../request/reply.ts'
 import { accountOf, bodyRoute, type Route, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import {
@@ -47,6 +48,12 @@ interface WebhookParts {
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
 }
+
+const DeliveriesQuery = Type.Object({
+  status: Type.Optional(choice(DELIVERY_STATUSES)),
+  limit: parameters.limit(200, 50),
+  cursor: parameters.cursor(),
+})
 
 const READ = {
   group: 'Webhooks',
@@ -201,30 +208,12 @@ function deliveryRoutes({ webhooks, types }: WebhookParts): readonly Route[] {
         summary: "A webhook's deliveries, newest first",
         description:
           'An event that fails is posted again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, then it is `exhausted`. `dropped` ones were given up earlier: too old, too many, or the webhook was inactive for 72 hours. Finished ones are kept for a week, the newest 1,000 of a webhook.',
-        query: Type.Object({
-          status: Type.Optional(choice(DELIVERY_STATUSES)),
-          limit: parameters.limit(200, 50),
-          cursor: parameters.cursor(),
-        }),
+        query: DeliveriesQuery,
         answer: shapes.DeliveriesSchema,
         refusals: { 400: 'a foreign cursor', 404: UNKNOWN },
       },
-      ({ caller, path }, { status = null, limit, cursor }) => {
-        const before = cursor === undefined ? null : deliveryCursor(cursor)
-        if (cursor !== undefined && before === null) {
-          throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
-        }
-        // One extra delivery shows whether there are more.
-        const wanted = { status, before, limit: limit + 1 }
-        const rows = found(webhooks.deliveries(accountOf(caller), path('webhook_id'), wanted))
-        const shown = rows.slice(0, limit)
-        const last = rows.length > limit ? shown.at(-1) : undefined
-        return json({
-          deliveries: shown.map(deliveryRecord),
-          cursor: last === undefined ? null : String(last.number),
-          has_more: last !== undefined,
-        })
-      },
+      ({ caller, path }, query) =>
+        deliveriesPage(webhooks, accountOf(caller), path('webhook_id'), query),
     ),
     route(
       `GET ${ONE_DELIVERY}`,
@@ -267,6 +256,27 @@ function deliveryRoutes({ webhooks, types }: WebhookParts): readonly Route[] {
       },
     ),
   ]
+}
+
+function deliveriesPage(
+  webhooks: WebhooksView,
+  account: AccountId,
+  id: string,
+  { status = null, limit, cursor }: Static<typeof DeliveriesQuery>,
+): Answer {
+  const before = cursor === undefined ? null : deliveryCursor(cursor)
+  if (cursor !== undefined && before === null) {
+    throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
+  }
+  // One extra delivery shows whether there are more.
+  const rows = found(webhooks.deliveries(account, id, { status, before, limit: limit + 1 }))
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return json({
+    deliveries: shown.map(deliveryRecord),
+    cursor: last === undefined ? null : String(last.number),
+    has_more: last !== undefined,
+  })
 }
 
 /** Path and query of a URL often authorize the caller, so read-only keys do not see them. */

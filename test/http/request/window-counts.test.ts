@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WindowCounts } from '../../../http/request/window-counts.ts'
+import { WindowCounts } from '../../../http/request/load-limits.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 test('counts each name separately and starts again in the next window', () => {
