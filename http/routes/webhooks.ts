@@ -262,14 +262,15 @@ function deliveriesPage(
   webhooks: WebhooksView,
   account: AccountId,
   id: string,
-  { status = null, limit, cursor }: Static<typeof DeliveriesQuery>,
+  { status, limit, cursor }: Static<typeof DeliveriesQuery>,
 ): Answer {
   const before = cursor === undefined ? null : deliveryCursor(cursor)
   if (cursor !== undefined && before === null) {
     throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
   }
   // One extra delivery shows whether there are more.
-  const rows = found(webhooks.deliveries(account, id, { status, before, limit: limit + 1 }))
+  const wanted = { status: status ?? null, before, limit: limit + 1 }
+  const rows = found(webhooks.deliveries(account, id, wanted))
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
   return json({
