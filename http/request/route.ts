@@ -8,8 +8,8 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import type { JsonObject } from '../documents/schemas-of.ts'
-import type { Problem } from '../validation/parameter.ts'
-import { compileBody, compilePath, compileQuery } from '../validation/validate.ts'
+import type { Problem } from '../validation/refusals.ts'
+import { type BodyRule, compileBody, compilePath, compileQuery } from '../validation/validate.ts'
 import { withAliases } from './aliases.ts'
 import type { DashboardRequest } from './dashboard-request.ts'
 import type { RawQuery } from './query.ts'
@@ -211,17 +211,6 @@ export function route(
   }
 }
 
-/** The schema of a body and its name in errors. */
-export interface BodyRule<B extends TProperties> {
-  readonly schema: TObject<B>
-  readonly className: string
-  readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
-  /** Refines the fields that have their type when others have not. */
-  readonly refineParts?: (parts: Partial<Static<TObject<B>>>) => readonly Problem[]
-  /** The request may have no body; every field is optional. */
-  readonly isOptional?: boolean
-}
-
 const EMPTY_OBJECT = new TextEncoder().encode('{}')
 
 /** A route with a JSON body. */
@@ -231,7 +220,7 @@ export function bodyRoute<B extends TProperties>(
   handle: (facts: RequestFacts, body: Static<TObject<B>>) => Answer | Promise<Answer>,
 ): Route {
   const { body } = rules
-  const parse = compileBody(body.schema, body.className, body.refine, body.refineParts)
+  const parse = compileBody(body)
   const isBodyOptional = body.isOptional ?? false
   const basics = basicsOf(name, rules)
   const pathProblems = compilePath(basics.pathSchema)

@@ -30,8 +30,7 @@ import {
   SessionSchema,
 } from '../schemas.ts'
 import { echo } from '../validation/echo.ts'
-import type { Problem } from '../validation/parameter.ts'
-import { lengthProblem } from '../validation/validate.ts'
+import { lengthRefusal, type Problem, problemOf, type Refusal } from '../validation/refusals.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
 /** Rejects lone surrogates too: they would not survive storage as UTF-8. */
@@ -271,29 +270,22 @@ function repeatedEmail(email: string): unknown {
 
 /** Checks beyond the schema: the byte length of a password and the form of an e-mail address. */
 function refineCredentials(value: { email: string; password: string }): readonly Problem[] {
-  const problems: Problem[] = []
   const { email, password } = value
-  if (Array.from(email).length > EMAIL_CHARACTERS_MAX) {
-    problems.push(
-      lengthProblem({
-        loc: ['body', 'email'],
-        input: repeatedEmail(email),
-        isShort: false,
-        limit: EMAIL_CHARACTERS_MAX,
-      }),
-    )
-  } else if (!EMAIL.test(email) || emailRefusal(email) !== null) {
-    const form = 'An email address must have exactly one @-sign, with text on both sides.'
-    const reason = EMAIL.test(email) ? (emailRefusal(email) ?? form) : form
-    problems.push({
-      type: 'value_error',
-      loc: ['body', 'email'],
-      msg: `value is not a valid email address: ${reason}`,
-      input: repeatedEmail(email),
-      ctx: { reason },
-    })
-  }
+  const refusal = emailProblem(email)
+  const problems =
+    refusal === null ? [] : [problemOf(refusal, ['body', 'email'], repeatedEmail(email))]
   return [...problems, ...passwordProblems('password', password)]
+}
+
+function emailProblem(email: string): Refusal | null {
+  if (Array.from(email).length > EMAIL_CHARACTERS_MAX) {
+    return lengthRefusal(false, EMAIL_CHARACTERS_MAX)
+  }
+  const form = 'An email address must have exactly one @-sign, with text on both sides.'
+  const reason = EMAIL.test(email) ? emailRefusal(email) : form
+  if (reason === null) return null
+  const msg = `value is not a valid email address: ${reason}`
+  return { type: 'value_error', msg, ctx: { reason } }
 }
 
 function passwordProblems(field: string, password: string): readonly Problem[] {
@@ -301,7 +293,7 @@ function passwordProblems(field: string, password: string): readonly Problem[] {
   if (bytes >= PASSWORD_BYTES_MIN && bytes <= PASSWORD_BYTES_MAX) return []
   const isShort = bytes < PASSWORD_BYTES_MIN
   const limit = isShort ? PASSWORD_BYTES_MIN : PASSWORD_BYTES_MAX
-  return [lengthProblem({ loc: ['body', field], input: '[redacted]', isShort, limit })]
+  return [problemOf(lengthRefusal(isShort, limit), ['body', field], '[redacted]')]
 }
 
 function userRecord(caller: Caller) {

@@ -28,80 +28,47 @@ interface Budget {
   characters: number
 }
 
-/** The value as an error may repeat it; `name` is the name of its field. */
-export function echo(value: unknown, name = ''): unknown {
-  return repeat(value, name, 0, { characters: CHARACTERS_MAX })
-}
-
-function repeat(value: unknown, name: string, depth: number, budget: Budget): unknown {
-  if (isSecretName(name) && value !== null && value !== undefined)
-    return repeatText(REDACTED, budget)
-  if (typeof value === 'string') return repeatText(value, budget)
-  if (typeof value !== 'object' || value === null) return repeatPlain(value, budget)
-  if (depth >= DEPTH_MAX) return repeatText('…', budget)
-  if (Array.isArray(value)) {
-    return repeatList(value, budget, (item) => repeat(item, '', depth + 1, budget))
-  }
-  const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value).slice(0, ITEMS_MAX)) {
-    if (budget.characters <= 0) break
-    copy[repeatText(key, budget)] = repeat(item, key, depth + 1, budget)
-  }
-  return copy
+interface Place {
+  /** Name of the field that holds the value; '' for none. */
+  readonly name: string
+  readonly depth: number
 }
 
 /**
- * Like `echo`, for a body that contains secrets or a value in its place: only `known` fields, and no longer text
- * outside them.
+ * The value as an error may repeat it; `name` is the name of its field, '' for a whole body or for an unknown field.
+ * `known`: the fields of a body that contains secrets. Then only known fields are repeated, and no longer text outside
+ * them. Null: the body contains none.
  */
-export function echoKnownFields(value: unknown, knownFields: readonly string[]): unknown {
-  return repeatKnownFields(value, knownFields, 0, { characters: CHARACTERS_MAX })
+export function echo(value: unknown, name = '', known: readonly string[] | null = null): unknown {
+  const depth = known === null || name === '' ? 0 : 1
+  return repeat(value, { name, depth }, known, { characters: CHARACTERS_MAX })
 }
 
-function repeatKnownFields(
+function repeat(
   value: unknown,
-  knownFields: readonly string[],
-  depth: number,
+  { name, depth }: Place,
+  known: readonly string[] | null,
   budget: Budget,
 ): unknown {
+  if (isSecretName(name) && value !== null && value !== undefined) {
+    return repeatText(REDACTED, budget)
+  }
   if (typeof value === 'string') {
-    return repeatText(value.length <= HARMLESS_CHARACTERS ? value : REDACTED, budget)
+    const isHidden = known !== null && name === '' && value.length > HARMLESS_CHARACTERS
+    return repeatText(isHidden ? REDACTED : value, budget)
   }
   if (typeof value !== 'object' || value === null) return repeatPlain(value, budget)
   if (depth >= DEPTH_MAX) return repeatText('…', budget)
-  if (Array.isArray(value)) {
-    return repeatList(value, budget, (item) =>
-      repeatKnownFields(item, knownFields, depth + 1, budget),
-    )
-  }
+  const inside = (item: unknown, field = '') =>
+    repeat(item, { name: field, depth: depth + 1 }, known, budget)
+  if (Array.isArray(value)) return repeatList(value, budget, inside)
   const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) {
-    if (!knownFields.includes(key)) continue
+  const entries = Object.entries(value).filter(([key]) => known?.includes(key) !== false)
+  for (const [key, item] of entries.slice(0, ITEMS_MAX)) {
     if (budget.characters <= 0) break
-    copy[repeatText(key, budget)] = repeatField(item, {
-      name: key,
-      knownFields,
-      depth: depth + 1,
-      budget,
-    })
+    copy[repeatText(key, budget)] = inside(item, key)
   }
   return copy
-}
-
-/** The value of one known field of such a body. */
-export function echoField(value: unknown, name: string, knownFields: readonly string[]): unknown {
-  return repeatField(value, { name, knownFields, depth: 1, budget: { characters: CHARACTERS_MAX } })
-}
-
-function repeatField(
-  value: unknown,
-  field: { name: string; knownFields: readonly string[]; depth: number; budget: Budget },
-): unknown {
-  const { name, knownFields, depth, budget } = field
-  const isPlain = typeof value !== 'object' || value === null || isSecretName(name)
-  return isPlain
-    ? repeat(value, name, 0, budget)
-    : repeatKnownFields(value, knownFields, depth, budget)
 }
 
 /** The first items that fit. */

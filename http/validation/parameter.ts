@@ -13,18 +13,9 @@ import {
   textRefusal,
 } from './refusals.ts'
 
-export interface Problem {
-  readonly type: string
-  readonly loc: readonly (string | number)[]
-  readonly msg: string
-  readonly input: unknown
-  readonly ctx?: Readonly<Record<string, unknown>>
-}
-
-type Found = Omit<Problem, 'loc'>
 type Result =
   | { readonly kind: 'valid'; readonly value: unknown }
-  | { readonly kind: 'invalid'; readonly problem: Found }
+  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly input: unknown }
 
 export interface Parameter {
   readonly name: string
@@ -70,29 +61,27 @@ function meaningBy(schema: TSchema): (value: unknown) => string {
 
 function scalarParser(schema: TSchema): (text: string) => Result {
   const choices = choicesOf(schema)
-  if (choices !== null) return (text) => parseChoice(text, choices)
+  if (choices !== null) {
+    return (text) => checked(text, text, choices.includes(text) ? null : choiceRefusal(choices))
+  }
   if (schema.type === 'integer') return (text) => parseInteger(text, schema)
   if (schema.type === 'number') return (text) => parseNumber(text, schema)
   if (schema.type === 'boolean') return parseBoolean
-  if (schema.type === 'string') return (text) => parseText(text, schema)
+  if (schema.type === 'string') return (text) => checked(text, text, textRefusal(text, schema))
   throw new TypeError(`no parser for a parameter of type ${String(schema.type)}`)
 }
 
 const valid = (value: unknown): Result => ({ kind: 'valid', value })
 
-function invalid(input: unknown, type: string, msg: string, ctx?: Found['ctx']): Result {
-  const problem: Found = { type, msg, input: echo(input), ...(ctx === undefined ? {} : { ctx }) }
-  return { kind: 'invalid', problem }
+const refused = (input: unknown, refusal: Refusal): Result => {
+  return { kind: 'invalid', refusal, input: echo(input) }
 }
 
-function refused(input: unknown, { type, msg, ctx }: Refusal): Result {
-  return invalid(input, type, msg, ctx)
-}
+const invalid = (input: unknown, type: string, msg: string) => refused(input, { type, msg })
 
-function parseChoice(text: string, choices: readonly string[]): Result {
-  if (choices.includes(text)) return valid(text)
-  return refused(text, choiceRefusal(choices))
-}
+/** The value, unless there is a refusal. */
+const checked = (input: unknown, value: unknown, refusal: Refusal | null): Result =>
+  refusal === null ? { kind: 'valid', value } : refused(input, refusal)
 
 const INTEGER = /^[+-]?\d+(?:_\d+)*(?:\.0*)?$/
 const DIGITS_MAX = 4_300
@@ -113,7 +102,8 @@ function parseInteger(text: string, schema: TSchema): Result {
       'Unable to parse input string as an integer, exceeded maximum size',
     )
   }
-  return bounded(text, Number(bare.replaceAll('_', '')), schema)
+  const value = Number(bare.replaceAll('_', ''))
+  return checked(text, value, boundRefusal(value, schema))
 }
 
 const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/
@@ -135,17 +125,12 @@ function parseNumber(text: string, schema: TSchema): Result {
   if (!isBoundedTwice && !Number.isFinite(value)) {
     return invalid(text, 'finite_number', 'Input should be a finite number')
   }
-  return bounded(text, value, schema)
+  return checked(text, value, boundRefusal(value, schema))
 }
 
 function specialNumber(match: RegExpExecArray): number {
   if (match[2] === undefined) return Number.NaN
   return match[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-}
-
-function bounded(text: string, value: number, schema: TSchema): Result {
-  const refusal = boundRefusal(value, schema)
-  return refusal === null ? valid(value) : refused(text, refusal)
 }
 
 const TRUE = new Set(['1', 'true', 't', 'yes', 'y', 'on'])
@@ -156,11 +141,6 @@ function parseBoolean(text: string): Result {
   if (TRUE.has(lower)) return valid(true)
   if (FALSE.has(lower)) return valid(false)
   return invalid(text, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
-}
-
-function parseText(text: string, schema: TSchema): Result {
-  const refusal = textRefusal(text, schema)
-  return refusal === null ? valid(text) : refused(text, refusal)
 }
 
 /** Rejects several comma-separated ids where one is expected; null: there is one. */

@@ -1,4 +1,4 @@
-// Validation messages in the style of pydantic 2, for query text (parameter.ts) and body values (body-problems.ts).
+// Problems of requests in the style of pydantic 2, for query text (parameter.ts) and body values (body-problems.ts).
 
 import type { TSchema } from '@sinclair/typebox'
 
@@ -7,6 +7,23 @@ export interface Refusal {
   readonly type: string
   readonly msg: string
   readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+/** An item of the `detail` of a 422. */
+export interface Problem {
+  readonly type: string
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+  readonly input: unknown
+  readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+export const MISSING: Refusal = { type: 'missing', msg: 'Field required' }
+
+/** `input`: the part of the value that may be repeated. */
+export function problemOf({ type, msg, ctx }: Refusal, loc: Problem['loc'], input: unknown) {
+  const problem: Problem = { type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) }
+  return problem
 }
 
 /** The texts of an enumeration schema; null for any other. */
@@ -43,6 +60,15 @@ export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refu
   return null
 }
 
+/** The message for a text that is too short or too long. */
+export function lengthRefusal(isShort: boolean, limit: number): Refusal {
+  const unit = limit === 1 ? 'character' : 'characters'
+  const msg = `String should have at ${isShort ? 'least' : 'most'} ${limit} ${unit}`
+  return isShort
+    ? { type: 'string_too_short', msg, ctx: { min_length: limit } }
+    : { type: 'string_too_long', msg, ctx: { max_length: limit } }
+}
+
 /** The message for a text whose length or pattern is invalid; null if valid. */
 export function textRefusal(text: string, schema: TSchema): Refusal | null {
   const least: unknown = schema.minLength
@@ -50,14 +76,8 @@ export function textRefusal(text: string, schema: TSchema): Refusal | null {
   const hasBound = least !== undefined || most !== undefined
   // Lengths count code points: an emoji is one character.
   const length = hasBound && text.length > 1 ? Array.from(text).length : text.length
-  if (typeof least === 'number' && length < least) {
-    const msg = `String should have at least ${least} character${least === 1 ? '' : 's'}`
-    return { type: 'string_too_short', msg, ctx: { min_length: least } }
-  }
-  if (typeof most === 'number' && length > most) {
-    const msg = `String should have at most ${most} character${most === 1 ? '' : 's'}`
-    return { type: 'string_too_long', msg, ctx: { max_length: most } }
-  }
+  if (typeof least === 'number' && length < least) return lengthRefusal(true, least)
+  if (typeof most === 'number' && length > most) return lengthRefusal(false, most)
   const pattern: unknown = schema.pattern
   if (typeof pattern === 'string' && !new RegExp(pattern).test(text)) {
     const msg = `String should match pattern '${pattern}'`

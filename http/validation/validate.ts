@@ -7,14 +7,13 @@ import {
   type TObject,
   type TProperties,
   type TSchema,
-  Type,
 } from '@sinclair/typebox'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { isRecord } from '../../engine/json-record.ts'
 import { withAliases } from '../request/aliases.ts'
 import type { RawQuery } from '../request/query.ts'
-import { BodyProblems, inFieldOrder, soundFields } from './body-problems.ts'
-import { type Parameter, type Problem, parameterOf } from './parameter.ts'
+import { BodyProblems, type Refinement } from './body-problems.ts'
+import { type Parameter, parameterOf } from './parameter.ts'
+import { MISSING, type Problem, problemOf } from './refusals.ts'
 
 type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T; readonly unknownNames: readonly string[] }
@@ -62,8 +61,7 @@ export function compilePath(
     for (const { name, parse } of parameters) {
       const result = parse([read(name)])
       if (result.kind === 'valid') continue
-      const { type, ...rest } = result.problem
-      problems.push({ type, loc: ['path', name], ...rest })
+      problems.push(problemOf(result.refusal, ['path', name], result.input))
     }
     return problems
   }
@@ -87,8 +85,7 @@ function readParameter(
     const texts = parameter.isSingle && name !== parameter.name ? [given.join(',')] : given
     const result = parameter.parse(texts)
     if (result.kind === 'invalid') {
-      const { type, ...rest } = result.problem
-      problems.push({ type, loc: ['query', name], ...rest })
+      problems.push(problemOf(result.refusal, ['query', name], result.input))
       continue
     }
     const { value: meant } = result
@@ -100,12 +97,7 @@ function readParameter(
   if (seen !== null) value[parameter.name] = seen.result
   else if (parameter.fallback !== undefined) value[parameter.name] = parameter.fallback
   else if (parameter.isRequired && !isGiven) {
-    problems.push({
-      type: 'missing',
-      loc: ['query', parameter.name],
-      msg: 'Field required',
-      input: null,
-    })
+    problems.push(problemOf(MISSING, ['query', parameter.name], null))
   }
   return conflict
 }
@@ -150,36 +142,36 @@ type ParsedBody<T> =
   /** The bytes are not valid text. */
   | { readonly kind: 'undecodable' }
 
-/**
- * Compiles a parser of JSON bodies. `refine` finds problems that a schema cannot express. It runs only if every field
- * has its type. `refineParts` receives the correctly typed fields if others are not, so that every failure is listed at
- * once.
- */
-export function compileBody<P extends TProperties>(
-  schema: TObject<P>,
-  className: string,
-  refine: (value: Static<TObject<P>>) => readonly Problem[] = () => [],
-  refineParts?: (parts: Partial<Static<TObject<P>>>) => readonly Problem[],
-): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
-  const checkParts = compiled<Partial<Static<TObject<P>>>>(Type.Partial(schema))
+/** The schema of a body and its name in errors. */
+export interface BodyRule<B extends TProperties> {
+  readonly schema: TObject<B>
+  readonly className: string
+  /** Finds problems that a schema cannot express, if the body has no other. */
+  readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
+  /** The same of single fields by their path, whatever is wrong with others. */
+  readonly refinements?: Readonly<Record<string, Refinement>>
+  /** The request may have no body; every field is optional. */
+  readonly isOptional?: boolean
+}
+
+/** Compiles a parser of JSON bodies. */
+export function compileBody<P extends TProperties>({
+  schema,
+  className,
+  refine,
+  refinements,
+}: BodyRule<P>): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
   const check = compiled<Static<TObject<P>>>(schema)
-  const found = new BodyProblems(schema, className)
+  const found = new BodyProblems(schema, className, refinements)
   return (bytes) => {
     const json = parseJson(bytes)
     if (json.kind !== 'json') return json
     const { value } = json
     const failures = found.of(value)
-    if (failures.length > 0) {
-      if (refineParts === undefined || !isRecord(value)) {
-        return { kind: 'invalid', problems: failures }
-      }
-      const parts = soundFields(schema, value, failures)
-      const more = checkParts(parts) ? refineParts(parts) : []
-      return { kind: 'invalid', problems: inFieldOrder(schema, [...failures, ...more]) }
-    }
+    if (failures.length > 0) return { kind: 'invalid', problems: failures }
     // As for queries, both must agree.
     if (!check(value)) throw new Error('a body has no problem and fails its schema')
-    const problems = refine(value)
+    const problems = refine?.(value) ?? []
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
   }
 }
@@ -197,35 +189,16 @@ function parseJson(
     return { kind: 'undecodable' }
   }
   if (text.trim() === '') {
-    const problem = { type: 'missing', loc: ['body'], msg: 'Field required', input: null }
-    return { kind: 'invalid', problems: [problem] }
+    return { kind: 'invalid', problems: [problemOf(MISSING, ['body'], null)] }
   }
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch (error) {
     // Uses only the position in the message: the rest quotes the body.
     const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
-    const problem: Problem = {
-      type: 'json_invalid',
-      loc: ['body', found === null ? text.length : Number(found[1])],
-      msg: 'JSON decode error',
-      input: {},
-      ctx: { error: 'the text is not JSON' },
-    }
-    return { kind: 'invalid', problems: [problem] }
+    const ctx = { error: 'the text is not JSON' }
+    const refusal = { type: 'json_invalid', msg: 'JSON decode error', ctx }
+    const loc = ['body', found === null ? text.length : Number(found[1])]
+    return { kind: 'invalid', problems: [problemOf(refusal, loc, {})] }
   }
-}
-
-/** The problem of a text that is too short or too long. */
-export function lengthProblem(found: {
-  loc: Problem['loc']
-  input: unknown
-  isShort: boolean
-  limit: number
-}): Problem {
-  const unit = found.limit === 1 ? 'character' : 'characters'
-  const msg = `String should have at ${found.isShort ? 'least' : 'most'} ${found.limit} ${unit}`
-  const ctx = found.isShort ? { min_length: found.limit } : { max_length: found.limit }
-  const type = found.isShort ? 'string_too_short' : 'string_too_long'
-  return { type, loc: found.loc, msg, input: found.input, ctx }
 }

@@ -4,14 +4,12 @@
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'
 import { roundPrice, roundUsd } from '../../engine/units.ts'
-import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { isSecret } from '../../engine/webhooks/signature.ts'
 import { readTargetUrl } from '../../engine/webhooks/target-url.ts'
 import type { WebhookEventType, WebhookFilters } from '../../engine/webhooks/webhook.ts'
-import type { BodyRule } from '../request/route.ts'
+import type { Refinement } from '../validation/body-problems.ts'
 import { echo } from '../validation/echo.ts'
-import type { Problem } from '../validation/parameter.ts'
 import { canonicalId, type MarketIds } from './records.ts'
 import { changeBody, createBody, rotateBody } from './schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
@@ -19,9 +17,6 @@ import type { EventDescriptor } from './types/event-type.ts'
 type CreateBody = Static<ReturnType<typeof createBody>>
 type ChangeBody = Static<ReturnType<typeof changeBody>>
 type FiltersBody = NonNullable<CreateBody['filters']>
-
-/** The creation body, with every field that any of the bodies has. */
-type AnyBody = Partial<CreateBody>
 
 /** Dependencies of the rules. */
 interface RequestFactors {
@@ -33,24 +28,12 @@ interface RequestFactors {
 
 /** The rules of the three bodies, for the routes. */
 export function webhookBodies(factors: RequestFactors) {
-  const refine = (body: AnyBody) => problemsOf(body, factors)
-  const rules = { refine, refineParts: refine }
-  const create = createBody(factors.catalog.names, factors.types)
-  const change = changeBody(factors.catalog.names, factors.types)
-  const rotate = rotateBody()
+  const { catalog, types } = factors
+  const refinements = refinementsOf(factors)
   return {
-    create: { schema: create, className: 'Webhook', ...rules } satisfies BodyRule<
-      typeof create.properties
-    >,
-    change: { schema: change, className: 'WebhookChange', ...rules } satisfies BodyRule<
-      typeof change.properties
-    >,
-    rotate: {
-      schema: rotate,
-      className: 'SecretRotation',
-      ...rules,
-      isOptional: true,
-    } satisfies BodyRule<typeof rotate.properties>,
+    create: { schema: createBody(catalog.names, types), className: 'Webhook', refinements },
+    change: { schema: changeBody(catalog.names, types), className: 'WebhookChange', refinements },
+    rotate: { schema: rotateBody(), className: 'SecretRotation', refinements, isOptional: true },
   }
 }
 
@@ -118,64 +101,49 @@ function setOf(
   return texts === undefined || texts === null ? null : [...new Set(texts.map(form))]
 }
 
-/** Problems in field order. */
-function problemsOf(body: AnyBody, { catalog, policy, types }: RequestFactors): readonly Problem[] {
+/** Rules beyond the schemas, by field. */
+function refinementsOf({ catalog, policy, types }: RequestFactors): Record<string, Refinement> {
   const { names } = catalog
-  const problems: Problem[] = []
-  const target = body.url === undefined ? null : readTargetUrl(body.url, policy)
-  if (target !== null && 'problem' in target) {
-    problems.push(valueProblem(['url'], target.problem, repeatedUrl(body.url ?? '')))
+  const prefixes = names.platforms.map((name) => `${name}_`).join(' or ')
+  return {
+    url: (url) => {
+      const target = readTargetUrl(String(url), policy)
+      return 'problem' in target ? [valueError(target.problem, repeatedUrl(String(url)))] : []
+    },
+    event_types: (value) => {
+      const given = textsOf(value)
+      const full = given.map((name) => canonical(name, { types }))
+      return full.flatMap((type, index) => {
+        if (full.indexOf(type) === index) return []
+        return [valueError(`${type} is named twice`, given[index], [index])]
+      })
+    },
+    'filters.market_ids': (value) => [
+      ...textsOf(value).flatMap((id, index) => {
+        if ((names.split(id)?.native ?? '') !== '') return []
+        return [valueError(`a market id begins with ${prefixes}`, echo(id), [index])]
+      }),
+      ...brokenTexts(value),
+    ],
+    'filters.event_slugs': brokenTexts,
+    'filters.categories': brokenTexts,
+    secret: (secret) => {
+      const reason = 'a secret is whsec_ and the base64 of 24 to 64 bytes'
+      return isSecret(String(secret)) ? [] : [valueError(reason, '[redacted]')]
+    },
+    description: (text) => brokenTexts([text]).map((problem) => ({ ...problem, at: [] })),
   }
-  problems.push(...repeatedTypes(body.event_types ?? [], { types }))
-  const filters = body.filters ?? {}
-  for (const [index, id] of (filters.market_ids ?? []).entries()) {
-    if (isMarketId(id, names)) continue
-    const prefixes = names.platforms.map((name) => `${name}_`)
-    const reason = `a market id begins with ${prefixes.join(' or ')}`
-    problems.push(valueProblem(['filters', 'market_ids', index], reason, echo(id)))
-  }
-  for (const name of ['market_ids', 'event_slugs', 'categories'] as const) {
-    problems.push(...brokenTexts(['filters', name], filters[name] ?? []))
-  }
-  if (typeof body.secret === 'string' && !isSecret(body.secret)) {
-    const reason = 'a secret is whsec_ and the base64 of 24 to 64 bytes'
-    problems.push(valueProblem(['secret'], reason, '[redacted]'))
-  }
-  if (typeof body.description === 'string' && isBroken(body.description)) {
-    problems.push(brokenText(['description'], body.description))
-  }
-  return problems
 }
 
-function isMarketId(id: string, names: VenueTable): boolean {
-  const parts = names.split(id)
-  return parts !== null && parts.native !== ''
-}
+const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
 
-/** Types that are named twice, including by short names. */
-function repeatedTypes(
-  given: readonly string[],
-  factors: Pick<RequestFactors, 'types'>,
-): readonly Problem[] {
-  const types = given.map((name) => canonical(name, factors))
-  return types.flatMap((type, index) => {
-    if (types.indexOf(type) === index) return []
-    return [valueProblem(['event_types', index], `${type} is named twice`, given[index])]
-  })
-}
-
-function brokenTexts(at: Problem['loc'], texts: readonly string[]): readonly Problem[] {
-  return texts.flatMap((text, index) => (isBroken(text) ? [brokenText([...at, index], text)] : []))
-}
-
-/** A lone surrogate would not survive storage as UTF-8. */
-function isBroken(text: string): boolean {
-  return /\p{Cs}/u.test(text)
-}
-
-function brokenText(at: Problem['loc'], text: string): Problem {
+/** Texts with a lone surrogate, which would not survive storage as UTF-8. */
+function brokenTexts(value: unknown) {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
-  return { type: 'string_unicode', loc: ['body', ...at], msg, input: echo(text) }
+  return textsOf(value).flatMap((text, index) => {
+    if (!/\p{Cs}/u.test(text)) return []
+    return [{ at: [index], refusal: { type: 'string_unicode', msg }, input: echo(text) }]
+  })
 }
 
 /** Text before an @ may be a password. */
@@ -183,7 +151,7 @@ function repeatedUrl(url: string): unknown {
   return url.includes('@') ? '[redacted]' : echo(url)
 }
 
-function valueProblem(at: Problem['loc'], reason: string, input: unknown): Problem {
+function valueError(reason: string, input: unknown, at: readonly number[] = []) {
   const msg = `Value error, ${reason}`
-  return { type: 'value_error', loc: ['body', ...at], msg, input, ctx: { reason } }
+  return { at, refusal: { type: 'value_error', msg, ctx: { reason } }, input }
 }

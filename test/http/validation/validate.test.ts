@@ -234,7 +234,7 @@ describe('secrets', () => {
       assert.ok(charactersOf(repeated) <= 256, JSON.stringify(repeated))
       assert.ok(JSON.stringify(repeated).length <= 1_100, JSON.stringify(repeated))
     }
-    const body = compileBody(Type.Object({ label: Type.String() }), 'Key')
+    const body = compileBody({ schema: Type.Object({ label: Type.String() }), className: 'Key' })
     const refused = body(Buffer.from(JSON.stringify({ other: inputs[0], more: wide })))
     assert.ok(refused.kind === 'invalid', refused.kind)
     const repeated = refused.problems[0]?.input
@@ -251,14 +251,14 @@ describe('secrets', () => {
 })
 
 describe('bodies', () => {
-  const signup = compileBody(
-    Type.Object({ email: Type.String(), password: Type.String() }),
-    'Signup',
-  )
-  const key = compileBody(
-    Type.Object({ label: Type.String({ minLength: 1, maxLength: 64 }) }),
-    'Key',
-  )
+  const signup = compileBody({
+    schema: Type.Object({ email: Type.String(), password: Type.String() }),
+    className: 'Signup',
+  })
+  const key = compileBody({
+    schema: Type.Object({ label: Type.String({ minLength: 1, maxLength: 64 }) }),
+    className: 'Key',
+  })
   const bytes = (value: unknown) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 
