@@ -33,24 +33,24 @@ import type { Channel } from './ws/channels/channel.ts'
 import { CHANNELS } from './ws/channels/channels.ts'
 import { Tickets } from './ws/session/tickets.ts'
 
-interface ApiParts {
+export interface ApiParts {
   readonly engine: EngineView
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
-  /** Hosts that may read `/metrics`; see the server's options. */
+  /** Additional hosts that may read `/metrics`, besides loopback; lower case. Default: none. */
   readonly metricsHosts?: readonly string[]
   /** Restricts the addresses that webhooks may call. */
   readonly webhookPolicy: CallPolicy
   /** Lets a page on this machine open the local account in the dashboard without a password. Default: false. */
   readonly opensLocalAccount?: boolean
-  /** Tickets that the stream accepts. Default: a new set. */
+  /** Tickets that the stream accepts; in a gateway shared with the other gateways. Default: a new set. */
   readonly tickets?: Tickets
   /** Channels of the stream. Default: those of the channel table. */
   readonly channels?: readonly Channel[]
   /** Event types that webhooks may receive. Default: those of the event table. */
   readonly eventTypes?: readonly EventDescriptor[]
-  /** Name of this process in list cursors, in a cluster. */
+  /** In a cluster: name of this process in answers and list cursors. */
   readonly servedBy?: string | null
 }
 

@@ -5,11 +5,9 @@ import { createServer as createProbe } from 'node:net'
 import type { EngineView } from '../actors/views.ts'
 import { type Clock, pause } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
-import type { Metrics } from '../engine/process/metrics.ts'
 import { descriptorsMax } from '../engine/process/runtime.ts'
 import type { Publisher } from '../engine/publisher.ts'
-import type { CallPolicy } from '../engine/webhooks/post.ts'
-import { api } from './api.ts'
+import { type ApiParts, api } from './api.ts'
 import type { Forward } from './request/forwarding.ts'
 import { RequestHandler } from './request/handle.ts'
 import { RequestHead } from './request/head.ts'
@@ -17,9 +15,6 @@ import { Connections, connectionsMaxOf } from './request/load-limits.ts'
 import { PeerAddresses } from './request/peer-address.ts'
 import { Router } from './request/router.ts'
 import { UnsentAnswers } from './request/unsent.ts'
-import type { EventDescriptor } from './webhooks/types/event-type.ts'
-import { EVENTS } from './webhooks/types/event-types.ts'
-import type { Channel } from './ws/channels/channel.ts'
 import { CHANNELS } from './ws/channels/channels.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
@@ -62,35 +57,17 @@ export interface Server {
   stop(): Promise<void>
 }
 
-interface ServerOptions {
-  readonly engine: EngineView
+interface ServerOptions extends ApiParts {
   readonly publisher: Publisher
-  readonly clock: Clock
   readonly log: Log
-  readonly metrics: Metrics
   readonly host: string
   /** 0 selects a free port. */
   readonly port: number
   readonly corsOrigins: readonly string[]
   /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[]
-  readonly isMetricsPublic: boolean
-  /** Additional hosts that may read `/metrics`, besides loopback; lower case. Default: none. */
-  readonly metricsHosts?: readonly string[]
-  /** Restricts the addresses that webhooks may call. */
-  readonly webhookPolicy: CallPolicy
-  /** Lets a page on this machine open the local account in the dashboard without a password. Default: false. */
-  readonly opensLocalAccount?: boolean
-  /** Channels of the stream. Default: those of the channel table. */
-  readonly channels?: readonly Channel[]
-  /** Event types that webhooks may receive. Default: those of the event table. */
-  readonly eventTypes?: readonly EventDescriptor[]
   /** In a gateway: forwards requests that its mirror cannot answer. Default: this process answers all. */
   readonly forward?: Forward | null
-  /** In a gateway: tickets shared with the other gateways. Default: those of this process. */
-  readonly tickets?: Tickets
-  /** In a cluster: name of this process in every answer. */
-  readonly servedBy?: string | null
   /** Maximum open connections. Default: derived from the process's file descriptor limit. */
   readonly connectionsMax?: number
 }
@@ -127,8 +104,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
   app.filter(onConnection)
   const shared = { clock, log, corsOrigins, peers, unsent, connections, head: new RequestHead() }
-  const build = (engine: EngineView, publisher: Publisher) =>
-    createApiServer({ ...options, engine, publisher }, { app, tickets, shared })
+  const build = builder({ ...options, tickets }, app, shared)
   let apiServer = build(options.engine, options.publisher)
   let isDraining = false
   const stream = streamBehavior({
@@ -192,38 +168,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** The routes and the stream over an engine. */
-function createApiServer(
+/** Makes the routes and the stream over an engine. */
+function builder(
   options: ServerOptions,
-  parts: {
-    readonly app: TemplatedApp
-    readonly tickets: Tickets
-    readonly shared: Omit<
-      ConstructorParameters<typeof RequestHandler>[0],
-      'router' | 'accounts' | 'metrics'
-    >
-  },
+  app: TemplatedApp,
+  shared: Omit<ConstructorParameters<typeof RequestHandler>[0], 'router' | 'accounts' | 'metrics'>,
 ) {
-  const { engine, publisher, clock, log, metrics, channels = CHANNELS } = options
-  const { eventTypes = EVENTS, opensLocalAccount = false } = options
-  const { isMetricsPublic, metricsHosts = [], webhookPolicy } = options
-  const { forward = null, servedBy = null } = options
-  const { app, tickets, shared } = parts
-  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
-  const routes = api({
-    ...{ engine, clock, tickets, metrics, isMetricsPublic, metricsHosts, webhookPolicy },
-    ...{ opensLocalAccount, channels, eventTypes, servedBy },
-  })
-  const { accounts } = engine
-  const named = { forward, servedBy }
-  const requests = new RequestHandler({
-    ...shared,
-    ...named,
-    accounts,
-    metrics,
-    router: new Router(routes),
-  })
-  return { hub, requests }
+  const { clock, log, metrics, channels = CHANNELS, forward = null, servedBy = null } = options
+  return (engine: EngineView, publisher: Publisher) => {
+    const { accounts } = engine
+    const router = new Router(api({ ...options, engine }))
+    const requests = new RequestHandler({ ...shared, metrics, accounts, router, forward, servedBy })
+    const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
+    return { hub, requests }
+  }
 }
 
 async function endStreams(parts: {

@@ -179,38 +179,20 @@ function healthRecord(engine: EngineView) {
 /** The role and replication delay of a process in a cluster. */
 function clusterRecord(view: ClusterView | undefined) {
   if (view === undefined) return {}
-  const {
-    role,
-    name,
-    link,
-    lagBatches,
-    lagMs,
-    isConnected: isEngineConnected,
-    leader,
-    members,
-  } = view
-  const lag = { lag_batches: lagBatches, lag_ms: lagMs }
-  const lease = leader && {
-    holder: leader.name,
-    term: leader.term,
-    silent_ms: leader.lastSeenAgoMs,
+  const { role, name, link, lagBatches, lagMs, isConnected, leader, members } = view
+  const silentMs = (member: MemberStatus) => ({ silent_ms: member.lastSeenAgoMs })
+  const lag = (of: Pick<MemberStatus, 'lagBatches' | 'lagMs'>) => {
+    return { lag_batches: of.lagBatches, lag_ms: of.lagMs }
   }
-  const memberRecords = members.map(memberRecord)
   return {
     cluster: {
-      role,
-      name,
-      log: link,
-      ...lag,
-      is_heard: isEngineConnected,
-      lease,
-      members: memberRecords,
+      ...{ role, name, log: link, ...lag({ lagBatches, lagMs }), is_heard: isConnected },
+      lease: leader && { holder: leader.name, term: leader.term, ...silentMs(leader) },
+      members: members.map((one) => {
+        return { role: one.role, name: one.name, ...lag(one), ...silentMs(one) }
+      }),
     },
   }
-}
-
-function memberRecord({ role, name, lagBatches, lagMs, lastSeenAgoMs }: MemberStatus) {
-  return { role, name, lag_batches: lagBatches, lag_ms: lagMs, silent_ms: lastSeenAgoMs }
 }
 
 /** The current trade sources of venues that have two. */
