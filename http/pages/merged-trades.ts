@@ -1,6 +1,6 @@
 // Merges the trades of several markets of one venue into one sequence, ordered by millisecond, market number and
 // ordinal. Later inserts do not change this total order, so pages neither lose nor repeat rows. An event may have
-// thousands of markets: each is opened once per request, in time slices, and a heap selects the next row.
+// thousands of markets: each is opened once per request, in time slices.
 
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -12,8 +12,6 @@ const ORDINALS = 1_000_000
 /** No larger position was ever issued: market numbers have 32 bits. */
 export const MERGED_ORDINAL_MAX = 2 ** 32 * ORDINALS
 
-/** Rows per read of one market. The first read is small because most of many markets return no row. */
-const CHUNK_ROWS_FIRST = 4
 const CHUNK_ROWS_MAX = 64
 const CHUNK_GROWTH = 4
 
@@ -51,8 +49,7 @@ export class MergedTrades {
     while (!isOver && rows.length < limit) {
       const { first } = this.#heap
       if (first === null) return { rows, isEnd: true }
-      const trade = first.row
-      if (trade !== null) rows.push({ view: first.view, trade })
+      if (first.row !== null) rows.push({ view: first.view, trade: first.row })
       const hasRead = first.advance()
       this.#heap.restore()
       // Only a read takes long enough to justify a clock check.
@@ -135,62 +132,49 @@ class SourceHeap {
   }
 }
 
-/**
- * Rows of one market, read in small chunks. Until it comes first it retains only the time of its first row: rows of
- * thousands of markets would survive a minor garbage collection, which then takes milliseconds.
- */
+/** Rows of one market, read in small chunks. */
 class Source {
   readonly view: MarketView
-  /** Time of the next row; null after the last. */
-  headMs: TimeMs | null
   readonly #range: TimeRange
-  #after: SliceQuery['after'] = null
-  #chunk: readonly Trade[] | null = null
-  #chunkRows = 0
+  #after: SliceQuery['after']
+  #chunk: readonly Trade[] = []
+  /** Rows of the last read; the first is small because most of many markets return no row. */
+  #chunkRows = 1
   #position = 0
 
   constructor(view: MarketView, range: TimeRange) {
     this.view = view
     this.#range = range
-    const [head] = view.trades({ ...range, after: marketPosition(view, range), limit: 1 })
-    this.headMs = head?.timeMs ?? null
+    this.#after = marketPosition(view, range)
+    this.#read()
   }
 
-  /** The next row; null if it is not read yet. */
+  /** The next row; null after the last. */
   get row(): Trade | null {
-    return this.#chunk?.[this.#position] ?? null
+    return this.#chunk[this.#position] ?? null
+  }
+
+  /** Time of the next row; null after the last. */
+  get headMs(): TimeMs | null {
+    return this.row?.timeMs ?? null
   }
 
   /** Returns whether it had to read. */
   advance(): boolean {
-    if (this.#chunk === null) {
-      this.#chunkRows = CHUNK_ROWS_FIRST
-      this.#after = marketPosition(this.view, this.#range)
-      this.#read()
-      return true
-    }
     this.#position += 1
     const isReading =
       this.#position === this.#chunk.length && this.#chunk.length === this.#chunkRows
     if (isReading) {
       this.#chunkRows = Math.min(this.#chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX)
       this.#read()
-    } else {
-      this.headMs = this.row?.timeMs ?? null
     }
     return isReading
   }
 
-  /** Reads from the head on. Rows inserted before it since then are too late for this page. */
   #read(): void {
-    const { order } = this.#range
-    const { headMs } = this
-    const fromMs = order === 'asc' && headMs !== null ? headMs : this.#range.fromMs
-    const toMs = order === 'desc' && headMs !== null ? headMs : this.#range.toMs
-    const limit = this.#chunkRows
-    this.#chunk = this.view.trades({ fromMs, toMs, order, after: this.#after, limit })
+    const query = { ...this.#range, after: this.#after, limit: this.#chunkRows }
+    this.#chunk = this.view.trades(query)
     this.#position = 0
-    this.headMs = this.row?.timeMs ?? null
     const last = this.#chunk[this.#chunk.length - 1]
     if (last !== undefined) this.#after = { timeMs: last.timeMs, ordinal: last.ordinal }
   }
