@@ -16,41 +16,61 @@ interface BookQuery {
   readonly matchedMarket?: MarketView | null
 }
 
+/** A book's text, split at `timestamp_ms` and `age_ms`. */
+interface Template {
+  readonly head: string
+  /** Null before the first snapshot: the current time is shown. */
+  readonly venueTimeMs: number | null
+  readonly middle: string
+  /** Time of the last change or confirmation of the book. Null before the first snapshot: there is no age. */
+  readonly confirmedAtMs: number | null
+}
+
+/** Orderbook records. Full books of first outcomes, which are requested most, are cached until their market changes. */
 export class BookRecords {
   readonly #engine: Pick<EngineView, 'epoch' | 'bookAgeMsMax'>
-  /** Full books of first outcomes up to their time: they are requested most. */
-  readonly #cache: FactCache<string>
+  readonly #cache: FactCache<Template>
 
   constructor(engine: Pick<EngineView, 'epoch' | 'bookAgeMsMax'>, bounds?: CacheBounds) {
     this.#engine = engine
-    this.#cache = new FactCache((text) => 2 * text.length, bounds)
+    this.#cache = new FactCache(({ head }) => 2 * head.length, bounds)
   }
 
   text(view: MarketView, nowMs: number, query: BookQuery = {}): string {
     const { outcomeIndex = 0, depth, matchedMarket = null } = query
     const isPlain = outcomeIndex === 0 && depth === undefined && matchedMarket === null
-    const head = isPlain
-      ? this.#cache.get(`book ${view.ref.number}`, [view.summary, view.version], () =>
-          // Flat: V8 would traverse the pieces of a concatenation at every request.
-          Buffer.from(headText(view, query)).toString(),
+    const { head, venueTimeMs, middle, confirmedAtMs } = isPlain
+      ? this.#cache.get(view.ref.number, [view.summary, view.version], () =>
+          this.#template(view, nowMs, query),
         )
-      : headText(view, query)
+      : this.#template(view, nowMs, query)
+    const age = confirmedAtMs === null ? null : Math.max(0, nowMs - confirmedAtMs)
+    return `${head}${venueTimeMs ?? nowMs}${middle}${age}}`
+  }
+
+  /** A consolidated book has the newest change of both, the age of the older, and is stale if either is or is old. */
+  #template(view: MarketView, nowMs: number, query: BookQuery): Template {
+    const { matchedMarket = null } = query
+    const { epoch, bookAgeMsMax } = this.#engine
     const views = matchedMarket === null ? [view] : [view, matchedMarket]
     const books = views.map((one) => one.levels(0))
-    const times = views.flatMap(({ bookConfirmedAtMs: atMs }) => atMs ?? [])
-    const oldestMs = times.length === 0 ? null : Math.min(...times)
+    const venueTimes = books.flatMap(({ venueTimeMs }) => venueTimeMs ?? [])
+    const confirmations = views.flatMap(({ bookConfirmedAtMs }) => bookConfirmedAtMs ?? [])
+    const confirmedAtMs = confirmations.length === 0 ? null : Math.min(...confirmations)
+    const isOld = confirmations.length < views.length || (confirmedAtMs ?? 0) < nowMs - bookAgeMsMax
     const isStale =
       books.some((book) => book.isStale) ||
       views.some(({ isBehind }) => isBehind) ||
-      (matchedMarket !== null &&
-        (times.length < views.length || (oldestMs ?? 0) < nowMs - this.#engine.bookAgeMsMax))
-    const venueTimes = books.flatMap(({ venueTimeMs }) => venueTimeMs ?? [])
-    const timeMs = venueTimes.length === 0 ? nowMs : Math.max(...venueTimes)
+      (matchedMarket !== null && isOld)
     // A sequence number belongs to one stream.
     const seq = matchedMarket === null ? books[0]?.seq : null
-    const age = oldestMs === null ? null : Math.max(0, nowMs - oldestMs)
-    const epoch = JSON.stringify(this.#engine.epoch)
-    return `${head}${timeMs},"seq":${seq},"epoch":${epoch},"stale":${isStale},"age_ms":${age}}`
+    return {
+      // Flat: V8 would traverse the pieces of a concatenation at every request.
+      head: Buffer.from(headText(view, query)).toString(),
+      venueTimeMs: venueTimes.length === 0 ? null : Math.max(...venueTimes),
+      middle: `,"seq":${seq},"epoch":${JSON.stringify(epoch)},"stale":${isStale},"age_ms":`,
+      confirmedAtMs,
+    }
   }
 }
 

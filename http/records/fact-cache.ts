@@ -21,7 +21,7 @@ interface Entry<Value> {
 
 /** Caches values by key while the facts that they were made from are the same. */
 export class FactCache<Value> {
-  readonly #entries: LRUCache<string, Entry<Value>>
+  readonly #entries: LRUCache<string | number, Entry<Value>>
 
   constructor(bytesOf: (value: Value) => number, { countMax, bytesMax } = BOUNDS) {
     this.#entries = new LRUCache({
@@ -29,21 +29,21 @@ export class FactCache<Value> {
       maxSize: bytesMax,
       maxEntrySize: Math.ceil(bytesMax * SHARE_MAX),
       sizeCalculation: ({ facts, value }, key) =>
-        OVERHEAD_BYTES + 2 * key.length + 8 * facts.length + bytesOf(value),
+        OVERHEAD_BYTES + 2 * String(key).length + 8 * facts.length + bytesOf(value),
     })
   }
 
   /** The cached value if its facts are the same, else a new one. */
-  get(key: string, facts: readonly Fact[], make: () => Value): Value {
+  get(key: string | number, facts: readonly Fact[], make: () => Value): Value {
     return this.find(key, facts) ?? this.store(key, facts, make())
   }
 
-  protected find(key: string, facts: readonly Fact[]): Value | null {
+  protected find(key: string | number, facts: readonly Fact[]): Value | null {
     const entry = this.#entries.get(key)
     return entry !== undefined && areSame(entry.facts, facts) ? entry.value : null
   }
 
-  protected store(key: string, facts: readonly Fact[], value: Value): Value {
+  protected store(key: string | number, facts: readonly Fact[], value: Value): Value {
     if (!facts.includes(null)) this.#entries.set(key, { facts, value })
     return value
   }
@@ -77,8 +77,9 @@ function encoded(answer: Answer): Answer {
 }
 
 function areSame(facts: readonly Fact[], others: readonly Fact[]): boolean {
-  return (
-    facts.length === others.length &&
-    facts.every((fact, index) => fact !== null && fact === others[index])
-  )
+  for (let index = 0; index < facts.length; index += 1) {
+    const fact = facts[index]
+    if (fact === null || fact !== others[index]) return false
+  }
+  return facts.length === others.length
 }

@@ -1,6 +1,6 @@
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
-import { type Answer, etagOf, namedJson, utf8 } from '../request/reply.ts'
+import { type Answer, namedJson, utf8 } from '../request/reply.ts'
 import { type CacheBounds, type Fact, FactCache } from './fact-cache.ts'
 import { feesRecord } from './fees.ts'
 import { outcomePrice, resolutionFields } from './render.ts'
@@ -68,7 +68,7 @@ function units(micros: number | null): number | null {
 
 interface CachedRecord {
   readonly bytes: Buffer
-  readonly etag: string
+  readonly answer: Answer
 }
 
 /** UnifiedMarket records as UTF-8, cached while the market and its match do not change. */
@@ -82,14 +82,13 @@ export class MarketRecords {
   }
 
   /** The facts that decide the record. */
-  facts(view: MarketView, nowMs: number): readonly Fact[] {
-    const matchedMarket = this.#matches.matchedMarketOf(view.ref)
-    const { version, summary } = view
+  facts({ ref, summary, version }: MarketView, nowMs: number): readonly Fact[] {
+    const matchedMarket = this.#matches.matchedMarketOf(ref)
     const nextFeesMs = summary.fees.next?.sinceMs ?? null
-    return [
-      ...[summary, version, matchedMarket?.summary ?? '', matchedMarket?.version ?? ''],
-      ...[Math.floor(nowMs / CACHE_MS), nextFeesMs !== null && nextFeesMs <= nowMs],
-    ]
+    const hasNextFees = nextFeesMs !== null && nextFeesMs <= nowMs
+    const minute = Math.floor(nowMs / CACHE_MS)
+    if (matchedMarket === null) return [summary, version, hasNextFees, minute]
+    return [summary, version, hasNextFees, minute, matchedMarket.summary, matchedMarket.version]
   }
 
   bytes(view: MarketView, nowMs: number): Buffer {
@@ -97,15 +96,14 @@ export class MarketRecords {
   }
 
   answer(view: MarketView, nowMs: number): Answer {
-    const { bytes, etag } = this.#read(view, nowMs)
-    return namedJson(bytes, etag)
+    return this.#read(view, nowMs).answer
   }
 
   #read(view: MarketView, nowMs: number): CachedRecord {
-    return this.#cache.get(`market ${view.ref.number}`, this.facts(view, nowMs), () => {
+    return this.#cache.get(view.ref.number, this.facts(view, nowMs), () => {
       const matchedMarket = this.#matches.matchedMarketOf(view.ref)
       const bytes = utf8(JSON.stringify(marketRecord(view, matchedMarket, nowMs)))
-      return { bytes, etag: etagOf(bytes) }
+      return { bytes, answer: namedJson(bytes) }
     })
   }
 }

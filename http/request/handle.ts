@@ -162,7 +162,7 @@ class Exchange implements RequestFacts {
   #ifNoneMatch = ''
   #closes = false
   caller: Caller | null = null
-  #params: ReadonlyMap<string, string> = new Map()
+  #params: ReadonlyMap<string, string> | null = null
   /** The address that a request without a caller counts against; read only if needed. */
   address = ''
   /** Sent from this machine; set together with the address. */
@@ -473,7 +473,7 @@ class Exchange implements RequestFacts {
 
   get path(): (name: string) => string {
     return (name) => {
-      const value = this.#params.get(name)
+      const value = this.#params?.get(name)
       if (value === undefined) throw new Error(`the pattern has no {${name}}`)
       return value
     }

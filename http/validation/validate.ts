@@ -33,7 +33,7 @@ export function compileQuery<P extends TProperties>(
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
   const check = compiled<Static<TObject<P>>>(schema)
-  return (raw) => {
+  const parse = (raw: RawQuery): Parsed<Static<TObject<P>>> => {
     const value: Record<string, unknown> = {}
     const problems: Problem[] = []
     let conflict: string | null = null
@@ -46,6 +46,13 @@ export function compileQuery<P extends TProperties>(
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
+  }
+  // Most requests of single records have no query.
+  let ofNone: Parsed<Static<TObject<P>>> | null = null
+  return (raw) => {
+    if (raw.size > 0) return parse(raw)
+    ofNone ??= parse(raw)
+    return ofNone
   }
 }
 
