@@ -1,6 +1,5 @@
-// Ranks wallets by realised profit and volume, over all time and over the last days in whole hours. Uses sorted columns
-// (sorted-rows.ts), from which a ranking is selected at most every 5 s. Names and totals stay on disk and are read for
-// each page.
+// Ranks wallets by realised profit and volume, over all time and over the last days in whole hours. A ranking is
+// selected at most every 5 s. Names and totals stay on disk and are read for each page.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -14,16 +13,9 @@ import {
   type WalletTable,
 } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
-import { type Column, Columns } from '../rows/columns.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
-import { SortedRows } from '../rows/sorted-rows.ts'
-import {
-  type RankedWallet,
-  WALLET_WINDOWS,
-  type WalletOrder,
-  type WalletsView,
-  type WalletWindow,
-} from './views.ts'
+import { sortedPositions } from '../rows/sort.ts'
+import type { RankedWallet, WalletsView, WalletWindow } from './views.ts'
 
 interface RankingParts {
   readonly table: Pick<WalletTable, 'get' | 'head'>
@@ -42,55 +34,53 @@ const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> 
 
 type FigureName = keyof RangeFigures
 
-interface WindowColumns {
-  readonly figures: Readonly<Record<FigureName, Column<Float64Array>>>
-  readonly sorted: Readonly<Record<WalletOrder, SortedRows>>
+interface RankedRow {
+  readonly proxy: WalletAddress
+  figures: Readonly<Record<WalletWindow, RangeFigures>>
+  /** The last hour with an event of the wallet; 0: none. */
+  lastHour: number
+  /** Null: unknown in this process. */
+  isComplete: boolean | null
 }
 
-/** Bounded by the wallets that were ever requested; about 500 bytes each. */
+/** Bounded by the wallets that were ever requested; about 700 bytes each. */
 export class WalletRanking {
   readonly #parts: RankingParts
-  readonly #rows = new Columns()
-  readonly #isRanked = this.#rows.bytes()
-  /** 0: unknown in this process, 1: incomplete, 2: complete. */
-  readonly #completeness = this.#rows.bytes()
-  /** The last hour with an event of the wallet; 0: none. */
-  readonly #lastHour = this.#rows.integers()
-  readonly #windows: ReadonlyMap<WalletWindow, WindowColumns>
-  readonly #numbers = new Map<WalletAddress, number>()
-  /** By number − 1. */
-  readonly #addresses: WalletAddress[] = []
+  /** In the order in which they were added. A wallet's number is its index. */
+  readonly #rows: RankedRow[] = []
+  readonly #byProxy = new Map<WalletAddress, RankedRow>()
   readonly #rankings: Rankings
   /** The last hour of the windows. */
   #hour: number
 
   constructor(parts: RankingParts) {
     this.#parts = parts
-    this.#windows = new Map(WALLET_WINDOWS.map((window) => [window, windowColumns(this.#rows)]))
     this.#rankings = new Rankings(parts.clock)
     this.#hour = hourOf(parts.clock)
   }
 
   get count(): number {
-    return this.#rows.count
+    return this.#rows.length
   }
 
   /** Sets whether a wallet's answers are complete; before the first call the stored value counts. */
   setComplete(proxy: WalletAddress, isComplete: boolean): void {
-    const number = this.#numbers.get(proxy)
-    if (number !== undefined)
-      this.#completeness.values[this.#rows.slot(number)] = isComplete ? 2 : 1
+    const row = this.#byProxy.get(proxy)
+    if (row !== undefined) row.isComplete = isComplete
   }
 
   /** Adds or updates a wallet. */
   put(wallet: StoredWallet): void {
-    const existing = this.#numbers.get(wallet.proxy)
-    const number = existing ?? this.#addresses.push(wallet.proxy)
-    if (existing === undefined) this.#numbers.set(wallet.proxy, number)
-    const slot = existing === undefined ? this.#rows.add(number) : this.#rows.slot(number)
-    this.#isRanked.values[slot] = 1
-    this.#lastHour.values[slot] = wallet.hours.at(-1)?.hour ?? 0
-    this.#write(slot, wallet)
+    const { proxy } = wallet
+    const figures = windowFigures(wallet, this.#hour)
+    const lastHour = wallet.hours.at(-1)?.hour ?? 0
+    const existing = this.#byProxy.get(proxy)
+    if (existing !== undefined) Object.assign(existing, { figures, lastHour })
+    else {
+      const row = { proxy, figures, lastHour, isComplete: null }
+      this.#rows.push(row)
+      this.#byProxy.set(proxy, row)
+    }
   }
 
   /** After each hour, recomputes the windows of all wallets with events in them, in time slices. */
@@ -101,11 +91,10 @@ export class WalletRanking {
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
     // Wallets added meanwhile already have the new hour.
-    for (const address of this.#addresses.slice()) {
-      const slot = this.#rows.slot(this.#numbers.get(address) ?? 0)
-      if ((this.#lastHour.values[slot] ?? 0) <= oldest) continue
-      const wallet = this.#parts.table.get(address)
-      if (wallet !== null) this.#write(slot, wallet)
+    for (const row of this.#rows.slice()) {
+      if (row.lastHour <= oldest) continue
+      const wallet = this.#parts.table.get(row.proxy)
+      if (wallet !== null) row.figures = windowFigures(wallet, this.#hour)
       await yielder.yieldIfDue()
       if (signal.aborted) return
     }
@@ -117,17 +106,14 @@ export class WalletRanking {
     const { pin, numbers } = this.#ranking(query)
     const wallets: RankedWallet[] = []
     for (let index = offset; index < Math.min(numbers.length, offset + limit); index += 1) {
-      const number = numbers[index] ?? 0
-      const address = this.#addresses[number - 1]
-      const head = address === undefined ? null : this.#parts.table.head(address)
-      if (head === null) continue
+      const row = this.#rows[numbers[index] ?? 0]
+      const head = row === undefined ? null : this.#parts.table.head(row.proxy)
+      if (row === undefined || head === null) continue
       const { proxy, eoa, handle, pseudonym, image, totals, readAtMs } = head
       const profile = { proxy, eoa, handle, pseudonym, image }
-      const slot = this.#rows.slot(number)
-      const completeness = this.#completeness.values[slot] ?? 0
-      const isComplete = completeness === 0 ? isStoredComplete(head) : completeness === 2
+      const isComplete = row.isComplete ?? isStoredComplete(head)
       const asOfMs = readAtMs === 0 ? null : readAtMs
-      const figures = this.#figures(window, slot)
+      const figures = row.figures[window]
       wallets.push({ rank: index + 1, profile, figures, totals, isComplete, asOfMs })
     }
     const end = offset + limit
@@ -146,35 +132,22 @@ export class WalletRanking {
     }
     const shared = this.#rankings.shared(key)
     if (shared !== null) return shared
-    const numbers = new Uint32Array(this.#rows.length)
-    this.#windows.get(window)?.sorted[sortBy].select(this.#isRanked.values, 'desc', numbers)
-    return this.#rankings.add(key, numbers)
-  }
-
-  #write(slot: number, { totals, hours }: StoredWallet): void {
-    for (const [window, columns] of this.#windows) {
-      const fromHour = window === 'all_time' ? 0 : this.#hour - WINDOW_HOURS[window] + 1
-      const figures: RangeFigures = window === 'all_time' ? totals : sumFrom(hours, fromHour)
-      for (const name of FIGURE_NAMES) columns.figures[name].values[slot] = figures[name]
-      columns.sorted.realized_pnl.touch(slot)
-      columns.sorted.volume.touch(slot)
-    }
-  }
-
-  #figures(window: WalletWindow, slot: number): RangeFigures {
-    const columns = this.#windows.get(window)
-    return figuresOf((name) => columns?.figures[name].values[slot] ?? 0)
+    const name = sortBy === 'volume' ? 'volume' : 'realized'
+    const keys = new Float64Array(this.#rows.length)
+    for (const [index, { figures }] of this.#rows.entries()) keys[index] = figures[window][name]
+    return this.#rankings.add(key, sortedPositions(keys, keys.length, 'desc'))
   }
 }
 
-function windowColumns(rows: Columns): WindowColumns {
-  const [realized, volume, trades] = [rows.floats(), rows.floats(), rows.floats()]
-  const figures = { realized, volume, trades, fees: rows.floats(), income: rows.floats() }
-  const sorted = {
-    realized_pnl: new SortedRows(rows, realized),
-    volume: new SortedRows(rows, volume),
+function windowFigures({ totals, hours }: StoredWallet, hour: number): RankedRow['figures'] {
+  const within = (window: keyof typeof WINDOW_HOURS): RangeFigures =>
+    sumFrom(hours, hour - WINDOW_HOURS[window] + 1)
+  return {
+    one_day: within('one_day'),
+    seven_day: within('seven_day'),
+    thirty_day: within('thirty_day'),
+    all_time: figuresOf((name) => totals[name]),
   }
-  return { figures, sorted }
 }
 
 function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
