@@ -59,16 +59,7 @@ export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 
   readonly retained: readonly WalletEvent[]
 }
 
-/** Rejects like VenueWallets.history; the events received before that are in the ledger. */
-export function syncHistory(
-  venue: Pick<VenueWallets, 'history'>,
-  task: HistorySyncTask,
-  signal: AbortSignal,
-): Promise<HistorySyncResult> {
-  return new HistorySync(task).run(venue, signal)
-}
-
-class HistorySync {
+export class HistorySync {
   readonly #task: HistorySyncTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
@@ -85,6 +76,7 @@ class HistorySync {
     this.#unlisted = task.shown
   }
 
+  /** Rejects like VenueWallets.history; the events received before that are in the ledger. */
   async run(venue: Pick<VenueWallets, 'history'>, signal: AbortSignal): Promise<HistorySyncResult> {
     const { address, fromMs, lastMs, nowMs } = this.#task
     try {

@@ -20,9 +20,9 @@ import {
 } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
+  HistorySync,
   type HistorySyncResult,
   type Settled,
-  syncHistory,
   type WalletSource,
 } from './history-sync.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
@@ -53,7 +53,7 @@ const EVENT_BYTES = 600
 const HOURS_RETAINED = 31 * 24
 /** Approximate bytes of a position and an event in a packed PnlState. */
 const POSITION_BYTES = 400
-const HISTORY_ENTRY_BYTES = 24
+const HISTORY_ENTRY_BYTES = 48
 
 export class Wallet {
   readonly #parts: WalletParts
@@ -284,7 +284,7 @@ export class Wallet {
       shown: this.#tail.events(settledToMs),
       settle: (settled: Settled) => this.#settle(settled, source, signal),
     }
-    const result = await syncHistory(source.wallets, task, signal).catch(async (error) => {
+    const result = await new HistorySync(task).run(source.wallets, signal).catch(async (error) => {
       // Shows the events received before the failure.
       if (!signal.aborted && !(error instanceof LedgerDamage))
         await this.#applySettledEvents(source, signal)
@@ -318,7 +318,7 @@ export class Wallet {
         unlistedCount += settled.unlistedCount
       },
     }
-    const result = await syncHistory(source.wallets, task, signal)
+    const result = await new HistorySync(task).run(source.wallets, signal)
     await merge.finish()
     if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
