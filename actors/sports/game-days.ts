@@ -5,12 +5,7 @@ import { ByVenue } from '../../engine/by-venue.ts'
 import { putLast } from '../../engine/put-last.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'
 import type { GameClue } from '../../engine/sports/game-clue.ts'
-import {
-  type Game,
-  gamesByVenue,
-  pairVenueGames,
-  type VenueGames,
-} from '../../engine/sports/game-pairs.ts'
+import { type Game, gamesByVenue, pairVenueGames } from '../../engine/sports/game-pairs.ts'
 import { competitionOf } from '../../engine/sports/leagues.ts'
 import type { TeamTable } from '../../engine/sports/team-table.ts'
 import type { VenueGame } from '../../engine/sports/venue-games.ts'
@@ -34,8 +29,6 @@ interface Day {
   readonly byAnchor: Map<string, Set<GameEvent>>
   /** Change counter over all days; unique for each state of any day. */
   version: number
-  /** Null before the first request and after a change of the day's events. */
-  gathered: VenueGames | null
 }
 
 export class GameDays {
@@ -57,7 +50,7 @@ export class GameDays {
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
     if (day === undefined) {
-      day = { events: new Set(), byAnchor: new Map(), version: 0, gathered: null }
+      day = { events: new Set(), byAnchor: new Map(), version: 0 }
       this.#days.set(key, day)
     }
     day.events.add(event)
@@ -84,7 +77,6 @@ export class GameDays {
   /** The table of teams changed: names may refer to other teams now. */
   noteTable(): void {
     this.#tableVersion += 1
-    for (const day of this.#days.values()) day.gathered = null
   }
 
   /** Whether a date's games are cached. */
@@ -103,7 +95,9 @@ export class GameDays {
     if (cached?.stamp === stamp) return cached.games
     const byVenue = new ByVenue((): VenueGame[] => [])
     for (const near of around(competition, date)) {
-      for (const [venue, games] of yield* this.#gathered(near)) byVenue.of(venue).push(...games)
+      const clues = Array.from(this.#days.get(near)?.events ?? [], ({ clue }) => clue)
+      const gathered = yield* gamesByVenue(clues, this.#table)
+      for (const [venue, games] of gathered) byVenue.of(venue).push(...games)
     }
     const games = yield* pairVenueGames(new Map(byVenue.entries()), this.#table)
     putLast(this.#cached, [key, { stamp, games }], CACHED_MAX)
@@ -129,24 +123,9 @@ export class GameDays {
     return markets
   }
 
-  /** Each venue's games of one `arena/date`. */
-  *#gathered(key: string): SlicedWork<VenueGames> {
-    const day = this.#days.get(key)
-    if (day === undefined) return new Map()
-    if (day.gathered !== null) return day.gathered
-    const { version } = day
-    const tableVersion = this.#tableVersion
-    const clues = Array.from(day.events, ({ clue }) => clue)
-    const games = yield* gamesByVenue(clues, this.#table)
-    const isCurrent = day.version === version && this.#tableVersion === tableVersion
-    if (isCurrent) day.gathered = games
-    return games
-  }
-
   #touch(day: Day): void {
     this.#changeCount += 1
     day.version = this.#changeCount
-    day.gathered = null
   }
 
   #stamp(competition: string, date: string): string {
