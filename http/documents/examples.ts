@@ -1,9 +1,73 @@
-// Builds examples of parameters and responses from the schemas and the field values in example-values.ts. A
-// key such as `Health.status` overrides a field within one record or operation.
+// Builds examples of parameters and responses from the schemas and the field values in example-values.json: one
+// game, its market on each venue, one wallet, one account. A key such as `Health.status` overrides a field within one
+// record or operation.
 
+import { readFileSync } from 'node:fs'
+import { bodyBytesMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import { FIELDS, GAME_KEY, RECORDS, REFUSALS, TEXTS } from './example-values.ts'
+import { EXAMPLE_OPPORTUNITY } from '../records/opportunities.ts'
+import { EXAMPLE_IDS } from '../schemas.ts'
 import { type Components, isObject, type Json, type JsonObject } from './schemas-of.ts'
+
+const values: Readonly<Record<string, JsonObject>> = JSON.parse(
+  Object.entries(EXAMPLE_IDS).reduce(
+    (text, [name, id]) => text.replaceAll(`{${name}}`, id),
+    readFileSync(new URL('example-values.json', import.meta.url), 'utf8'),
+  ),
+)
+
+/**
+ * By field, by record and field (`Market.id`), or by parent field and field. `{a}` and `{b}` stand for the
+ * names of the venues.
+ */
+const FIELDS: JsonObject = Object.assign({}, ...Object.values(values))
+
+/** Examples of whole records whose fields must be consistent. */
+const RECORDS: Readonly<Record<string, Json>> = {
+  Opportunity: JSON.parse(JSON.stringify(EXAMPLE_OPPORTUNITY).replace(/venue_([ab])/g, '{$1}')),
+  GetSpecificationAnswer: { openapi: '3.1.0', info: { title: 'Twinbook', version: '1.0.0' } },
+  GetAsyncapiJsonAnswer: {
+    asyncapi: '3.0.0',
+    info: { title: 'Twinbook stream', version: '1.0.0' },
+  },
+}
+
+/** Key in records that have one entry per game. */
+const GAME_KEY = 'nfl-den-hou-2025-11-02'
+
+/** Bodies other than JSON, by content type, or by operation where the type is not enough. */
+const TEXTS: Readonly<Record<string, string>> = {
+  getMetrics: '# TYPE http_requests_total counter\nhttp_requests_total{status="200"} 184\n',
+  'text/plain': 'See dashboard\n',
+  'text/html': '<!DOCTYPE html>\n<html lang="en">…</html>\n',
+  'text/javascript': "export { connect } from './client.js?v=3f9c2a1b7d40'\n",
+  'text/*': ':root { color-scheme: light dark }\n',
+}
+
+/** Example error bodies by status. */
+const REFUSALS: Readonly<Record<number, Json>> = {
+  400: { detail: 'start_time is after end_time' },
+  401: { detail: 'missing or invalid API key' },
+  403: { detail: 'this key lacks the scope `webhooks`' },
+  404: { detail: 'no such market' },
+  405: { detail: 'this path takes GET, HEAD, OPTIONS' },
+  413: { detail: `a body may have ${bodyBytesMax} bytes` },
+  422: {
+    detail: [
+      {
+        type: 'less_than_equal',
+        loc: ['query', 'limit'],
+        msg: 'Input should be less than or equal to 200',
+        input: '500',
+        ctx: { le: 200 },
+      },
+    ],
+  },
+  426: { detail: 'a WebSocket handshake is a GET' },
+  429: { detail: 'at most 60 requests a minute' },
+  500: { detail: 'internal error' },
+  503: { detail: 'too busy for this now, try again soon' },
+}
 
 /** Refusals as shared components, by status. */
 export const refusalExamples = (): JsonObject =>

@@ -1,4 +1,4 @@
-// Names in the OpenAPI document: operation ids, groups, and descriptions of common parameters.
+// Names in the OpenAPI document: operation ids, groups and schemas.
 
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
@@ -98,72 +98,4 @@ function pascalCase(text: string): string {
 /** Name of a schema that belongs to a single operation. */
 export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
-}
-
-/** Descriptions of parameters for all routes. A schema's own description takes precedence. */
-export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
-  address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",
-  asset: 'File name.',
-  at_time: 'Unix seconds; the newest price at or before. Not in the future.',
-  category: 'Only this category.',
-  condition_id: "The venue's id of a market, `0x` and 64 hex digits.",
-  confidence: 'Only matches of this confidence.',
-  consolidated: 'Add the levels of the same market on the other venue, when it is known.',
-  cursor: 'Where the next page begins: the `cursor` of the previous answer.',
-  date: 'Date in US Eastern time, YYYY-MM-DD; today unless given.',
-  delivery_id: 'Id of the delivery, `dlv_` and its number.',
-  depth: 'Levels a side; all unless given.',
-  end_time: 'Unix seconds, inclusive.',
-  end_ts: 'Created at or before, Unix seconds.',
-  everywhere: 'All tokens of the account, not this one alone.',
-  file: 'File name.',
-  event_slug: 'Only markets of this event.',
-  event_ticker: "The venue's id of an event.",
-  gap_fill: 'Fill spans without trades with flat bars of no volume.',
-  history:
-    'Fill spans without trades with bars of the prices that the venue remembers, of no volume.',
-  include_markets: 'Give the markets of each event.',
-  granularity: 'Length of a step: UTC days, ISO weeks, months, or each moment by itself.',
-  interval: 'Length of a bar.',
-  key_id: 'Id of the API key.',
-  kind: '`cross_venue`: one question on two venues. `single_venue`: the outcomes of one event of which exactly one wins.',
-  limit: 'Rows of a page, at most.',
-  market_id: 'Unified market id: venue name, underscore, native id.',
-  market_ids: 'Unified market ids.',
-  market_slug: 'Slug of the market.',
-  max_days: 'Only what closes within so many days.',
-  min_balance: 'Only positions of at least so many shares.',
-  min_count: 'Only trades of at least so many contracts.',
-  min_edge: 'Least profit of one contract of each leg, in dollars.',
-  min_gap:
-    'Least distance between the midpoints of both venues, either way, in dollars; above 0 a match whose distance is not known is none.',
-  min_profit_usd: 'Least profit, in dollars.',
-  min_score: 'Only matches of at least this score, 0 to 100.',
-  min_usd: 'Only trades of at least so many US dollars.',
-  min_total_volume:
-    'Least volume since the market opened, in the unit of the venue (`volume_unit`).',
-  min_volume: 'Least volume of the last 24 hours, in the unit of the venue (`volume_unit`).',
-  offset: 'Rows to leave out; instead of `cursor`.',
-  opportunity_id: 'Id of an open opportunity.',
-  order: 'Direction: `desc` newest or largest first.',
-  outcome: "Whose side to quote: an outcome's label, or `yes` or `no`; the first unless given.",
-  platform: 'Only this venue.',
-  relation: 'Only matches of this relation.',
-  search: 'Words to find, without regard to case.',
-  series_ticker: "The venue's id of a series of events.",
-  side: 'Only trades in which the taker did this, in terms of the first outcome.',
-  slug: 'The readable name in addresses, as `slug` of a record.',
-  sort_by: 'What to sort by.',
-  sport: 'Which sport; `cfb` and `cbb` are college football and basketball, `pga` is golf.',
-  start_time: 'Unix seconds, inclusive.',
-  start_ts: 'Created at or after, Unix seconds.',
-  status: 'Only this status.',
-  tags: 'Only rows with one of these tags.',
-  taker_side: 'Only trades in which the taker did this with the outcome traded.',
-  ticker: "The venue's id of a market.",
-  token_id: "The venue's id of an outcome, decimal digits.",
-  type: 'Only activities of these types; all unless given.',
-  wallet: 'Only trades of this wallet.',
-  webhook_id: 'Id of the webhook.',
-  window: 'How far back from now.',
 }

@@ -6,15 +6,8 @@ import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../reque
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
 import { Examples, refusalExamples } from './examples.ts'
-import { fieldMeanings } from './field-meanings.ts'
-import {
-  groupMeaning,
-  groupName,
-  INTERFACE_VERSION,
-  operationId,
-  PARAMETER_MEANINGS,
-  shapeName,
-} from './names.ts'
+import { fieldMeanings, PARAMETER_MEANINGS } from './field-meanings.ts'
+import { groupMeaning, groupName, INTERFACE_VERSION, operationId, shapeName } from './names.ts'
 import { type DocumentParts, HEADERS, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'

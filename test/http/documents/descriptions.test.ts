@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { asyncapi } from '../../../http/documents/asyncapi.ts'
-import { fieldMeanings, MEANINGS } from '../../../http/documents/field-meanings.ts'
-import { PARAMETER_MEANINGS } from '../../../http/documents/names.ts'
+import {
+  fieldMeanings,
+  MEANINGS,
+  PARAMETER_MEANINGS,
+} from '../../../http/documents/field-meanings.ts'
 import { isObject, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import {
   type DocumentedServer,
