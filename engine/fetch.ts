@@ -27,7 +27,6 @@ import { yieldToEventLoop } from './time-slices.ts'
  */
 type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 
-/** The only error that HttpClient rejects with. */
 export class FetchError extends Error {
   readonly kind: FetchFailure
   readonly status?: number
@@ -71,13 +70,11 @@ export interface CallOptions {
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
   /** Whether the watch records unexpected responses. Default true. */
   readonly isWatched?: boolean
-  /** Retries of this call. Default: the client's. */
   readonly retries?: number
   /** Whether a POST may be retried after a failure. GETs always may. Default false. */
   readonly isIdempotent?: boolean
 }
 
-/** Receives unexpected responses. */
 export interface AnswerWatch {
   /** `path` is without the query. `sample` is the beginning of the response, or of the header concerned. */
   odd(path: string, what: string, sample: string): void
@@ -98,7 +95,6 @@ export interface HttpClientOptions {
   readonly timeoutMs: number
   /** After decompression. */
   readonly bodyBytesMax: number
-  /** How many times a failed call is retried. */
   readonly retries: number
   /** Back-off for a host whose 429 has no Retry-After. It applies to every call and doubles each time. */
   readonly busyWaitMs?: number
@@ -288,7 +284,6 @@ export class HttpClient {
     }
   }
 
-  /** Resolves with the head of the response. */
   async #send(attempt: Attempt, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body, options } = attempt
     const posted = {

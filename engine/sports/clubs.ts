@@ -6,7 +6,6 @@ import { foldName, namesByAlias, TEAMS } from './team-names.ts'
 const COMMON = new Set(TEAMS.clubs.common.join(' ').split(' '))
 const clubByAlias = namesByAlias(TEAMS.clubs.aliases)
 
-/** The club's canonical name; '' for an empty name. */
 export function clubOf(name: string): string {
   const words = foldName(name).split(' ')
   // Drops founding years and other numbers: "1. FC Köln", "Parma Calcio 1913", "Stade Brestois 29".

@@ -11,7 +11,6 @@ const nicknames = new Set(
     .split(' ')
     .map((name) => name.replaceAll('-', ' ')),
 )
-/** Words that change the school if they follow a name. */
 const DISTINGUISHING = new Set(distinguishing.join(' ').split(' '))
 
 /** The school's canonical name from a name or a code; '' for an empty name. */

@@ -29,7 +29,6 @@ export interface GameClue {
   readonly sides: readonly Side[]
 }
 
-/** Facts of an event besides its id. */
 export interface EventFacts {
   /** The event's slug or ticker, as in the catalogue. */
   readonly nativeId: string

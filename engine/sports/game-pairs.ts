@@ -16,7 +16,6 @@ import { isSameStart, type VenueGame, venueGames } from './venue-games.ts'
 
 const SECOND_GAME_MS = 3 * HOUR_MS
 
-/** A game at one venue or at several. */
 export interface Game {
   readonly key: string
   /** The date at the first of its venues. */
@@ -31,7 +30,6 @@ export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly
   return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
 }
 
-/** The games of each venue that has clues. */
 export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGames> {
   const byVenue = new ByVenue((): GameClue[] => [])
   for (const clue of clues) byVenue.of(clue.venue).push(clue)

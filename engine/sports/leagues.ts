@@ -34,7 +34,6 @@ for (const { words, stems, ...league } of ROWS) {
 }
 const longestStem = Math.max(...[...byStem.keys()].map((stem) => stem.length))
 
-/** Every league once. */
 export const LEAGUES: readonly League[] = [...new Set(byWord.values())]
 
 /** The league of venue a's slug prefix or of a team list's identifier, in lower case. Null: not supported. */

@@ -18,7 +18,6 @@ export const TEAMS = tableIn<{
   readonly pro: Readonly<Record<string, readonly string[]>>
 }>(new URL('./teams.json', import.meta.url))
 
-/** The canonical name of each alias. */
 export function namesByAlias(aliases: Names): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(aliases).flatMap(([name, others]) =>

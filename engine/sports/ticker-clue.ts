@@ -8,7 +8,6 @@ import { type League, leagueOfSeries } from './leagues.ts'
 import { sidesOfTitle, squeezeName } from './team-names.ts'
 import type { TeamTable } from './team-table.ts'
 
-/** The team table, and the venue whose codes are looked up in it. */
 interface VenueTeams {
   readonly venue: VenueKey
   readonly table: TeamTable
@@ -54,7 +53,6 @@ export function clueOfTicker(
 
 const minuteOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(2))
 
-/** Both sides. In a closed league null, unless both are its teams. */
 function sidesOf(
   run: string,
   league: League,

@@ -9,7 +9,6 @@ import type { TeamTable } from './team-table.ts'
 /** Games of a doubleheader start further apart than the listings of one game differ. */
 const SAME_START_MS = 90 * 60_000
 
-/** A game as one venue knows it. */
 export interface VenueGame {
   /** The most detailed clue. The others are of the same game. */
   readonly clue: GameClue
@@ -46,7 +45,6 @@ export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): Sliced
   return games
 }
 
-/** Reports whether two starts may be of one game. */
 export function isSameStart(one: number | null, other: number | null): boolean {
   return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
 }

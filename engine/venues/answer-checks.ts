@@ -79,7 +79,6 @@ export function listIn(answer: unknown, name: string, kind: AnswerKind): readonl
   throw new SuspectAnswerError(kind, 'shape', `no list "${name}" in it`)
 }
 
-/** The response as a list. Throws SuspectAnswerError if it is not a list. */
 export function asList(answer: unknown, kind: AnswerKind): readonly unknown[] {
   if (Array.isArray(answer)) return answer
   throw new SuspectAnswerError(kind, 'shape', 'no list')
@@ -91,7 +90,6 @@ export interface CursorPage {
   readonly next: string | null
 }
 
-/** Maximum consecutive pages without rows. */
 const EMPTY_PAGES_MAX = 10
 
 /** Throws SuspectAnswerError if a cursor repeats or the list has no end. Pages yielded before stay valid. */

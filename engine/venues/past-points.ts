@@ -1,6 +1,5 @@
 import type { PriceMicros, TimeMs } from '../units.ts'
 
-/** A price at a time. */
 export interface PastPoint {
   readonly timeMs: TimeMs
   readonly price: PriceMicros

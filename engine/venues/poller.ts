@@ -8,7 +8,6 @@ interface PollerOptions {
   /** Counts failures other than suspect answers. */
   readonly trouble: string
   readonly everyMs: () => number
-  /** Default: `everyMs`. */
   readonly afterFailureMs?: number
   readonly onFailure?: (reason: string) => void
 }

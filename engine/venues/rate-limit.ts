@@ -36,7 +36,6 @@ export class TokenBucket {
     this.#filledAtMs = options.clock.monotonicMs()
   }
 
-  /** Number of queued calls. */
   get waitingCount(): number {
     return this.#queue.length
   }

@@ -12,7 +12,6 @@ import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import type { DriftNotes } from './drift/row-checks.ts'
 
-/** One message in wire format, with its receive time. */
 export interface RawFrame {
   /** Number of the connection within its venue, constant across reconnects. */
   readonly connection: number
@@ -51,7 +50,6 @@ export interface SocketOptions {
   /** Called before each attempt, so that a changed or signed URL is current. */
   readonly url: () => string
   readonly headers?: () => Record<string, string>
-  /** Called after the handshake. Subscribe here. */
   readonly onOpen: (socket: SocketFeed) => void
   /** Returns 'sign' for a heartbeat, which keeps the socket alive but does not end a silence. */
   readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
@@ -66,7 +64,6 @@ export interface SocketOptions {
   /** Time without any frame, ping or pong after which the socket reconnects. */
   readonly deadAfterMs: number
   readonly tap?: FrameTap | undefined
-  /** Receives refused handshakes. */
   readonly drift?: DriftNotes
   readonly clock: Clock
   readonly random: Random
@@ -87,7 +84,6 @@ const STALL_MS = 1_000
 /** For this long after a pause or a stall, received frames may have been sent before or during it. */
 const CATCH_UP_MS = 10_000
 
-/** A socket that stays connected from `start()` to `stop()`. */
 export class SocketFeed {
   readonly #options: SocketOptions
   readonly #frames: Count
@@ -110,7 +106,6 @@ export class SocketFeed {
   #lastSignMonotonicMs = 0
   #silenceCount = 0
   #isPaused = false
-  /** Characters read in this event-loop tick. */
   #tickChars = 0
   #checkedAtMonotonicMs = 0
   #lateSinceMs: TimeMs | null = null
@@ -177,7 +172,6 @@ export class SocketFeed {
     this.#socket?.resume()
   }
 
-  /** Starts to connect. Repeated calls have no effect. */
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
@@ -205,7 +199,6 @@ export class SocketFeed {
     return true
   }
 
-  /** Drops the current connection and opens a new one after the back-off. */
   reconnect(reason: string): void {
     if (!this.#isStarted || this.#socket === null) return
     this.#lose(reason)

@@ -11,9 +11,7 @@ const SAMPLE_CHARACTERS_MAX = 300
 
 /** A venue's counters. Metric series are cached, so that a count costs one Map lookup. */
 export class VenueCounters {
-  /** Suspect REST responses. */
   readonly suspectAnswers: SuspectAnswers
-  /** Data that the code does not know. */
   readonly drift: DriftRecorder
   readonly #venue: VenueKey
   readonly #log: Log
@@ -29,13 +27,11 @@ export class VenueCounters {
     this.suspectAnswers = new SuspectAnswers(parts)
   }
 
-  /** Counts a message that became an event. */
   mapped(kind: string): void {
     this.#count('venue_messages_total', 'Messages that became events', 'kind', kind).inc()
     this.drift.shares.read(kind)
   }
 
-  /** Counts a catalogue row that was read. */
   rowRead(): void {
     this.drift.shares.read(ROW)
   }
@@ -59,7 +55,6 @@ export class VenueCounters {
     this.#log.warn({ reason, count, sample: sample.slice(0, SAMPLE_CHARACTERS_MAX) }, 'rejected')
   }
 
-  /** Counts a mapper's refusal as ignored or rejected. */
   refused(refusal: { kind: 'ignored' | 'rejected'; reason: string }, sample: string): void {
     if (refusal.kind === 'ignored') this.ignored(refusal.reason)
     else this.rejected(refusal.reason, sample)

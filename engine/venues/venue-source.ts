@@ -6,7 +6,6 @@ import { type Config, LIVE_URLS } from '../config.ts'
 import { spawnSimulator } from './simulator/spawn.ts'
 import type { VenueAddresses } from './venues.ts'
 
-/** The venues' addresses, and a function that stops the simulator. */
 interface VenueSource {
   readonly addresses: VenueAddresses
   readonly stop: () => Promise<void>

@@ -49,7 +49,6 @@ export function cleanUrl(url: string | null, drift: DriftNotes): string | null {
 
 const isHttps = (url: string): boolean => new URL(url).protocol === 'https:'
 
-/** Wraps a venue so that its listings and profiles have clean text. */
 export function withCleanText(venue: Venue): Venue {
   const { drift } = venue
   const wallets = venue.wallets === null ? null : cleanWallets(venue.wallets, drift)
@@ -86,7 +85,6 @@ function cleanProfile(profile: WalletProfile, drift: DriftNotes): WalletProfile 
   }
 }
 
-/** Cleans every text field of a catalogue page. */
 export function cleanPage(page: CatalogPage, drift: DriftNotes): CatalogPage {
   const text = (value: string, kind: TextKind) => cleanText(value, kind, drift)
   const maybe = (value: string | null, kind: TextKind) =>

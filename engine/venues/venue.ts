@@ -36,10 +36,8 @@ export interface VenueCatalog {
   fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
 }
 
-/** The data that a feed needs to watch a market and to set its status timers. */
 export interface WatchedMarket {
   readonly nativeId: NativeMarketId
-  /** Outcome ids in listing order. */
   readonly outcomes: readonly OutcomeId[]
   readonly status: MarketStatus
   readonly openAtMs: TimeMs | null
@@ -61,7 +59,6 @@ export interface FeedHealth {
   readonly tradesSource: TradesSource | null
 }
 
-/** The streams that are read. */
 export type Readable = 'all' | 'books' | 'nothing'
 
 /** A venue's live stream. It handles reconnects, heartbeats and resubscription itself. */
@@ -97,7 +94,6 @@ export interface TradesRange {
   readonly source: 'backfill' | 'history'
 }
 
-/** Completeness of a range of trades that was read over REST. */
 export interface TradesRead {
   /** Start of the complete part. If it is later than the range's start, the trades before it are lost. */
   readonly completeFromMs: TimeMs
@@ -107,7 +103,6 @@ export interface TradesRead {
   readonly newestMs: TimeMs | null
 }
 
-/** A market whose past prices are requested. */
 export interface PastMarket {
   readonly nativeId: NativeMarketId
   readonly event: NativeEventId | null
@@ -117,7 +112,6 @@ export interface PastMarket {
   readonly outcomes: readonly OutcomeId[]
 }
 
-/** A venue's price history. */
 export interface VenuePastPrices {
   /**
    * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending: by the minute for up to a day,
@@ -142,7 +136,6 @@ export interface VenueParts {
   readonly emit: (event: VenueEvent) => void
 }
 
-/** An opened venue. */
 export interface Venue {
   readonly key: VenueKey
   readonly catalog: VenueCatalog
@@ -152,6 +145,5 @@ export interface Venue {
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
   /** null: the venue does not publish who trades. */
   readonly wallets: VenueWallets | null
-  /** Data from the venue that the code does not know. */
   readonly drift: Drift
 }

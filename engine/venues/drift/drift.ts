@@ -12,7 +12,6 @@ import { type DriftNotes, type DriftWeight, Shares } from './row-checks.ts'
 
 export type { DriftNotes, DriftWeight }
 
-/** One entry of the table, by kind and name. */
 export interface DriftEntry {
   /** What was checked, such as `gamma.version`. A constant of the code. */
   readonly kind: string
@@ -44,11 +43,9 @@ type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } &
   counter: Count | null
 }
 
-/** The drift table of one venue. */
 export class Drift implements AnswerWatch, DriftNotes {
   readonly #parts: DriftParts
   readonly #entries = new Map<string, TableEntry>()
-  /** Requests that are sent only for this table. */
   readonly probes: DriftProbes
   /** Counts of accepted and rejected rows, evaluated every half minute. */
   readonly shares = new Shares()
@@ -78,7 +75,6 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.probes.stop()
   }
 
-  /** Evaluates the rows since the last call. */
   checkShares(): void {
     this.shares.report(this)
   }
@@ -116,12 +112,10 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.note('http', `${form} refuses everything`, `${count} times in a row`, 'notice')
   }
 
-  /** The entries in order of their first occurrence. */
   entries(): readonly DriftEntry[] {
     return [...this.#entries.values()].map(({ counter: _counter, ...entry }) => entry)
   }
 
-  /** Logs every entry, or that the table is empty. */
   print(): void {
     for (const entry of this.#entries.values()) this.#logEntry(entry)
     if (this.#entries.size === 0) this.#parts.log.info(`drift ${this.#parts.venue.name}: none`)
@@ -171,7 +165,6 @@ function printable(value: unknown, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/\p{C}+/gu, ' ')
 }
 
-/** Replaces each segment that identifies a market, event or wallet by `:id`. */
 function pathForm(path: string): string {
   return path.replace(/[^/]+/g, (part) => (ID_SEGMENT.test(part) ? ':id' : part))
 }

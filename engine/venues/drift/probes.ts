@@ -57,7 +57,6 @@ export class DriftProbes {
     return unanswered
   }
 
-  /** Whether the probe got a response. */
   async #runOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()

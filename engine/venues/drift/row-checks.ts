@@ -98,13 +98,11 @@ interface Refused {
   count: number
 }
 
-/** How often a field was present and absent. */
 interface FieldCounts {
   readonly kind: string
   readonly name: string
   present: number
   absent: number
-  /** Sample of the first row without the field. */
   sample: string
 }
 

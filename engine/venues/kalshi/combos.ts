@@ -7,7 +7,6 @@ const PREFIX = 'KXMVE'
 /** Maximum cached combo tickers without the prefix. When full, the older half is discarded. */
 const TICKERS_MAX = 50_000
 
-/** Whether the ticker alone identifies a combo. */
 export function isNamedCombo(ticker: string): boolean {
   return ticker.startsWith(PREFIX)
 }
@@ -18,7 +17,6 @@ export function isComboRow(row: Readonly<Record<string, unknown>>): boolean {
   return idOf(row.mve_collection_ticker) !== null
 }
 
-/** Combos that were found in rows. */
 export class Combos {
   #newer = new Set<string>()
   #older = new Set<string>()

@@ -37,7 +37,6 @@ export function noteFeeTerms(
 const FEES_UNREADABLE = { kind: 'series.field', name: 'fees unreadable' }
 const BLOCK_MISSING = { kind: 'trade.field', name: 'is_block_trade missing' }
 
-/** Checks a series row, which always has fees. */
 export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: DriftRecorder): void {
   const terms = termsOf(row)
   noteFeeTerms(terms, row.ticker, drift)
@@ -45,7 +44,6 @@ export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: Dri
   drift.shares.noteField(FEES_UNREADABLE, isRead && FEE_TYPES.has(terms.type), JSON.stringify(row))
 }
 
-/** Checks that a trade has the block flag. */
 export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftRecorder): void {
   const isPresent = block !== undefined && block !== null
   drift.shares.noteField(BLOCK_MISSING, isPresent, tradeId)

@@ -30,7 +30,6 @@ import { TradeSocket } from './trades/trade-socket.ts'
 
 /** Maximum markets per connection. The venue allows 500,000; the lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
-/** Maximum tickers per request for books. */
 const BOOKS_PER_CALL = 100
 
 interface FeedParts extends VenueParts {
@@ -40,15 +39,12 @@ interface FeedParts extends VenueParts {
   readonly timers: StatusTimers
   readonly fees: KalshiFees
   readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
-  /** For tests: fewer markets per connection. */
-  readonly socketMarketsMax?: number
 }
 
 export class KalshiFeed implements VenueFeed {
   readonly #parts: FeedParts
   readonly #tradeSocket: TradeSocket
   readonly #bookSockets: BookSocket[] = []
-  /** Opened with the first market. */
   readonly #tickers: TickerSocket
   readonly #figures: FiguresReader
   #areTickersStarted = false
@@ -202,7 +198,6 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
-  /** Groups tickers by their connection. Tickers without one are omitted. */
   #bySocket(tickers: readonly string[]): ReadonlyMap<BookSocket, readonly string[]> {
     const bySocket = new Map<BookSocket, string[]>()
     for (const ticker of tickers) {
@@ -214,9 +209,8 @@ export class KalshiFeed implements VenueFeed {
 
   /** Assigns a market to the last connection with free capacity, or to a new one. */
   #assignSocket(ticker: string): void {
-    const countMax = this.#parts.socketMarketsMax ?? SOCKET_MARKETS_MAX
     let socket = this.#bookSockets.find(
-      (each) => each.marketCount < countMax && !this.#full.has(each),
+      (each) => each.marketCount < SOCKET_MARKETS_MAX && !this.#full.has(each),
     )
     if (socket === undefined) {
       socket = this.#openSocket()

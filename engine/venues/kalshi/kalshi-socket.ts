@@ -9,7 +9,6 @@ import type { MarketTerms } from './market-terms.ts'
 import type { ErrorReply, OrderbookSnapshot } from './messages.ts'
 import { codeName, KalshiStream, type StreamHooks } from './stream.ts'
 
-/** What a socket of this venue needs in addition to VenueParts. */
 export interface SocketAccess {
   readonly url: () => string
   readonly headers: () => Record<string, string>
@@ -24,7 +23,6 @@ export interface SocketAccess {
 /** The venue pings every 10 s. The connection counts as dead after two and a half periods without data or pings. */
 const DEAD_AFTER_MS = 25_000
 
-/** A connection with its stream. It counts as up only once the subclass says so. */
 export abstract class KalshiSocket {
   readonly socket: SocketFeed
   protected readonly parts: VenueParts
@@ -68,7 +66,6 @@ export abstract class KalshiSocket {
 
   /** Called by the constructor, before the subclass has its fields. */
   protected abstract hooks(): StreamHooks
-  /** Actions between `start` and `stop`, with their interval. */
   protected abstract timers(): readonly (readonly [everyMs: number, action: () => void])[]
   protected abstract opened(): void
   protected abstract lost(reason: string): void

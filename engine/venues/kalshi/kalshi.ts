@@ -28,7 +28,6 @@ interface KalshiOptions {
   readonly restUrl: string
   /** Including /trade-api/ws/v2. */
   readonly wsUrl: string
-  /** Both null: no key. */
   readonly keyId: string | null
   readonly privateKeyPem: string | null
   readonly tap?: FrameTap
@@ -114,7 +113,6 @@ function accessOf(signer: KalshiSigner, options: KalshiOptions, counters: VenueC
   }
 }
 
-/** The current book of a market; null if unavailable. */
 async function fetchBook(http: HttpClient, ticker: string): Promise<OrderbookSnapshot | null> {
   try {
     const answer = await http.getJson('/markets/orderbooks', { tickers: [ticker] })

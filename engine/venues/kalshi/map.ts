@@ -55,17 +55,14 @@ export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_gr
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
 const NEVER_TRADED: Refusal = { kind: 'ignored', reason: 'never_traded' }
 
-/** The second outcome of a market. */
 export function noOutcomeOf(ticker: string): OutcomeId {
   return outcomeId(`${ticker}:no`)
 }
 
-/** The market ticker of either outcome. */
 export function tickerOf(outcome: string): string {
   return outcome.endsWith(':no') ? outcome.slice(0, -3) : outcome
 }
 
-/** Whether a market accepts orders at a price of Yes. */
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
 /** Null: emitted. A new order where `mayRest` is false is rejected; orders of earlier ranges may be removed. */
@@ -273,7 +270,6 @@ export function settlementOf(value: string | null, result: string | null): Price
   return result === 'no' ? priceMicros(0) : null
 }
 
-/** A number of contracts, at most SIZE_MAX. */
 export function sizeOf(text: string): SizeMicros | null {
   const size = parseSize(text)
   return size === null || size > SIZE_MAX ? null : size

@@ -4,12 +4,10 @@ import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'
 import type { PriceGrid } from './price-grid.ts'
 
-/** Terms of a market from its row. */
 export interface RowTerms {
   /** A game's listing has the end of the game. A timer at that time would close the market before overtime ends. */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
-  /** `exchange_index`; null if absent. */
   readonly shard: number | null
 }
 
@@ -18,7 +16,6 @@ interface StoredTerms extends RowTerms {
   readonly before: PriceGrid | null
 }
 
-/** The terms of all listed markets. */
 export class MarketTerms {
   readonly #terms = new Map<string, StoredTerms>()
 
@@ -53,7 +50,6 @@ export class MarketTerms {
     return terms.grid.isOn(price) || terms.before?.isOn(price) === true
   }
 
-  /** The listed markets of one exchange shard. */
   tickersOf(shard: number): readonly string[] {
     return [...this.#terms].flatMap(([ticker, terms]) => (terms.shard === shard ? [ticker] : []))
   }

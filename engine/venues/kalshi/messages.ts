@@ -49,11 +49,9 @@ export interface TickerMessage {
   readonly kind: 'ticker'
   readonly sid: number
   readonly ticker: string
-  /** Last trade price. */
   readonly price: string | null
   /** Contracts traded in total. */
   readonly volume: string | null
-  /** Contracts. */
   readonly openInterest: string | null
   readonly timeMs: number | null
   /** The figures include trades up to this time: the end of the second if only the second is known. */
@@ -72,7 +70,6 @@ export const LIFECYCLE_CHANGES = [
 ] as const
 type LifecycleChange = (typeof LIFECYCLE_CHANGES)[number]
 
-/** A market was created or changed its state. */
 export interface LifecycleMessage extends Sequenced {
   readonly kind: 'lifecycle'
   readonly change: LifecycleChange
@@ -84,7 +81,6 @@ export interface LifecycleMessage extends Sequenced {
   readonly result: string | null
   /** Payout of Yes in dollars. */
   readonly settlementValue: string | null
-  /** Unparsed price ranges, if the ranges changed. */
   readonly priceRanges: unknown
 }
 
@@ -111,7 +107,6 @@ export interface UnreadMessage {
   readonly change: string | null
   /** The market of the state change, or the market whose book the message may concern. */
   readonly ticker: string | null
-  /** Whether it has the fields of a book message. */
   readonly isOfBook: boolean
   readonly sid: number | null
   readonly seq: number | null

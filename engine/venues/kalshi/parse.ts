@@ -34,7 +34,6 @@ type Fields = { readonly [name: string]: unknown }
 
 /** A grid of 0.0001 has 9,999 prices, so more levels are invalid. */
 const LEVELS_MAX = 10_000
-/** Maximum length of an unknown name from the venue. */
 const NAME_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
@@ -165,7 +164,6 @@ function secondsOf(seconds: unknown): number | null {
   return typeof seconds === 'number' ? timeOf(seconds * 1_000) : null
 }
 
-/** Whether a message of an unknown type has the fields of a book message. */
 function isOfBook(body: Fields): boolean {
   const isDelta =
     body.delta_fp !== undefined || (body.side !== undefined && 'price_dollars' in body)

@@ -54,7 +54,6 @@ interface PollingParts extends VenueParts {
 type PolledStream = 'books' | 'trades'
 
 interface PollState {
-  /** Consecutive failures. */
   failures: number
   isUp: boolean
   succeededAtMs: TimeMs | null

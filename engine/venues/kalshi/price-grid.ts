@@ -18,7 +18,6 @@ const SHARED_MAX = 256
 /** One set of ranges, shared by the markets that have it. */
 export class PriceGrid {
   readonly #ranges: readonly Range[]
-  /** The finest step of all ranges. */
   readonly finest: PriceMicros
 
   constructor(ranges: readonly Range[], finest: PriceMicros) {
@@ -37,7 +36,6 @@ export class PriceGrid {
 
 const shared = new Map<string, PriceGrid>()
 
-/** The grid in `price_ranges`; null if absent or unreadable. */
 export function parsePriceGrid(row: Readonly<Record<string, unknown>>): PriceGrid | null {
   const rows = Array.isArray(row.price_ranges) ? row.price_ranges : []
   if (rows.length === 0 || rows.length > RANGES_MAX) return null

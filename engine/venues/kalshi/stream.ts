@@ -22,7 +22,6 @@ import { parseFrame, type StreamPosition } from './parse.ts'
 
 export interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
-  /** Called with a reply to a command, after its sequence number was recorded. */
   readonly onReply: (reply: Reply) => void
   /** Called when messages of this sid are missing. The message that revealed the gap is emitted after it. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
@@ -38,17 +37,13 @@ export interface StreamHooks {
   readonly combos?: Combos
   /** Prices at which orders are accepted; without it, all. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
-  /** Converts a message before it is mapped. */
   readonly transform?: (message: DataMessage) => DataMessage
   /** Called when an order is at a price outside its market's ranges. */
   readonly onOffGrid?: (ticker: string) => void
-  /** Called when an event's fees changed. */
   readonly onFee?: (message: FeeMessage) => void
-  /** Called after a message was mapped to events. */
   readonly onMapped?: (message: DataMessage) => void
 }
 
-/** Message kinds that are not used. */
 const EXPECTED_UNREAD: ReadonlySet<string> = new Set(['event_lifecycle'])
 /** The documented error codes. 6, 16 and 17 were retired. */
 const ERROR_CODES: ReadonlySet<number> = new Set([
@@ -77,7 +72,6 @@ export class KalshiStream {
     this.#mayRest = (ticker, price) => terms === undefined || terms.mayRest(ticker, price)
   }
 
-  /** Resets the sequence numbers after a reconnect. */
   restart(): void {
     this.#sequence.clear()
     this.#lastInOrderAtMs.clear()

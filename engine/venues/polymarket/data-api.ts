@@ -30,7 +30,6 @@ export class DataApi {
     this.#parts = parts
   }
 
-  /** The value of `data`; null if the venue has none. */
   async value(request: DataRequest, options: CallOptions = {}): Promise<unknown> {
     return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }

@@ -62,13 +62,11 @@ const FEE_TYPES =
   /^(zero_fees|\w+_fees_v\d|\w+_fees|crypto_15_min|crypto|sports|politics|finance|tech|mentions|economics|culture|weather|general|geopolitics)$/
 const FEE_KEYS = setOfNames('rate exponent takerOnly rebateRate')
 
-/** Checks the rows of a Data API page, by its path. */
 export function checkDataRows(path: string, rows: readonly unknown[], drift: DriftNotes): void {
   const shape = DATA_SHAPES.get(path)
   if (shape !== undefined && rows.length > 0) checkRows(shape, rows, drift)
 }
 
-/** Checks Gamma's market rows: required fields, and unknown enum values. */
 export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   if (rows.length === 0) return
   checkRows(MARKET, rows, drift)
@@ -193,7 +191,6 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
   return { status, trades, retired, markets }
 }
 
-/** Describes the state of the v1 paths. */
 async function v1StatusOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal): Promise<string> {
   const options = { signal, retries: 0, isWatched: false }
   try {

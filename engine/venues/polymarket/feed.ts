@@ -35,9 +35,7 @@ interface PolymarketFeedParts {
   readonly marketWs: string
   readonly rtdsWs: string
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
-  /** Started and stopped with the feed. */
   readonly pollers: readonly { start(): void; stop(): Promise<void> }[]
-  /** Stopped with the feed. */
   readonly clients: readonly HttpClient[]
   readonly options: PolymarketFeedOptions
 }
@@ -57,7 +55,6 @@ const BOOK_NO_DATA_AFTER_MS = 10_000
 const TRADES_NO_DATA_AFTER_MS = 15_000
 const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
-/** Time to wait for the venue's book after a tick size change. */
 const TICK_BOOK_WAIT_MS = 1_000
 /** Unanswered snapshot requests after which the socket is checked for being unresponsive. */
 const UNANSWERED_BEFORE_REPLACE = 2
@@ -246,7 +243,6 @@ export class PolymarketFeed implements VenueFeed {
     this.#resyncs.settle(track)
   }
 
-  /** Handles lost book messages: emits a gap and requests snapshots. */
   #lost(tracks: readonly MarketTrack[], reason: string): void {
     const { clock } = this.#parts.venue
     const monotonicMs = clock.monotonicMs()

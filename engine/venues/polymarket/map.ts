@@ -50,7 +50,6 @@ interface MapParts {
 /** Result of a message, for the counters. 'unwatched': its token is not watched. */
 type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
 
-/** Converts messages. All state is in the tracks. */
 export class PolymarketMap {
   readonly #parts: MapParts
 

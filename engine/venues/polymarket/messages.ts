@@ -49,7 +49,6 @@ export interface LastTradeMessage {
   readonly asset_id: string
   readonly price: string
   readonly timestamp: string
-  /** Optional fields that complete a trade. */
   readonly market?: unknown
   readonly size?: unknown
   readonly side?: unknown

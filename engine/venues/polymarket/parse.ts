@@ -35,9 +35,7 @@ type ParseReason =
 export interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
-  /** Kind of message that was expected; absent if unknown. */
   readonly of?: string
-  /** The venue's name of an unknown message type. */
   readonly unknownType?: string
   /** Tokens whose book messages were lost, as far as they can be parsed. */
   readonly tokens: readonly string[]
@@ -55,7 +53,6 @@ const REFUSAL =
   /"(?:message|error|body)"\s*:\s*"[^"]*(?:invalid|not allowed|denied|forbidden|unknown|unsupported|not found)/i
 
 type ParsedFrame =
-  /** A response to a heartbeat. */
   | { readonly kind: 'sign' }
   /** Plain text from the server: `NO NEW ASSETS`, `INVALID OPERATION`. */
   | { readonly kind: 'notice'; readonly text: string }
@@ -147,11 +144,9 @@ type ParsedActivity =
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
   /** A topic or type that is not used, by name. */
   | { readonly kind: 'other'; readonly name: string }
-  /** The server rejected a command. */
   | { readonly kind: 'refused' }
   | ParseRejection
 
-/** Parses one frame of the activity stream (RTDS). */
 export function parseActivity(text: string): ParsedActivity {
   if (!text.includes('payload')) {
     if (MARKUP.test(text)) return reject('html', [])

@@ -26,7 +26,6 @@ export class Recorder {
     this.#write(headerLine(options.clock.nowMs()))
   }
 
-  /** For SocketOptions.tap. */
   readonly tap: FrameTap = (frame, venue, stream) => {
     if (this.#isStopped) return
     if (this.#error !== null || this.#stream.writableLength > WAITING_BYTES_MAX) {
@@ -46,7 +45,6 @@ export class Recorder {
     return this.#frameCount
   }
 
-  /** Number of frames that were dropped because the disk was too slow. */
   get droppedCount(): number {
     return this.#droppedCount
   }

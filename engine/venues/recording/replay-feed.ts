@@ -54,7 +54,6 @@ export function openReplay(
   })
 }
 
-/** The listings in the recording. */
 class ReplayCatalog implements VenueCatalog {
   readonly #key: VenueKey
   readonly #file: string
@@ -79,7 +78,6 @@ class ReplayCatalog implements VenueCatalog {
     this.#feed.noteCrawl('done')
   }
 
-  /** A recording has no newer data. */
   async refresh(): Promise<void> {}
 
   async fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage> {
@@ -142,7 +140,6 @@ class ReplayFeed implements VenueFeed {
     this.#isPaused = what !== 'all'
   }
 
-  /** There is no connection and no buffered data. */
   reconnect(): void {}
 
   /** A replay cannot send requests. The recording contains the snapshots that were requested during it. */
@@ -164,7 +161,6 @@ class ReplayFeed implements VenueFeed {
     }
   }
 
-  /** A recording has no REST API. */
   readBooks(): void {}
 
   /** Pauses the replay while the catalogue is read, because frames would find no markets. */

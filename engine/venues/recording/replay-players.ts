@@ -16,14 +16,12 @@ import { feedReporter, type RawFrame } from '../socket-feed.ts'
 import type { VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
 
-/** Converts recorded frames of one venue to its events. */
 export interface Player {
   watch(markets: readonly WatchedMarket[]): void
   unwatch(ids: readonly NativeMarketId[]): void
   take(frame: RawFrame, stream: string): void
 }
 
-/** Throws an Error for a venue that recordings do not support. */
 export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftRecorder): Player {
   if (venue === POLYMARKET.key) return new PolymarketPlayer(parts, drift)
   if (venue === KALSHI.key) return new KalshiPlayer(parts, drift)

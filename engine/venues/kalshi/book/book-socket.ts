@@ -37,7 +37,6 @@ export class BookSocket extends KalshiSocket {
   #lastTicker: string | null = null
   /** Flushes since the pending probe snapshot was requested; null if there is none. */
   #probeFlushes: number | null = null
-  /** Time of the newest data when the probe was sent. */
   #probedDataAtMs: TimeMs | null = null
   /** Time of the last in-order message of the sid that has the current gap. */
   #gapSinceMs: TimeMs | null = null

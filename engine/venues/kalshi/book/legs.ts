@@ -17,7 +17,6 @@ interface LegParts {
   readonly onFlip: () => void
 }
 
-/** The detected leg of one connection. */
 export class Legs {
   readonly #parts: LegParts
   #isYesLeg = false
@@ -35,7 +34,6 @@ export class Legs {
     return { ...message, price: otherLeg(message.price) }
   }
 
-  /** Checks a snapshot after conversion. */
   noteSnapshot(book: OrderbookSnapshot): void {
     if (!isCrossed(book)) return
     const nowMs = this.#parts.nowMs()

@@ -12,7 +12,6 @@ interface Position {
   consecutiveLate: number
 }
 
-/** Sequence positions of one connection's subscriptions. */
 export class SequenceCheck {
   readonly #positions = new Map<number, Position>()
 
@@ -37,7 +36,6 @@ export class SequenceCheck {
     return 'gap'
   }
 
-  /** Removes a closed sid. */
   remove(sid: number): void {
     this.#positions.delete(sid)
   }

@@ -6,9 +6,7 @@ import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
 
-/** Maximum markets per subscription. A gap makes all of them suspect. */
 const SID_MARKETS_MAX = 250
-/** Maximum tickers per command. */
 const COMMAND_TICKERS_MAX = 500
 /** The connection is unhealthy if a command has no reply for this long. */
 export const REPLY_TIMEOUT_MS = 10_000
@@ -87,7 +85,6 @@ export class Subscriptions {
     this.#waiting.add(ticker)
   }
 
-  /** Stops serving these markets. Unknown ones are ignored. */
   remove(tickers: readonly string[]): void {
     const bySid = new Map<number, string[]>()
     for (const ticker of tickers) {
@@ -104,7 +101,6 @@ export class Subscriptions {
     for (const [sid, removed] of bySid) this.#drop(sid, removed)
   }
 
-  /** Resets the state for a new connection, which has no subscriptions. */
   opened(): void {
     this.closed()
     this.#isOpen = true
@@ -162,7 +158,6 @@ export class Subscriptions {
     if (this.#tickers.has(ticker)) this.#suspect([ticker], reason)
   }
 
-  /** Marks all markets of the sid as suspect. */
   noteGap(sid: number, reason: string): void {
     this.#suspect([...(this.#groups.get(sid) ?? [])], reason)
   }

@@ -46,40 +46,28 @@ const SINGLE_EVENTS_MAX = 20
 const CRAWLED_STATUSES = ['open', 'unopened', 'closed'] as const
 
 export class KalshiCatalog implements VenueCatalog {
-  readonly #http: HttpClient
-  readonly #clock: Clock
-  readonly #counters: VenueCounters
-  readonly #onMarket: CatalogParts['onMarket']
-  readonly #combos: Combos
-  readonly #shards: CatalogParts['shards']
+  readonly #parts: CatalogParts
   #series: ReadonlyMap<string, Series> = new Map()
   #seriesReadAtMs: number | null = null
   /** Wall-clock time of the last read of the series. */
   #seriesListedAtMs = 0
-  readonly #fees: KalshiFees
 
   constructor(parts: CatalogParts) {
-    this.#http = parts.http
-    this.#clock = parts.clock
-    this.#counters = parts.counters
-    this.#onMarket = parts.onMarket
-    this.#combos = parts.combos
-    this.#shards = parts.shards
-    this.#fees = parts.fees
+    this.#parts = parts
   }
 
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
-    await this.#shards.read(signal)
+    await this.#parts.shards.read(signal)
     await this.#readSeries(signal)
-    const settledSinceMs = this.#clock.nowMs() - SETTLED_RECENTLY_MS
+    const settledSinceMs = this.#parts.clock.nowMs() - SETTLED_RECENTLY_MS
     // An event with an open and a closed market is in both lists and is read once.
     const eventsSeen = new Set<string>()
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
       for await (const rows of this.#pages('events', query, signal)) {
-        const readAtMs = this.#clock.nowMs()
+        const readAtMs = this.#parts.clock.nowMs()
         const steps = this.#nestedPage(rows, eventsSeen, { settledSinceMs, readAtMs })
-        await onPage(await runInSlices(this.#clock, steps))
+        await onPage(await runInSlices(this.#parts.clock, steps))
       }
     }
     const settled = {
@@ -93,7 +81,7 @@ export class KalshiCatalog implements VenueCatalog {
 
   /** Reads what the venue updated since `sinceMs`. A trade is no update, so volumes come from the trade feed. */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
-    await this.#shards.read(signal)
+    await this.#parts.shards.read(signal)
     await this.#readSeries(signal)
     // The venue accepts min_updated_ts only together with mve_filter.
     const query = { min_updated_ts: toSeconds(sinceMs), mve_filter: 'exclude', limit: MARKET_ROWS }
@@ -101,15 +89,15 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
-    await this.#shards.read(signal)
+    await this.#parts.shards.read(signal)
     await this.#readSeries(signal)
     const markets: ReadListing[] = []
     const events: EventListing[] = []
-    const wanted = ids.filter((id) => !this.#combos.has(id))
-    const refused = new Set(ids.filter((id) => this.#combos.has(id)))
+    const wanted = ids.filter((id) => !this.#parts.combos.has(id))
+    const refused = new Set(ids.filter((id) => this.#parts.combos.has(id)))
     for (let start = 0; start < wanted.length; start += TICKERS_MAX) {
       const tickers = wanted.slice(start, start + TICKERS_MAX).join(',')
-      const answer = await this.#http.getJson(
+      const answer = await this.#parts.http.getJson(
         '/markets',
         { tickers, limit: MARKET_ROWS },
         { signal },
@@ -118,7 +106,7 @@ export class KalshiCatalog implements VenueCatalog {
       const page = await this.#joinedPage(rows, signal)
       const taken = new Set<string>(page.markets.map(({ nativeId }) => nativeId))
       for (const row of rows) {
-        this.#combos.note(row)
+        this.#parts.combos.note(row)
         const ticker = isRecord(row) ? idOf(row.ticker) : null
         if (ticker !== null && !taken.has(ticker)) refused.add(nativeMarketId(ticker))
       }
@@ -136,7 +124,7 @@ export class KalshiCatalog implements VenueCatalog {
 
   #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
     const list = { path: `/${name}`, name, kind: 'catalogue', pagesMax: PAGES_MAX } as const
-    return pagesIn(this.#http, list, query, signal)
+    return pagesIn(this.#parts.http, list, query, signal)
   }
 
   /** Events with their markets. Markets that settled long ago are omitted. */
@@ -148,7 +136,7 @@ export class KalshiCatalog implements VenueCatalog {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
     const nestedRows = rows.flatMap((row) => rowsOf(row, 'markets'))
-    noteMarketRows(nestedRows, this.#counters.drift)
+    noteMarketRows(nestedRows, this.#parts.counters.drift)
     for (const row of rows) {
       const event = parseEvent(row, this.#series)
       if (event.kind === 'rejected') {
@@ -169,9 +157,9 @@ export class KalshiCatalog implements VenueCatalog {
 
   /** Market rows without their events, which are fetched separately. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
-    const figuresAtMs = this.#clock.nowMs()
+    const figuresAtMs = this.#parts.clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)
-    return runInSlices(this.#clock, this.#joined(rows, events, figuresAtMs))
+    return runInSlices(this.#parts.clock, this.#joined(rows, events, figuresAtMs))
   }
 
   *#joined(
@@ -179,7 +167,7 @@ export class KalshiCatalog implements VenueCatalog {
     events: ReadonlyMap<string, EventListing>,
     figuresAtMs: TimeMs,
   ): SlicedWork<CatalogPage> {
-    noteMarketRows(rows, this.#counters.drift)
+    noteMarketRows(rows, this.#parts.counters.drift)
     const markets: ReadListing[] = []
     for (const row of rows) {
       yield
@@ -204,15 +192,15 @@ export class KalshiCatalog implements VenueCatalog {
     const isLongSettled =
       listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
     if (isLongSettled) return null
-    this.#counters.rowRead()
-    this.#onMarket(listing, { tradingEndsAtMs, grid, shard })
+    this.#parts.counters.rowRead()
+    this.#parts.onMarket(listing, { tradingEndsAtMs, grid, shard })
     return listing
   }
 
   /** Closes the listing if its exchange shard is halted, because market rows do not show halts. */
   #withShardStatus(listing: ReadListing, shard: number | null): ReadListing {
-    this.#shards.noteOf(shard, listing.nativeId)
-    if (listing.status !== 'open' || this.#shards.isTrading(shard)) return listing
+    this.#parts.shards.noteOf(shard, listing.nativeId)
+    if (listing.status !== 'open' || this.#parts.shards.isTrading(shard)) return listing
     return { ...listing, status: 'closed' }
   }
 
@@ -221,8 +209,8 @@ export class KalshiCatalog implements VenueCatalog {
     const series = event?.series ?? null
     const cachedSeries = series === null ? undefined : this.#series.get(series)
     if (event === null || cachedSeries === undefined || !isRecord(row)) return FEES_UNKNOWN
-    noteFeeTerms(termsOf(event.native, '_override'), event.nativeId, this.#counters.drift)
-    return this.#fees.of(
+    noteFeeTerms(termsOf(event.native, '_override'), event.nativeId, this.#parts.counters.drift)
+    return this.#parts.fees.of(
       row,
       { ticker: event.nativeId, row: event.native },
       { ticker: cachedSeries.ticker, terms: cachedSeries.fees, readAtMs: this.#seriesListedAtMs },
@@ -248,15 +236,14 @@ export class KalshiCatalog implements VenueCatalog {
         tickers: tickers.slice(start, start + TICKERS_MAX).join(','),
         limit: EVENT_ROWS,
       }
-      const answer = await this.#http.getJson('/events', query, { signal })
+      const answer = await this.#parts.http.getJson('/events', query, { signal })
       for (const row of listIn(answer, 'events', 'event')) take(row)
     }
     await this.#fetchSingleEvents([...missing].slice(0, SINGLE_EVENTS_MAX), take, signal)
-    if (missing.size > 0) this.#counters.trouble('event_missing', { count: missing.size })
+    if (missing.size > 0) this.#parts.counters.trouble('event_missing', { count: missing.size })
     return events
   }
 
-  /** Fetches events one by one that the event list lacks. */
   async #fetchSingleEvents(
     tickers: readonly string[],
     take: (row: unknown) => void,
@@ -264,22 +251,22 @@ export class KalshiCatalog implements VenueCatalog {
   ): Promise<void> {
     for (const ticker of tickers) {
       const path = `/events/${encodeURIComponent(ticker)}`
-      const answer = await getIfFound(this.#http, path, {}, signal)
+      const answer = await getIfFound(this.#parts.http, path, {}, signal)
       if (isRecord(answer)) take(answer.event)
     }
   }
 
   async #readSeries(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#clock.monotonicMs()
-    await this.#fees.read(signal)
+    const nowMs = this.#parts.clock.monotonicMs()
+    await this.#parts.fees.read(signal)
     if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
-    const requestedAtMs = this.#clock.nowMs()
+    const requestedAtMs = this.#parts.clock.nowMs()
     const rows = await this.#seriesRows(signal)
     if (rows === null) return
     const read = new Map<string, Series>()
     for (const row of rows) {
       const series = parseSeries(row)
-      if (isRecord(row)) noteSeriesRow(row, this.#counters.drift)
+      if (isRecord(row)) noteSeriesRow(row, this.#parts.counters.drift)
       if ('kind' in series) this.#reject(series, row)
       else read.set(series.ticker, series)
     }
@@ -292,32 +279,32 @@ export class KalshiCatalog implements VenueCatalog {
     if (reason === null) this.#seriesReadAtMs = nowMs
     else {
       const detail = `${missing.length} of ${expected} series are not in it`
-      this.#counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
+      this.#parts.counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
     }
   }
 
   /** Null if unavailable or of another shape: the list only provides tags and fees. */
   async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
     try {
-      return listIn(await this.#http.getJson('/series', {}, { signal }), 'series', 'series')
+      return listIn(await this.#parts.http.getJson('/series', {}, { signal }), 'series', 'series')
     } catch (error) {
-      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
+      if (error instanceof SuspectAnswerError) this.#parts.counters.suspectAnswers.note(error)
       else if (!(error instanceof FetchError && isPermanent(error))) throw error
-      this.#counters.trouble('series_unread', { err: error })
+      this.#parts.counters.trouble('series_unread', { err: error })
       return null
     }
   }
 
   #reject(refusal: Rejected, row: unknown): void {
     // Combos and scalar markets are not supported. They are expected and counted separately.
-    if (refusal.reason === 'combo') this.#combos.note(row)
+    if (refusal.reason === 'combo') this.#parts.combos.note(row)
     if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
-      this.#counters.ignored(refusal.reason)
+      this.#parts.counters.ignored(refusal.reason)
       return
     }
-    this.#counters.rowRefused(refusal.reason, sampleOf(row))
+    this.#parts.counters.rowRefused(refusal.reason, sampleOf(row))
     if (refusal.reason === 'market_status' && isRecord(row)) {
-      this.#counters.drift.note('market.status', row.status, row.ticker)
+      this.#parts.counters.drift.note('market.status', row.status, row.ticker)
     }
   }
 }

@@ -24,13 +24,11 @@ import type { FeeTerms } from '../messages.ts'
 import { idOf } from '../parse.ts'
 import { pagesIn } from './rest-rows.ts'
 
-/** Terms that are valid from a given time. */
 interface FeeChange extends FeeTerms {
   readonly sinceMs: TimeMs
   readonly source: string
 }
 
-/** Terms, their source, and the start of their validity. */
 interface Stated extends FeeTerms {
   readonly source: string
   readonly sinceMs: TimeMs | null
@@ -59,29 +57,27 @@ const PAGES_MAX = 50
 /** Maximum event overrides from the socket. The oldest is evicted; the next hourly read contains it. */
 const SOCKET_OVERRIDES_MAX = 10_000
 
+interface FeesParts {
+  readonly http: Pick<HttpClient, 'getJson'>
+  readonly clock: Clock
+  readonly counters: VenueCounters
+}
+
 export class KalshiFees {
-  readonly #http: Pick<HttpClient, 'getJson'>
-  readonly #clock: Clock
-  readonly #counters: VenueCounters
+  readonly #parts: FeesParts
   #ofSeries: Changes = new Map()
   /** null until the first read. */
   #ofEvents: Changes | null = null
   readonly #socketOverrides = new Map<string, FeeChange>()
   #readAgainAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(parts: {
-    readonly http: Pick<HttpClient, 'getJson'>
-    readonly clock: Clock
-    readonly counters: VenueCounters
-  }) {
-    this.#http = parts.http
-    this.#clock = parts.clock
-    this.#counters = parts.counters
+  constructor(parts: FeesParts) {
+    this.#parts = parts
   }
 
   /** Reads the fee changes once an hour. A failure is counted, and the previous changes stay valid. */
   async read(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs < this.#readAgainAtMs) return
     try {
       this.#ofSeries = this.#merged(this.#ofSeries, await this.#readSeries(signal))
@@ -90,15 +86,15 @@ export class KalshiFees {
     } catch (error) {
       if (signal.aborted) throw error
       this.#readAgainAtMs = nowMs + RETRY_AFTER_MS
-      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
-      this.#counters.trouble('fee_changes', { error: String(error) })
+      if (error instanceof SuspectAnswerError) this.#parts.counters.suspectAnswers.note(error)
+      this.#parts.counters.trouble('fee_changes', { error: String(error) })
     }
   }
 
   /** Stores an event override from the socket, valid from now on. */
   note(event: string, terms: FeeTerms): void {
     this.#socketOverrides.delete(event)
-    const sinceMs = timeMs(this.#clock.nowMs())
+    const sinceMs = timeMs(this.#parts.clock.nowMs())
     this.#socketOverrides.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
     const [oldest] = this.#socketOverrides.keys()
     if (this.#socketOverrides.size > SOCKET_OVERRIDES_MAX && oldest !== undefined)
@@ -111,7 +107,7 @@ export class KalshiFees {
     event: { readonly ticker: string; readonly row: Fields },
     series: { readonly ticker: string; readonly terms: FeeTerms; readonly readAtMs: number },
   ): MarketFees {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#parts.clock.nowMs()
     const seriesChanges = this.#ofSeries.get(series.ticker) ?? []
     const socketOverride = this.#socketOverrides.get(event.ticker)
     const listed = this.#ofEvents?.get(event.ticker) ?? []
@@ -149,7 +145,7 @@ export class KalshiFees {
 
   async #readSeries(signal: AbortSignal): Promise<Changes> {
     const query = { show_historical: true }
-    const answer = await this.#http.getJson('/series/fee_changes', query, { signal })
+    const answer = await this.#parts.http.getJson('/series/fee_changes', query, { signal })
     const rows = listIn(answer, 'series_fee_change_arr', 'series')
     return this.#changesIn(rows, { key: 'series_ticker', suffix: '', source: 'series.fee_changes' })
   }
@@ -159,7 +155,7 @@ export class KalshiFees {
     const list = { path, name: 'event_fee_changes', kind: 'event', pagesMax: PAGES_MAX } as const
     const query = { show_historical: true, limit: CHANGE_ROWS }
     const all: unknown[] = []
-    for await (const rows of pagesIn(this.#http, list, query, signal)) all.push(...rows)
+    for await (const rows of pagesIn(this.#parts.http, list, query, signal)) all.push(...rows)
     const source = 'events.fee_changes'
     return this.#changesIn(all, { key: 'event_ticker', suffix: '_override', source })
   }
@@ -173,7 +169,7 @@ export class KalshiFees {
       const ticker = isRecord(row) ? idOf(row[of.key]) : null
       const sinceMs = isRecord(row) ? timeIn(row.scheduled_ts) : null
       if (!isRecord(row) || ticker === null || sinceMs === null) {
-        this.#counters.rejected('fee_change', JSON.stringify(row) ?? '')
+        this.#parts.counters.rejected('fee_change', JSON.stringify(row) ?? '')
         continue
       }
       const change = { ...termsOf(row, of.suffix), sinceMs, source: of.source }
@@ -193,7 +189,7 @@ export class KalshiFees {
     })
     if (reason === null) return received
     const detail = `${missing.length} of ${previous.size} changes of fees are not in it`
-    this.#counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
+    this.#parts.counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
     return new Map([...missing, ...received])
   }
 }
@@ -215,7 +211,6 @@ export function termsOf(row: Fields, suffix = ''): FeeTerms {
   }
 }
 
-/** A multiplier in millionths; null if it is invalid. */
 export function multiplierOf(multiplier: unknown): number | null {
   const micros = microsOf({ multiplier }, 'multiplier')
   return micros !== null && micros >= 0 && micros <= MULTIPLIER_MAX_MICROS ? micros : null
@@ -254,7 +249,6 @@ function modelOf(series: Stated, event: Stated): FeeModel {
   return { ...model, kind, taker, maker, rounding: ROUNDING }
 }
 
-/** Whether two models have equal costs. Sources and times may differ. */
 function hasEqualTerms(one: FeeModel, other: FeeModel): boolean {
   const bare = (now: FeeModel) => ({
     ...FEES_UNKNOWN,

@@ -282,7 +282,6 @@ export function tradingFigures(row: Fields): RowFigures {
   }
 }
 
-/** A number of contracts as dollars of payout. */
 function contractsOf(row: Fields, name: string): UsdMicros | null {
   const count = countOf(row, name)
   return count === null ? null : usdMicros(count)

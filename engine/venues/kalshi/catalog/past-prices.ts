@@ -41,15 +41,11 @@ const SECONDS_MAX = 4_102_444_800
 const CUTOFF_AGE_MAX_MS = 3_600_000
 
 export class KalshiPastPrices implements VenuePastPrices {
-  readonly #http: HttpClient
-  readonly #clock: Clock
-  readonly #counters: VenueCounters
+  readonly #parts: PastPricesParts
   #cutoff: { readonly atMs: TimeMs | null; readonly readAtMs: number } | null = null
 
   constructor(parts: PastPricesParts) {
-    this.#http = parts.http
-    this.#clock = parts.clock
-    this.#counters = parts.counters
+    this.#parts = parts
   }
 
   /** See VenuePastPrices.read. Sends one request, and up to three for a market that may be archived. */
@@ -80,8 +76,8 @@ export class KalshiPastPrices implements VenuePastPrices {
     for (const row of rows) {
       const candle = readCandle(row)
       if (candle.kind === 'rejected') {
-        this.#counters.rejected(candle.reason, JSON.stringify(row) ?? '')
-      } else if (candle.endMs > range.toMs) this.#counters.ignored('candle_outside')
+        this.#parts.counters.rejected(candle.reason, JSON.stringify(row) ?? '')
+      } else if (candle.endMs > range.toMs) this.#parts.counters.ignored('candle_outside')
       else candles.push(candle)
     }
     candles.sort((one, other) => one.endMs - other.endMs)
@@ -103,18 +99,18 @@ export class KalshiPastPrices implements VenuePastPrices {
     query: Readonly<Record<string, number | boolean>>,
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
-    const answer = await getIfFound(this.#http, path, query, signal)
+    const answer = await getIfFound(this.#parts.http, path, query, signal)
     return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
   /** Markets that settled before the cutoff are only in the archive, and traded before it. */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#parts.clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
-      const answer = await this.#http.getJson('/historical/cutoff', {}, { signal })
+      const answer = await this.#parts.http.getJson('/historical/cutoff', {}, { signal })
       const text = isRecord(answer) ? answer.market_settled_ts : undefined
       const atMs = typeof text === 'string' ? parseTime(text) : null
-      if (atMs === null) this.#counters.trouble('historical_cutoff')
+      if (atMs === null) this.#parts.counters.trouble('historical_cutoff')
       this.#cutoff = { atMs, readAtMs: nowMs }
     }
     return this.#cutoff.atMs !== null && fromMs < this.#cutoff.atMs

@@ -50,7 +50,6 @@ export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnaps
   return { kind: 'orderbookSnapshot', sid: 0, seq: 0, ticker: name, yes, no }
 }
 
-/** The rows under `name`; empty if there are none. */
 export function rowsOf(answer: unknown, name: string): readonly unknown[] {
   const rows = isRecord(answer) ? answer[name] : undefined
   return Array.isArray(rows) ? rows : []
@@ -62,7 +61,6 @@ interface PageList {
   readonly name: string
   readonly kind: AnswerKind
   readonly pagesMax: number
-  /** Called with each answer. */
   readonly tap?: ((answer: unknown) => void) | undefined
 }
 

@@ -12,7 +12,6 @@ interface ShardParts {
   readonly http: Pick<HttpClient, 'getJson'>
   readonly clock: Clock
   readonly counters: VenueCounters
-  /** Called when a shard was halted or resumed since the last read. */
   readonly onChange: (shard: number, isTrading: boolean) => void
 }
 
@@ -72,7 +71,6 @@ export class Shards {
   }
 }
 
-/** The `exchange_index` of a row; null if absent. */
 export function shardOf(row: Readonly<Record<string, unknown>>): number | null {
   const { exchange_index: index } = row
   return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : null

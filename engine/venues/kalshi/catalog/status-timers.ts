@@ -33,7 +33,6 @@ export class StatusTimers {
   readonly #clock: Clock
   readonly #emit: (event: VenueEvent) => void
   readonly #times = new Map<string, Times>()
-  /** Markets whose confirmation is already queued. */
   readonly #awaited = new Set<string>()
   /** Entries that differ from #times are skipped. */
   #due = new DueList<Due>()
@@ -43,11 +42,6 @@ export class StatusTimers {
   constructor(parts: { clock: Clock; emit: (event: VenueEvent) => void }) {
     this.#clock = parts.clock
     this.#emit = parts.emit
-  }
-
-  /** Number of markets with times. */
-  get marketCount(): number {
-    return this.#times.size
   }
 
   /** Sets a market's times. Equal times have no effect. */
@@ -69,12 +63,10 @@ export class StatusTimers {
     if (existing !== undefined) this.set(ticker, { ...existing, ...times })
   }
 
-  /** null if the market has no times. */
   statusOf(ticker: string): MarketStatus | null {
     return this.#times.get(ticker)?.status ?? null
   }
 
-  /** Records a status that the venue sent. */
   noteStatus(ticker: string, status: MarketStatus): void {
     const times = this.#times.get(ticker)
     if (times !== undefined) times.status = status

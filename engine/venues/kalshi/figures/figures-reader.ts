@@ -73,7 +73,6 @@ export class FiguresReader {
     for (const ticker of tickers) this.#waiting.delete(ticker)
   }
 
-  /** The due markets with the most trades. */
   #nextBatch(): readonly string[] {
     const dueMs = this.#parts.clock.monotonicMs() - AGAIN_MS[this.#parts.source]
     const due: { readonly ticker: string; readonly trades: number }[] = []

@@ -54,26 +54,20 @@ class Walk {
   }
 }
 
-export class TradeReader {
-  readonly #http: HttpClient
-  readonly #counters: VenueCounters
-  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-  readonly #combos: Pick<Combos, 'has'>
-  readonly #tap: FrameTap | undefined
+interface ReaderParts {
+  readonly http: HttpClient
+  readonly counters: VenueCounters
+  readonly combos: Pick<Combos, 'has'>
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  /** Receives the pages of live trades, so that a recording contains what the stream missed. */
+  readonly tap?: FrameTap | undefined
+}
 
-  constructor(parts: {
-    http: HttpClient
-    counters: VenueCounters
-    combos: Pick<Combos, 'has'>
-    clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-    /** Receives the pages of live trades, so that a recording contains what the stream missed. */
-    tap?: FrameTap | undefined
-  }) {
-    this.#http = parts.http
-    this.#counters = parts.counters
-    this.#combos = parts.combos
-    this.#clock = parts.clock
-    this.#tap = parts.tap
+export class TradeReader {
+  readonly #parts: ReaderParts
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts
   }
 
   /** Rejects with FetchError or SuspectAnswerError if the venue does not return the range. */
@@ -89,7 +83,7 @@ export class TradeReader {
       ending = await this.#readPages(walk, { limit: WALK_ROWS }, signal)
       if (ending === 'end' && !walk.isComplete) ending = reason
       else if (walk.trades.size > size) {
-        this.#counters.suspectAnswers.note(
+        this.#parts.counters.suspectAnswers.note(
           new SuspectAnswerError('trades', reason, `since ${range.fromMs}`),
         )
       }
@@ -120,16 +114,20 @@ export class TradeReader {
     const tap = (answer: unknown) => {
       if (range.source === 'history') return
       const text = JSON.stringify(answer)
-      this.#tap?.({ connection: 0, receivedAtMs: this.#clock.nowMs(), text }, 'b', 'rest_trades')
+      this.#parts.tap?.(
+        { connection: 0, receivedAtMs: this.#parts.clock.nowMs(), text },
+        'b',
+        'rest_trades',
+      )
     }
     const list = { path: PATH, name: 'trades', kind: 'trades', pagesMax: PAGES_MAX + 1 } as const
     const filter = { max_ts: toSeconds(range.toMs) + 1, ticker: range.ticker ?? undefined }
-    const live = this.#tap === undefined ? list : { ...list, tap }
-    const pages = pagesIn(this.#http, live, { ...query, ...filter }, signal)
+    const live = this.#parts.tap === undefined ? list : { ...list, tap }
+    const pages = pagesIn(this.#parts.http, live, { ...query, ...filter }, signal)
     let pageCount = 0
     try {
       for await (const rows of pages) {
-        await runInSlices(this.#clock, this.#readPage(rows, walk))
+        await runInSlices(this.#parts.clock, this.#readPage(rows, walk))
         pageCount += 1
         if (walk.isComplete) return 'end'
         if (pageCount === PAGES_MAX) return 'cut'
@@ -144,11 +142,11 @@ export class TradeReader {
 
   /** Venue time of the newest trade of any market; null if there is none. */
   async fetchNewestMs(): Promise<TimeMs | null> {
-    const answer = await this.#http.getJson(PATH, { limit: 20 })
+    const answer = await this.#parts.http.getJson(PATH, { limit: 20 })
     let newestMs: TimeMs | null = null
     for (const row of listIn(answer, 'trades', 'trades')) {
       const trade = parseTradeRow(row)
-      if (trade.kind !== 'trade' || this.#combos.has(trade.ticker)) continue
+      if (trade.kind !== 'trade' || this.#parts.combos.has(trade.ticker)) continue
       newestMs = timeMs(Math.max(trade.timeMs, newestMs ?? 0))
     }
     return newestMs
@@ -156,37 +154,37 @@ export class TradeReader {
 
   *#readPage(rows: readonly unknown[], walk: Walk): SlicedWork<void> {
     const { range, trades } = walk
-    const receivedAtMs = this.#clock.nowMs()
+    const receivedAtMs = this.#parts.clock.nowMs()
     for (const row of rows) {
       yield
       const message = parseTradeRow(row)
       if (message.kind === 'rejected') {
-        this.#counters.rejected(message.reason, JSON.stringify(row) ?? '')
+        this.#parts.counters.rejected(message.reason, JSON.stringify(row) ?? '')
         continue
       }
       walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
       walk.newestMs = timeMs(Math.max(walk.newestMs ?? message.timeMs, message.timeMs))
-      if (this.#combos.has(message.ticker)) continue
+      if (this.#parts.combos.has(message.ticker)) continue
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)
       if (trade.kind === 'trade') {
-        noteBlock(message, this.#counters.drift)
+        noteBlock(message, this.#parts.counters.drift)
         trades.set(trade.nativeId, trade)
-      } else this.#counters.refused(trade, JSON.stringify(row) ?? '')
+      } else this.#parts.counters.refused(trade, JSON.stringify(row) ?? '')
     }
   }
 
   /** Start of the live tables. It is requested only for ranges that may start before it. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
-    if (range.fromMs > this.#clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
+    if (range.fromMs > this.#parts.clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
     try {
       const options = signal === undefined ? {} : { signal }
-      const answer = await this.#http.getJson('/historical/cutoff', {}, options)
+      const answer = await this.#parts.http.getJson('/historical/cutoff', {}, options)
       const text = isRecord(answer) ? answer.trades_created_ts : undefined
       const cutoffMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
       return Number.isNaN(cutoffMs) ? range.fromMs : timeMs(Math.max(range.fromMs, cutoffMs))
     } catch {
-      this.#counters.trouble('historical_cutoff')
+      this.#parts.counters.trouble('historical_cutoff')
       return range.fromMs
     }
   }

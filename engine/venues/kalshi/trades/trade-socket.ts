@@ -29,7 +29,6 @@ interface TradeSocketHooks {
   readonly fetchNewestTradeMs: () => Promise<TimeMs | null>
 }
 
-/** Connection 0 of the venue. */
 export class TradeSocket extends KalshiSocket {
   readonly #hooks: TradeSocketHooks
   readonly #report: ReturnType<typeof feedReporter>

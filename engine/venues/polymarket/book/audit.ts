@@ -19,7 +19,6 @@ interface AuditParts {
   readonly onContradicted: (track: MarketTrack) => void
 }
 
-/** Maximum tokens per POST. */
 const BOOKS_PER_CALL = 100
 const AUDITED_BUSY = 10
 const AUDITED_ROUND_ROBIN = 10
@@ -83,7 +82,6 @@ export class BookAudit {
     return chosen
   }
 
-  /** Returns the markets whose stream is certainly behind REST. */
   async behind(tracks: readonly MarketTrack[], signal: AbortSignal): Promise<MarketTrack[]> {
     const first = await this.books(tracks, signal)
     const suspects = tracks.filter((track) => {
@@ -168,7 +166,6 @@ function isBehind(
   return one.timestamp === two.timestamp && summary.venueTimeMs > track.lastTimeMs
 }
 
-/** Returns true if the best prices of either side of the comparison are unknown. */
 function hasSameTop(track: MarketTrack, top: MarketTrack['top']): boolean {
   if (track.top === null || top === null) return true
   return track.top.bid === top.bid && track.top.ask === top.ask

@@ -83,7 +83,6 @@ export class BookConnections {
     return this.#connections.size
   }
 
-  /** Number of connections that have delivered data since they opened. */
   get deliveringCount(): number {
     let count = 0
     for (const { socket } of this.#connections.values()) if (socket.isDelivering) count += 1
@@ -114,7 +113,6 @@ export class BookConnections {
     await Promise.all(connections.map(({ socket }) => socket.stop()))
   }
 
-  /** Stops reading from all sockets while `isPaused` is true. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused
     for (const { socket } of this.#connections.values()) socket.pause(isPaused)
@@ -145,7 +143,6 @@ export class BookConnections {
     }
   }
 
-  /** Unsubscribes the markets. A socket without markets is closed. */
   remove(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
       for (const track of list) connection.tracks.delete(track)
@@ -262,7 +259,6 @@ export class BookConnections {
     this.#report('feedDown', connection, reason, connection.lostSinceMs)
   }
 
-  /** Emits one event for all markets of a connection. */
   #report(kind: 'feedUp' | 'feedDown', of: BookConnection, reason: string, sinceMs: TimeMs | null) {
     const { emit, venue } = this.#parts
     const outcomes = Array.from(of.tracks, (track) => track.first)

@@ -12,7 +12,6 @@ import {
 } from '../../../units.ts'
 import type { BookMessage, PriceChangeEntry, WireLevel } from '../messages.ts'
 
-/** Parsed levels of one side of a book, and its best price. */
 interface ReadLevels {
   readonly levels: Level[]
   readonly best: PriceMicros | null

@@ -51,7 +51,6 @@ export class MarketTrack {
     this.closeAtMs = market.closeAtMs
   }
 
-  /** Records the stream's position after a book message. */
   note(message: {
     readonly venueTimeMs: TimeMs
     readonly hash: string | null

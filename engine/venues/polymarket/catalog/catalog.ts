@@ -102,7 +102,6 @@ export class PolymarketCatalog implements VenueCatalog {
     if (!isRead) await this.#plannedPages(give, signal)
   }
 
-  /** Closed events whose planned end is recent. */
   #plannedPages(onEvents: (events: readonly Json[]) => unknown, signal: AbortSignal) {
     const planned = { closed: true, end_date_min: formatTime(this.#oldestMs()) }
     return this.#eventPages(planned, onEvents, signal)
@@ -305,7 +304,6 @@ function formsOf(id: NativeMarketId): readonly string[] {
   return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }
 
-/** A descending sort order of Gamma's events. */
 interface EventOrder {
   readonly name: string
   /** The event's sort key; null if unknown. */
@@ -335,7 +333,6 @@ class NewestFirst {
   #lastMs = Number.POSITIVE_INFINITY
   #untimedPageCount = 0
   isOrdered = true
-  /** Whether a page had an event. */
   hasBegun = false
   pageCount = 0
 
@@ -367,7 +364,6 @@ class NewestFirst {
   }
 }
 
-/** Time of the latest change of an event or of one of its markets. */
 function latestChangeMs(event: Json): TimeMs | null {
   let latestMs = changedAtMs(event)
   for (const market of Array.isArray(event.markets) ? event.markets : []) {

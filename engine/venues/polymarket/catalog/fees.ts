@@ -34,7 +34,6 @@ const FREE_TYPE = 'zero_fees'
 /** The highest documented rate is 0.25. A rate above twice that is in another unit, such as percent. */
 const RATE_MAX_MICROS = MICROS / 2
 
-/** Field names of a fee schedule in one source. */
 interface Names {
   readonly rate: string
   readonly exponent: string
@@ -121,7 +120,6 @@ function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeM
   }
 }
 
-/** Trading terms of a market. */
 interface Terms {
   readonly fees: MarketFees
   readonly orderSizeMin: SizeMicros | null
@@ -194,7 +192,6 @@ export class PolymarketFees {
     }
   }
 
-  /** Records unreadable fees from a source other than Gamma. */
   #noteUnread(market: NativeMarketId, { now }: MarketFees): void {
     if (now.kind !== 'unknown' || now.source === null) return
     this.#parts.counters.drift.note('fees.unreadable', now.source, market)

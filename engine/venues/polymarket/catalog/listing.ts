@@ -98,7 +98,6 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   }
 }
 
-/** Reads an event row, with or without its markets. */
 export function readEvent(row: unknown): ReadEvent | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const slug = textOf(row.slug)
@@ -136,7 +135,6 @@ function winnerAmong(row: Json): number | null {
   return isOneGroup && markets.length > 1 ? markets.length : null
 }
 
-/** The event in a market row; null if it has none. */
 export function nestedEvent(row: Json): Json | null {
   const event = Array.isArray(row.events) ? row.events[0] : null
   return isRecord(event) ? event : null
@@ -161,7 +159,6 @@ export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   return group
 }
 
-/** Time of the row's last change; null if absent. */
 export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
@@ -179,7 +176,6 @@ export function closedAtMs(row: Json): TimeMs | null {
   return timeOf(row.closedTime)
 }
 
-/** Planned end of a market or an event; null if absent. */
 export function plannedEndMs(row: Json): TimeMs | null {
   return timeOf(row.endDate)
 }
@@ -222,7 +218,6 @@ function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus 
   return isTrading ? 'open' : 'closed'
 }
 
-/** The resolution state in a row; null if absent. */
 function resolutionOf(row: Json): ResolutionStatus | null {
   const uma = umaStatusOf(row)
   const statedStatus = row.resolutionStatus
@@ -246,7 +241,6 @@ function umaStatusOf(row: Json): string | null {
 
 const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-/** Whether the row's prices are 1 and 0. */
 function hasWinner(row: Json): boolean {
   const payout = settlementOf(row)
   return payout !== null && payout !== PRICE_HALF

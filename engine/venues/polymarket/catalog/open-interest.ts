@@ -24,9 +24,7 @@ const AFTER_FAILURE_MS = 30_000
 
 interface OpenMarket {
   volume: number
-  /** Monotonic time of the last request; null before the first. */
   requestedMs: number | null
-  /** Last value from the venue; null if there is none. */
   stated: SizeMicros | null
   /** The last response was the first to report an open interest of zero. */
   wasZero: boolean

@@ -25,12 +25,10 @@ const FINE_LEAD_S = 3_600
 const SECONDS_MAX = 4_102_444_800
 
 export class PolymarketPastPrices implements VenuePastPrices {
-  readonly #clob: HttpClient
-  readonly #counters: VenueCounters
+  readonly #parts: PastPricesParts
 
   constructor(parts: PastPricesParts) {
-    this.#clob = parts.clob
-    this.#counters = parts.counters
+    this.#parts = parts
   }
 
   /** See VenuePastPrices.read. Sends one request, and a second if the range is empty in the finer steps. */
@@ -59,8 +57,9 @@ export class PolymarketPastPrices implements VenuePastPrices {
     const points: PastPoint[] = []
     for (const row of rows) {
       const point = readPoint(row)
-      if (point === null) this.#counters.rejected('bad_price_point', JSON.stringify(row) ?? '')
-      else if (point.timeMs > range.toMs) this.#counters.ignored('price_point_outside')
+      if (point === null)
+        this.#parts.counters.rejected('bad_price_point', JSON.stringify(row) ?? '')
+      else if (point.timeMs > range.toMs) this.#parts.counters.ignored('price_point_outside')
       else points.push(point)
     }
     return pointsFrom(range.fromMs, points)
@@ -70,7 +69,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
     query: Readonly<Record<string, string | number>>,
     signal: AbortSignal,
   ): Promise<readonly unknown[]> {
-    const answer = await getIfFound(this.#clob, '/prices-history', query, signal)
+    const answer = await getIfFound(this.#parts.clob, '/prices-history', query, signal)
     return answer === undefined ? [] : listIn(answer, 'history', 'prices')
   }
 }

@@ -37,16 +37,13 @@ const DEAD_AFTER_MS = 30_000
 const OVERLAP_MS = 5_000
 /** Minimum interval between reconnects while the stream counts as ended. */
 const RECONNECT_EVERY_MS = 300_000
-/** Interval at which counts of frames are compared. */
 const COUNTED_MS = 60_000
 /** Number of frames of one kind per interval, without one of another kind, that counts as drift. */
 const ONE_SIDED_MIN = 20
-/** Interval at which unnamed rows are classified. */
 const DECIDED_EVERY_MS = 250
 /** Minimum interval between gaps that the stream reports. Gaps within it are merged, with the earliest start. */
 const GAPS_APART_MS = 60_000
 
-/** The socket of the activity stream, and its outages. */
 export class ActivityFeed {
   readonly #parts: ActivityParts
   readonly #socket: SocketFeed

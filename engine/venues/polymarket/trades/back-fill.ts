@@ -54,7 +54,6 @@ export class BackFill {
     this.#parts = parts
   }
 
-  /** Emits the range's trades, oldest first. Rejects with FetchError. */
   async fetch(range: TradesRange): Promise<TradesRead> {
     const { clock, walk, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS

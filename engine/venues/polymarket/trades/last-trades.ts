@@ -46,9 +46,7 @@ interface Transaction {
   rows: readonly HeldRow[]
   /** Rows of its wallets that arrived while a row was waiting. */
   parts: readonly TradeRow[]
-  /** Monotonic time of the first message or row. */
   readonly sinceMs: number
-  /** Receive time of the first waiting fill. */
   receivedAtMs: TimeMs
   /** Monotonic time at which waiting items are emitted unchanged. */
   dueAtMs: number
@@ -165,7 +163,6 @@ export class LastTrades {
     this.#waiting.add(transaction)
   }
 
-  /** The transaction's first trade on the market channel; null if unknown. */
   tradeOf(txHash: string): LastTrade | null {
     return this.#transactions.get(txHash)?.trades[0] ?? null
   }
@@ -200,7 +197,6 @@ export class LastTrades {
     }
   }
 
-  /** Removes a transaction that the ledger has, or that is complete. */
   #remove(transaction: Transaction): void {
     if (!this.#transactions.delete(transaction.hash)) return
     this.#fillCount -= transaction.trades.length
@@ -253,7 +249,6 @@ export class LastTrades {
     if (rows.every(isComplete)) this.#settle(transaction)
   }
 
-  /** Emits the waiting rows with the fills that are known. */
   #settle(transaction: Transaction): void {
     this.#remove(transaction)
     const { rows } = transaction
@@ -299,7 +294,6 @@ export class LastTrades {
     this.#change('activity', 'the activity stream is back', sinceMs)
   }
 
-  /** Called when the venue refuses the stream's topic. */
   refused(): void {
     if (this.#source === 'activity') this.#end('the topic is refused')
   }
@@ -346,7 +340,6 @@ export class LastTrades {
     else onNoRows(NAME)
   }
 
-  /** Number of transactions whose row is overdue. */
   #unanswered(nowMs: number): number {
     let count = this.#unansweredCount
     for (const { dueAtMs } of this.#waiting) {

@@ -24,7 +24,6 @@ interface TradeFeedParts {
   readonly noDataAfterMs: number
   /** Whether the market channel currently sends this token's fills. */
   readonly isStreamed: (token: string) => boolean
-  /** Aborts all running back-fills. */
   readonly signal: AbortSignal
 }
 

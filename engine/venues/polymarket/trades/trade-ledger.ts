@@ -43,7 +43,6 @@ export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 /** No market has had as many contracts, so a larger number is in another unit. */
 export const SIZE_MAX_MICROS = 100_000_000 * MICROS
 
-/** Converts a wire row, or returns the reason why it is invalid. */
 export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const price = roundPrice(Number(row.price))
   if (price === null) return 'trade_price'
@@ -72,7 +71,6 @@ type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
 /** Key prefix. Rows that differ only in price and size share it. */
 const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
-/** A row, and the number of equal rows before it. */
 interface NumberedRow {
   readonly row: TradeRow
   readonly n: number
@@ -173,18 +171,11 @@ export class TradeLedger {
   readonly #transactions = new Generations<Transaction>(TRANSACTIONS_PER_GENERATION)
   /** Transactions with participants but no fill yet, oldest first. When full, the oldest is dropped. */
   readonly #orphans = new Map<string, Transaction>()
-  #newestTradeMs = 0
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
   }
 
-  /** Venue time of the newest trade on the stream; 0 before the first. */
-  get newestTradeMs(): number {
-    return this.#newestTradeMs
-  }
-
-  /** Whether a row with this key was emitted. */
   isEmitted(row: TradeRow): boolean {
     const [existing = row] = this.withExistingKeys([row])
     return (this.#keys.get(existing.key)?.emitted ?? 0) > 0
@@ -193,7 +184,6 @@ export class TradeLedger {
   /** Adds an `orders_matched`. The first row of a key is emitted; a further one may be a repeat. */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.withExistingKeys([given])
-    if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
     const count = this.#count(row.key)
     count.streamed += 1
     if (count.streamed > count.emitted) {
@@ -294,7 +284,6 @@ export class TradeLedger {
     return true
   }
 
-  /** Emits a row as its fills, or as one trade. */
   #emitRow(numbered: NumberedRow, source: TradeEvent['source'], receivedAtMs: TimeMs): void {
     const { row, n } = numbered
     const { emit } = this.#parts

@@ -24,7 +24,6 @@ interface WalkParts {
   readonly suspectAnswers: SuspectAnswers
   readonly drift: DriftNotes
   readonly onRejected: (reason: TradeReason | 'bad_trade' | 'combo_trade', row: unknown) => void
-  /** Called when a walk stopped before it reached its start. */
   readonly onCut: (pages: number) => void
 }
 
@@ -35,7 +34,6 @@ export interface WalkRange {
   readonly toMs: TimeMs
   /** Number of earlier attempts. Each has another page size, and so a URL without a cached copy. */
   readonly attempt?: number
-  /** Rows per page. */
   readonly rowsMax?: number
   /** false: includes makers' rows, one per order. */
   readonly isTakerOnly?: boolean
@@ -59,7 +57,6 @@ const BLOCK_MS = 5_000
 const PAGES_MAX = 2_160
 /** Maximum cached cursors of the whole venue, newest first, about 300 bytes each. */
 const POSITIONS_MAX = 4_096
-/** Number of different page sizes, and so of different URLs. */
 const SIZES = 50
 
 /** A cursor. The rows after it are of this second or older. */
@@ -76,7 +73,6 @@ interface WalkState {
   pages: number
 }
 
-/** Reads ranges of trades. Concurrent calls are allowed. */
 export class TradeWalk {
   readonly #parts: WalkParts
   /** Newest first. A cursor is valid only with the filters of its list. */
@@ -115,7 +111,6 @@ export class TradeWalk {
     }
   }
 
-  /** Walks again with another URL and returns the better result. */
   async #walkAgain(range: WalkRange, first: WalkState, signal: AbortSignal): Promise<WalkState> {
     const again = await this.#walk({ ...range, attempt: (range.attempt ?? 0) + 1 }, null, signal)
     if (again.newest < first.newest) return first

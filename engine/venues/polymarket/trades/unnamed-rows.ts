@@ -4,7 +4,6 @@ import type { TimeMs } from '../../../units.ts'
 import type { WireTrade } from '../messages.ts'
 import type { LastTrade, TradeRow } from './trade-ledger.ts'
 
-/** A row from a frame without a type. */
 export interface UnnamedRow {
   readonly row: TradeRow
   readonly wire: WireTrade
@@ -20,7 +19,6 @@ export interface DecidedRows {
 const HELD_MS = 1_000
 /** Maximum transactions held. When full, the oldest is classified at once. */
 const TRANSACTIONS_MAX = 4_096
-/** Maximum rows per transaction; further ones are dropped. */
 const ROWS_MAX = 256
 
 export class UnnamedRows {

@@ -102,12 +102,10 @@ export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole):
   }
 }
 
-/** Fields that only the Data API has. */
 interface Paid {
   readonly usdcSize?: unknown
 }
 
-/** Converts the v2 row to the stream's format and reuses the stream's checks. */
 function readFill(wire: Json): ReadRow {
   const fill: Json = {
     proxyWallet: wire.proxy_wallet,

@@ -3,7 +3,6 @@
 import { usdMicros } from '../../../units.ts'
 import { compareEvents, type WalletEvent } from '../../../wallet.ts'
 
-/** An event, and for a fill its key in the list of takers. */
 export interface FoundEvent {
   readonly event: WalletEvent
   readonly key: string | null

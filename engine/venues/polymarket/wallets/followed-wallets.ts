@@ -11,7 +11,6 @@ import { fillOf, isComboId } from './activity-rows.ts'
 
 interface FollowedWalletsParts {
   readonly counters: VenueCounters
-  /** The role of a row's wallet, as far as it is known. */
   readonly roleOf: (row: TradeRow) => WalletRole
 }
 

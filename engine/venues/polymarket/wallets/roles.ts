@@ -12,7 +12,6 @@ interface RolesRequest {
   /** Unix seconds, both inclusive. */
   readonly startS: number
   readonly endS: number
-  /** Keys of the fills, from roleKey. */
   readonly keys: ReadonlySet<string>
 }
 

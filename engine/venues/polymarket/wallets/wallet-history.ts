@@ -252,7 +252,6 @@ class HistoryReader {
     return new SuspectAnswerError('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
   }
 
-  /** Whether the first page of a walk contains the last known event. */
   #provesLast(rows: readonly TimedRow[]): boolean {
     const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
     if (isSeen) this.#lastS = null
