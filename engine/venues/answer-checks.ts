@@ -40,34 +40,31 @@ export class SuspectAnswerError extends Error {
   }
 }
 
+interface SuspectAnswersParts {
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly venue: string
+  readonly drift?: DriftNotes
+}
+
 /** Counts a venue's suspect responses by kind and reason, and logs the first few of each. */
 export class SuspectAnswers {
-  readonly #metrics: Metrics
-  readonly #log: Log
-  readonly #venue: string
-  readonly #drift: DriftNotes | null
+  readonly #parts: SuspectAnswersParts
   readonly #sampler = new LogSampler()
 
-  constructor(parts: {
-    readonly metrics: Metrics
-    readonly log: Log
-    readonly venue: string
-    readonly drift?: DriftNotes
-  }) {
-    this.#metrics = parts.metrics
-    this.#log = parts.log
-    this.#venue = parts.venue
-    this.#drift = parts.drift ?? null
+  constructor(parts: SuspectAnswersParts) {
+    this.#parts = parts
   }
 
   note({ kind, reason, message }: SuspectAnswerError, times = 1): void {
-    const labels = { venue: this.#venue, kind, reason }
+    const { metrics, log, venue, drift } = this.#parts
+    const labels = { venue, kind, reason }
     const help = 'Answers of a venue that were not accepted.'
-    this.#metrics.count('venue_answers_doubted_total', help, labels).inc(times)
+    metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
-    if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not accepted')
+    if (isWritten) log.warn({ kind, reason, count, detail: message }, 'answer not accepted')
     // Missing rows may be temporary and are not drift. A changed shape is permanent.
-    if (SHAPE_REASONS.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
+    if (SHAPE_REASONS.has(reason)) drift?.note('answer', `${kind} ${reason}`, message)
   }
 }
 

@@ -68,16 +68,11 @@ export class VenueCounters {
   }
 
   #count(name: string, help: string, label: 'kind' | 'reason', value: string): Count {
-    let series = this.#counts.get(name)
-    if (series === undefined) {
-      series = new Map<string, Count>()
-      this.#counts.set(name, series)
-    }
-    let count = series.get(value)
-    if (count === undefined) {
-      count = this.#metrics.count(name, help, { venue: this.#venue, [label]: value })
-      series.set(value, count)
-    }
+    const series = this.#counts.get(name) ?? new Map<string, Count>()
+    const existing = series.get(value)
+    if (existing !== undefined) return existing
+    const count = this.#metrics.count(name, help, { venue: this.#venue, [label]: value })
+    this.#counts.set(name, series.set(value, count))
     return count
   }
 }

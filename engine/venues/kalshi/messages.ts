@@ -10,6 +10,11 @@ interface Sequenced {
   readonly seq: number
 }
 
+interface MaybeSequenced {
+  readonly sid: number | null
+  readonly seq: number | null
+}
+
 /** The complete book of a market: bids for Yes and bids for No. The wire message omits an empty side. */
 export interface OrderbookSnapshot extends Sequenced {
   readonly kind: 'orderbookSnapshot'
@@ -91,16 +96,14 @@ export interface FeeTerms {
 }
 
 /** A fee override of an event, on the lifecycle subscription. null: the series' terms apply. */
-export interface FeeMessage {
+export interface FeeMessage extends MaybeSequenced {
   readonly kind: 'fee'
-  readonly sid: number | null
-  readonly seq: number | null
   readonly event: string
   readonly terms: FeeTerms
 }
 
 /** A message with a sequence number that is not used: events, and unknown kinds. */
-export interface UnreadMessage {
+export interface UnreadMessage extends MaybeSequenced {
   readonly kind: 'unread'
   readonly name: string
   /** An unknown state change of a market; null if this kind of message has none. */
@@ -108,8 +111,6 @@ export interface UnreadMessage {
   /** The market of the state change, or the market whose book the message may concern. */
   readonly ticker: string | null
   readonly isOfBook: boolean
-  readonly sid: number | null
-  readonly seq: number | null
 }
 
 interface SubscribedReply {
@@ -120,26 +121,15 @@ interface SubscribedReply {
 }
 
 /** Success. `sid` and `seq` are absent if the command is not about one subscription. */
-interface OkReply {
-  readonly kind: 'ok'
+interface PlainReply extends MaybeSequenced {
+  readonly kind: 'ok' | 'unsubscribed'
   readonly commandId: number
-  readonly sid: number | null
-  readonly seq: number | null
 }
 
-interface UnsubscribedReply {
-  readonly kind: 'unsubscribed'
-  readonly commandId: number
-  readonly sid: number | null
-  readonly seq: number | null
-}
-
-export interface ErrorReply {
+export interface ErrorReply extends MaybeSequenced {
   readonly kind: 'error'
   /** 0 if unsolicited. */
   readonly commandId: number
-  readonly sid: number | null
-  readonly seq: number | null
   readonly code: number
   readonly text: string
   readonly ticker: string | null
@@ -151,5 +141,5 @@ export type DataMessage =
   | TradeMessage
   | TickerMessage
   | LifecycleMessage
-export type Reply = SubscribedReply | OkReply | UnsubscribedReply | ErrorReply
+export type Reply = SubscribedReply | PlainReply | ErrorReply
 export type KalshiMessage = DataMessage | Reply | FeeMessage | UnreadMessage
