@@ -1,6 +1,7 @@
 // Combo tickers start with KXMVE. Since September 2026 some are only recognizable by `mve_collection_ticker`.
 
 import { isRecord } from '../../json-record.ts'
+import { Generations } from '../generations.ts'
 import { idOf } from './parse.ts'
 
 const PREFIX = 'KXMVE'
@@ -18,22 +19,16 @@ export function isComboRow(row: Readonly<Record<string, unknown>>): boolean {
 }
 
 export class Combos {
-  #newer = new Set<string>()
-  #older = new Set<string>()
+  readonly #tickers = new Generations<true>(TICKERS_MAX / 2)
 
   has(ticker: string): boolean {
-    return isNamedCombo(ticker) || this.#newer.has(ticker) || this.#older.has(ticker)
+    return isNamedCombo(ticker) || this.#tickers.get(ticker) === true
   }
 
   /** Records the ticker of a rejected row. Tickers with the prefix are not stored. */
   note(row: unknown): string | null {
     const ticker = isRecord(row) && isComboRow(row) ? idOf(row.ticker) : null
-    if (ticker === null || this.has(ticker)) return ticker
-    if (this.#newer.size >= TICKERS_MAX / 2) {
-      this.#older = this.#newer
-      this.#newer = new Set()
-    }
-    this.#newer.add(ticker)
+    if (ticker !== null && !this.has(ticker)) this.#tickers.set(ticker, true)
     return ticker
   }
 }

@@ -1,10 +1,9 @@
 // Kalshi's live feed with an API key. polling.ts is the feed without a key.
 
-import type { TradeEvent, VenueEvent } from '../../events.ts'
+import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { addTo } from '../../grouping.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
-import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type {
   FeedHealth,
@@ -142,18 +141,9 @@ export class KalshiFeed implements VenueFeed {
     for (const { socket } of this.#bookSockets) socket.reconnect(reason)
   }
 
-  async fetchTrades(range: TradesRange): Promise<TradesRead> {
-    const { market, ...rest } = range
-    const { signal } = this.#stopping
-    const { trades, ...read } = await this.#parts.trades.fetchRange(
-      { ...rest, ticker: market },
-      signal,
-    )
-    const emit = (trade: TradeEvent) => {
-      if (!signal.aborted) this.#parts.emit(trade)
-    }
-    await runInSlices(this.#parts.clock, forEachSliced(trades, emit))
-    return read
+  fetchTrades(range: TradesRange): Promise<TradesRead> {
+    const { trades, emit } = this.#parts
+    return trades.emitRange(range, emit, this.#stopping.signal)
   }
 
   health(): FeedHealth {

@@ -3,9 +3,9 @@
 
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
-import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
+import { Generations } from '../generations.ts'
 import { Poller } from '../poller.ts'
 import { type FrameTap, feedReporter } from '../socket-feed.ts'
 import type {
@@ -79,8 +79,7 @@ export class PollingFeed implements VenueFeed {
     books: { failures: 0, isUp: false, succeededAtMs: null },
     trades: { failures: 0, isUp: false, succeededAtMs: null },
   }
-  #ids = new Set<string>()
-  #olderIds = new Set<string>()
+  readonly #ids = new Generations<true>(IDS_MAX)
   #tradesFromMs: TimeMs
   #lastDataAtMs: TimeMs | null = null
   #read: Readable = 'all'
@@ -154,12 +153,9 @@ export class PollingFeed implements VenueFeed {
   /** No data is buffered between two polls. */
   reconnect(): void {}
 
-  async fetchTrades(range: TradesRange): Promise<TradesRead> {
-    const { market, ...rest } = range
-    const { trades, ...read } = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
-    const { clock, emit } = this.#parts
-    await runInSlices(clock, forEachSliced(trades, emit))
-    return read
+  fetchTrades(range: TradesRange): Promise<TradesRead> {
+    const { trades, emit } = this.#parts
+    return trades.emitRange(range, emit, this.#stopping.signal)
   }
 
   health(): FeedHealth {
@@ -211,7 +207,8 @@ export class PollingFeed implements VenueFeed {
     const answer = await trades.fetchRange(range, this.#stopping.signal)
     if (this.#stopping.signal.aborted) return 'answered'
     for (const trade of answer.trades) {
-      if (!this.#isNew(trade.nativeId)) continue
+      if (this.#ids.get(trade.nativeId) === true) continue
+      this.#ids.set(trade.nativeId, true)
       const ticker = tickerOf(trade.outcome)
       const hot = this.#hot.get(ticker)
       if (hot !== undefined) hot.tradedAtMs = nowMs
@@ -303,16 +300,6 @@ export class PollingFeed implements VenueFeed {
   #roundMs(): number {
     const underWayMs = this.#parts.clock.monotonicMs() - this.#round.beganAtMs
     return this.#ring.length === 0 ? 0 : Math.max(this.#round.lastMs, underWayMs)
-  }
-
-  #isNew(id: string): boolean {
-    if (this.#ids.has(id) || this.#olderIds.has(id)) return false
-    if (this.#ids.size >= IDS_MAX) {
-      this.#olderIds = this.#ids
-      this.#ids = new Set()
-    }
-    this.#ids.add(id)
-    return true
   }
 
   #noteSuccess(stream: PolledStream): void {

@@ -5,11 +5,11 @@ import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
 import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
+import { forEachSliced, runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import { listIn, reachesBack, SuspectAnswerError, type SuspectReason } from '../../answer-checks.ts'
 import type { FrameTap } from '../../socket-feed.ts'
-import type { TradesRead } from '../../venue.ts'
+import type { TradesRange, TradesRead } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { pagesIn, parseTradeRow } from '../catalog/rest-rows.ts'
 import type { Combos } from '../combos.ts'
@@ -68,6 +68,20 @@ export class TradeReader {
 
   constructor(parts: ReaderParts) {
     this.#parts = parts
+  }
+
+  /** Emits a range's trades, oldest first, until `signal` aborts; see VenueFeed.fetchTrades. */
+  async emitRange(
+    { market, ...range }: TradesRange,
+    emit: (trade: TradeEvent) => void,
+    signal: AbortSignal,
+  ): Promise<TradesRead> {
+    const { trades, ...read } = await this.fetchRange({ ...range, ticker: market }, signal)
+    const emitOne = (trade: TradeEvent) => {
+      if (!signal.aborted) emit(trade)
+    }
+    await runInSlices(this.#parts.clock, forEachSliced(trades, emitOne))
+    return read
   }
 
   /** Rejects with FetchError or SuspectAnswerError if the venue does not return the range. */

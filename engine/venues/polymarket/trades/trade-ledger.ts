@@ -14,6 +14,7 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
+import { Generations } from '../../generations.ts'
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
@@ -376,31 +377,4 @@ const TIME_HIGH_S = 4_102_444_800
 function isNear(one: RowIdentity, row: TradeRow): boolean {
   const isClose = Math.abs(one.size - row.size) <= NEAR && Math.abs(one.price - row.price) <= NEAR
   return isClose && one.key.startsWith([...keyStart(row), ''].join('-'))
-}
-
-/** A bounded map with two generations. Reading a value moves it to the young generation. */
-class Generations<Value> {
-  readonly #countMax: number
-  #young = new Map<string, Value>()
-  #old = new Map<string, Value>()
-
-  constructor(countMax: number) {
-    this.#countMax = countMax
-  }
-
-  get(key: string): Value | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    if (old !== undefined) this.set(key, old)
-    return old
-  }
-
-  set(key: string, value: Value): void {
-    if (this.#young.size >= this.#countMax) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(key, value)
-  }
 }
