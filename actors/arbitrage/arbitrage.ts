@@ -1,6 +1,6 @@
-// Finds open opportunities: baskets of outcomes that earn after depth and fees. A change of best prices, or of a book
-// with a price gap, checks the baskets of its market at the end of the event-loop tick. Every open opportunity is also
-// rechecked four times a second in slices of a tenth, because books age and fees change without a message.
+// Finds open opportunities. A change of best prices, or of a book with a price gap, checks the baskets of its market at
+// the end of the event-loop tick. Every open opportunity is also rechecked four times a second in slices of a tenth,
+// because books age and fees change without a message.
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

@@ -1,6 +1,5 @@
-// Operator overrides of pairs: confirmed or rejected. Stored by the venues' own ids, so that an override survives the
-// removal and return of a market. Also overrides of families of markets, by pattern. A market is confirmed with at most
-// one other. Bounded by OVERRIDES_MAX and FAMILIES_MAX.
+// Operator overrides of pairs and of families of markets: confirmed or rejected. Stored by the venues' own ids, so that
+// an override survives the removal and return of a market.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -1,6 +1,5 @@
-// Schedules matching: changed markets for the thread, partner searches, and results. Changes are sent in batches and
-// matched at once. A full rematch runs in the background behind them. Only open markets and those about to open are
-// matched.
+// Schedules matching: changed markets for the thread, partner searches, and results. A full rematch runs in the
+// background behind changes.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

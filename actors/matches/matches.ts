@@ -1,6 +1,5 @@
-// The current pairs of identical or related markets with their scores, in memory. The matcher adds and removes pairs;
-// readers look up a pair, a matched market, or pages of pairs. Matched markets are pairs of high confidence whose first
-// outcomes have the same meaning.
+// The current pairs of markets with their scores. Matched markets are pairs of high confidence whose first outcomes
+// have the same meaning.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
-// Results of operator overrides of pairs. The command waits until the thread has checked both markets and returns the
-// new score. Bounded by WAITING_MAX and ANSWER_MS.
+// Results of operator overrides: a command waits until the thread has checked both markets. Bounded by WAITING_MAX
+// and ANSWER_MS.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'

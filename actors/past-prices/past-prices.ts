@@ -1,7 +1,5 @@
-// The price at any past time: from our ticks while the feed was live, else from the venue's history. The venue's
-// answers are cached by UTC day, so that each is requested once. The current day is fresh for a minute, so that a
-// polling client costs one request a minute. An empty answer is fresh for a minute, then twice as long each time, and
-// replaces no cached price.
+// The price at any past time: from our ticks while the feed was live, else from the venue's history, which is cached by
+// UTC day. An empty answer is fresh for a minute, then twice as long each time, and replaces no cached price.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'

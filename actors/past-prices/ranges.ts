@@ -1,6 +1,5 @@
-// Prices of a range for charts: from the venue's history, one window at a time, newest first, in steps that fit the
-// requested candles. A range is fresh for a minute, so that reopening a chart costs no request. The newest ranges are
-// cached in memory. An empty or shorter answer removes no cached price.
+// Prices of a range for charts, from the venue's history in windows, newest first. A range is fresh for a minute. An
+// empty or shorter answer removes no cached price.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'

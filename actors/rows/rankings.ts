@@ -1,7 +1,5 @@
-// Ranked lists of markets, events and matches, selected at one moment and cached while clients page through them. A
-// client that pages to the end sees every row of that moment once. Each filter is selected at most every 5 s and shared
-// by all clients. Rankings expire after 5 minutes; together they take at most 64 MiB, beyond which the oldest are
-// evicted.
+// Ranked lists, selected at one moment and cached while clients page through them. Each filter is selected at most
+// every 5 s and shared by all clients. Rankings expire after 5 minutes, or beyond 64 MiB in total, the oldest first.
 
 import type { Clock } from '../../engine/clock.ts'
 

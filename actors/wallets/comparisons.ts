@@ -1,6 +1,5 @@
-// Compares our positions of a wallet with the venue's count, some time after a sync. Differences are logged and stored
-// for operators, and decide whether the sums are trusted. Markets with unsettled events are excluded, because the
-// venue's two answers may not agree there either. Different sizes count only if they persist after another sync.
+// Compares our positions of a wallet with the venue's count. Markets with unsettled events are excluded, because the
+// venue's two answers may not agree there. Different sizes count only if they persist after another sync.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'

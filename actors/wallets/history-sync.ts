@@ -1,7 +1,5 @@
-// One sync of a wallet's history from the venue. Settled events are appended to the ledger in blocks as they arrive;
-// the others are returned. A sync may end early without loss: the next one continues after the ledger. A shown event
-// that the venue's answer lacks is awaited, and settled with the others after WAITED_MS: an answer never removes an
-// event.
+// One sync of a wallet's history. Settled events are appended to the ledger as they arrive; the others are returned. A
+// shown event that the venue's answer lacks is awaited, and settled with the others after WAITED_MS.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'

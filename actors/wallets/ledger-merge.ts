@@ -1,6 +1,5 @@
-// Merges a wallet's ledger with the venue's full history, read from the beginning. Adds events that the ledger lacks,
-// retains events that the venue lacks, and takes the venue's version of common events unless it has fewer fields.
-// Writes the result beside the ledger in time slices, and replaces the ledger only when the result is complete.
+// Merges a wallet's ledger with the venue's full history: adds events that the ledger lacks, retains events that the
+// venue lacks, and takes the venue's version of common events unless it has fewer fields.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'

@@ -1,6 +1,5 @@
-// Learns the market facts that a wallet's PnlState requires, in time slices: facts of the markets in events, groups of
-// converted markets, and new resolutions. What the venue's answer lacks is requested again later. All reject if
-// `signal` aborts, and with what `events` throws.
+// Learns the market facts that a wallet's PnlState requires, in time slices. What the venue's answer lacks is requested
+// again later. All functions reject if `signal` aborts, and with what `events` throws.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'

@@ -1,6 +1,5 @@
-// Finds trades of wallets in our own log, for wallets of which the venue's history has nothing or less than before. The
-// log has no index by wallet, so it is searched backwards, trades first, then whales. One search serves all waiting
-// wallets, in time slices and up to a bound.
+// Finds trades of wallets in our own log, for wallets that the venue does not know or no longer lists. The log has no
+// index by wallet: one search backwards, up to a bound, serves all waiting wallets.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'

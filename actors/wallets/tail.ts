@@ -1,6 +1,5 @@
-// A wallet's events after its ledger: those of the last sync, and shown events that no sync contains (live fills, and
-// events of an earlier venue answer). While there are such events, the wallet shows more than the venue's answer. The
-// tail is stored, so that neither a venue's data loss nor a restart loses events.
+// A wallet's events after its ledger: those of the last sync, and shown events that no sync contains. They are stored,
+// so that neither a venue's data loss nor a restart loses events.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'

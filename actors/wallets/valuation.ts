@@ -1,5 +1,4 @@
-// The current view of one wallet: its PnlState valued at current prices. Many positions are valued in time slices
-// before the view is returned, and cached briefly for repeated requests.
+// The view of one wallet: its PnlState valued at current prices in time slices, and cached briefly.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

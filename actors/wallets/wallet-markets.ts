@@ -1,6 +1,5 @@
 // Market names and facts for the wallet rules, from the catalogue, else from storage, else from the venue. The group of
-// a converted market is always the venue's answer. The catalogue removes markets that were settled long ago, and a
-// conversion divided over a part of its group would be wrong.
+// a converted market is always the venue's answer: the catalogue removes markets that were settled long ago.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'

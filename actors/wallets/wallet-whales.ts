@@ -1,5 +1,4 @@
-// Time of each wallet's last whale row, for thirty days: loaded from the table of whales at startup in small parts, and
-// updated from then on.
+// Time of each wallet's last whale row, for thirty days.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'

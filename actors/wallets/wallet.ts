@@ -1,6 +1,5 @@
 // One requested wallet: its ledger, a PnlState of the settled events, and a copy of it with the unsettled events, which
-// is shown. At most one sync runs at a time. Between syncs live fills are shown immediately; the next sync replaces
-// them.
+// is shown.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,5 +1,4 @@
-// All wallets: finds the wallet of an address, schedules syncs, chooses which wallets are in memory and followed, and
-// ranks them. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a sync, which
+// All wallets. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a sync, which
 // all requests for the wallet share and which continues in any case.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'

@@ -1,6 +1,4 @@
-// Groups fills from the table of trades: fills of the last minute of an ended run, fills that a full mailbox of the
-// whales actor rejected, and fills of an evicted group. Reads each market's time range in pieces, so that no message is
-// delayed.
+// Groups fills from the table of trades: of the last minute of an ended run, of a full mailbox, and of evicted groups.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

@@ -1,7 +1,5 @@
 // The actor of whale rows. Collects the fills of a transaction for 150 ms from the first. Stores rows of at least 1,000
-// dollars, and publishes those of at least 5,000 once each. Fills of an evicted group, or of one that a crash
-// interrupted, are read again from the table of trades (actors/whales/regroup.ts). A row is a function of the stored
-// fills, and its id is one of theirs.
+// dollars, and publishes those of at least 5,000 once each. A row is a function of the stored fills.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { Stamp, Trade, Update } from '../../engine/events.ts'

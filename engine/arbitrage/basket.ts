@@ -1,8 +1,5 @@
-// The profit from buying one contract of each of several outcomes of which a fixed number must win. The
-// best asks of every leg are taken level by level, while the next contract earns more than its fees. Of the
-// sizes that every venue accepts, the most profitable is bought. Integers only. A match of two venues is
-// two legs with one winner. The outcomes of an exclusive event are n legs with one winner, and their other
-// sides are n legs with n − 1 winners.
+// The profit from buying one contract of each of several outcomes of which a fixed number must win: two legs of a match
+// with one winner, or n outcomes of an exclusive event with one winner, or their other sides with n − 1 winners.
 
 import type { Level } from '../events.ts'
 import { exceedsFees, type FeeModel, type Fill, feeOfOrder } from '../market/fees.ts'

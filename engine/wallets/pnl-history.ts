@@ -1,6 +1,5 @@
-// Realised PnL, volume, payments and receipts of a wallet over time: one row of numbers per second with any
-// activity. A resolution that becomes known late inserts rows between others. These are buffered and merged
-// at the next read, so that ten thousand of them cost one pass.
+// Figures of a wallet over time: one row of numbers per second with any activity. Rows that a late resolution inserts
+// between others are buffered and merged at the next read, so that ten thousand of them cost one pass.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './wallet-figures.ts'

@@ -1,6 +1,5 @@
-// Compares the local figures of a wallet with the venue's own and lists the differences. The venue's
-// definitions are taken into account: it does not realise a loser until it is redeemed. It cuts averages to
-// four decimals, so derived values are accurate to a ten-thousandth of a dollar a contract.
+// Compares the local figures of a wallet with the venue's own. The venue does not realise a loser until it is redeemed.
+// It cuts averages to four decimals, so derived values are accurate to a ten-thousandth of a dollar a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { forEachSliced, type SlicedWork } from '../time-slices.ts'

@@ -1,6 +1,5 @@
-// Fees that takers paid in contracts, before 28 April 2026: a buyer received fewer contracts than the fill
-// states. In rows whose dollars exceed price × size, the size is already what arrived. For the other rows,
-// the rule of that time determines how many contracts were withheld.
+// Fees that takers paid in contracts, before 28 April 2026: a buyer received fewer contracts than the fill states. In
+// rows whose dollars exceed price × size, the size is already what arrived. The rule determines the other rows.
 
 import type { FeeCurve } from '../market/fees.ts'
 import { MICROS } from '../units.ts'
