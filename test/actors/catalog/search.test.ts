@@ -136,24 +136,6 @@ test('rebuilds a lost index from all texts while searches wait', async () => {
   assert.equal((await found('zebra')).length, 301)
 })
 
-test('resends all texts to a real thread that lost the index', async () => {
-  const thread = openSearchThread()
-  const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])
-  const { search, found } = bench(thread, texts)
-  try {
-    search.put(3, zebra, null)
-    assert.deepEqual(await found('zebra'), [3])
-    search.put(3, zebra, null)
-    assert.deepEqual(await found('zebra'), [3])
-    // Behind its owner's back the thread begins again.
-    const empty = { numbers: [], questions: [], events: [], words: [] }
-    await thread.run({ kind: 'change', seq: 1, texts: empty, removed: [] })
-    assert.deepEqual(await found('zebra'), [3])
-  } finally {
-    await search.close()
-  }
-})
-
 test('refuses the running search when the thread exits, then replaces the thread and rebuilds the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),

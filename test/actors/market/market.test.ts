@@ -290,31 +290,6 @@ test('publishes the price only when the price, its source or the best levels cha
   )
 })
 
-test('returns the tick for any past second, from memory and from disk', () => {
-  const { actor } = openMarket()
-  for (let second = 0; second < 5_000; second += 10) {
-    const atMs = timeMs(NOON + second * 1_000)
-    const price = 0.1 + (second % 700) / 1_000
-    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
-    actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
-  }
-  const after = timeMs(NOON + 5_000_000)
-  const requested = [0, 15, 1_234, 3_599, 3_600, 4_995]
-  const before = requested.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price)
-  assert.deepEqual(
-    before,
-    requested.map((second) => {
-      const tick = Math.floor(second / 10) * 10
-      return Math.round((0.1 + (tick % 700) / 1_000) * 1e6) + 5_000
-    }),
-  )
-  actor.tick(timeMs(after + marketIdleMsMax))
-  assert.deepEqual(
-    requested.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price),
-    before,
-  )
-})
-
 test('keeps the book, trades and price of a market while its actor is unloaded', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))

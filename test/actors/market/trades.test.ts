@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { MarketActor } from '../../../actors/market/market.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { outcomeId } from '../../../engine/ids.ts'
-import { marketIdleMsMax, tradeRingCount } from '../../../engine/limits.ts'
+import { marketIdleMsMax } from '../../../engine/limits.ts'
 import { type Bar, CANDLE_MS, vwapOf } from '../../../engine/market/candle.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { partId } from '../../../engine/trade-parts.ts'
@@ -102,59 +102,6 @@ test('writes bars in the same tick as their trade and restores them after a rest
   } finally {
     rmSync(dataDir, { recursive: true })
   }
-})
-
-test('reads each bar of an active market from disk at most once within a minute', () => {
-  const storage = openMemoryStorage()
-  const actor = openActor(storage)
-  let readCount = 0
-  const { get } = storage.bars
-  storage.bars.get = (...requested) => {
-    readCount += 1
-    return get.apply(storage.bars, requested)
-  }
-  for (let id = 0; id < 100; id += 1) {
-    actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id * 100) }))
-  }
-  assert.equal(readCount, 2, 'one of each size')
-})
-
-test('caches the newest trades while they are read and reloads them from the table after a pause', () => {
-  const storage = openMemoryStorage()
-  const actor = openActor(storage)
-  const { trades } = storage
-  let readCount = 0
-  const { range } = trades
-  trades.range = (...requested) => {
-    readCount += 1
-    return range.apply(trades, requested)
-  }
-  let id = 0
-  const take = (count: number) => {
-    for (const end = id + count; id < end; id += 1) {
-      actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id) }))
-    }
-  }
-  const newest = { fromMs: TIME_ZERO, toMs: timeMs(NOON + DAY_MS), after: null, limit: 5 } as const
-  const assertNewest = (readsMade: number, what: string) => {
-    const before = readCount
-    const page = actor.trades({ ...newest, order: 'desc' }).map(({ nativeId }) => nativeId)
-    assert.deepEqual(
-      page,
-      [1, 2, 3, 4, 5].map((age) => `t${id - age}`),
-      what,
-    )
-    assert.equal(readCount - before, readsMade, what)
-  }
-  take(3 * tradeRingCount)
-  assert.equal(readCount, 1, 'nothing is kept for nobody: the first trade looks for the last run’s')
-  assertNewest(1, 'the first look')
-  take(tradeRingCount - 1)
-  assertNewest(0, 'a look in time')
-  take(tradeRingCount - 1)
-  assertNewest(0, 'the look before it counts')
-  take(tradeRingCount)
-  assertNewest(1, 'nobody looked')
 })
 
 test('shows a trade’s taker among the newest trades once the row with the taker arrives', () => {

@@ -2,42 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TradeUpdate } from '../../../../engine/events.ts'
 import { outstandingWritesMax } from '../../../../engine/limits.ts'
 import { tradeTable } from '../../../../http/ws/channels/trades.ts'
 import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
-import { MessageRing } from '../../../../http/ws/resume/message-ring.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-
-test('caches the newest trades by offset and overwrites the oldest', () => {
-  const engine = new FakeEngine(new ManualClock())
-  const updates: TradeUpdate[] = []
-  engine.publisher.watch({
-    name: 'test',
-    onUpdate: (update) => void (update.kind === 'trade' && updates.push(update)),
-  })
-  const market = engine.add('one')
-  const ring = new MessageRing<TradeUpdate>(0, { capacity: 4 })
-  assert.equal(ring.oldest, 1)
-  assert.equal(ring.get(0), null)
-  for (let index = 0; index < 6; index += 1) {
-    market.trade()
-    const update = updates[index]
-    assert.ok(update !== undefined)
-    ring.push(update)
-  }
-  assert.equal(ring.newest, 6)
-  assert.equal(ring.oldest, 3)
-  assert.equal(ring.get(2), null)
-  assert.equal(ring.get(3)?.offset, 3)
-  assert.equal(ring.get(7), null)
-  const [first] = updates
-  assert.ok(first !== undefined)
-  ring.push({ ...first, offset: 9 })
-  assert.equal(ring.get(6), null, 'nothing before a hole can be replayed whole')
-  assert.equal(ring.get(9)?.offset, 9)
-})
 
 /** Twelve trades sent, of which the ring keeps the last four. */
 function logs(capacity = 4) {

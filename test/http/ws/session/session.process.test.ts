@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { timeMs } from '../../../../engine/units.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
@@ -253,69 +252,6 @@ describe('subscriptions', () => {
     assert.equal(snapshot?.market_id, id)
     const error = await client.ask({ action: 'snapshot', id: 2, market_ids: [id, 'x'] }, 'error')
     assert.equal(error.code, 'UNKNOWN_MARKET')
-    await client.close()
-  })
-
-  test('replays trades since an offset of the current run in order, then sends live trades', async () => {
-    const client = await StreamClient.open(server.port)
-    const { publisher } = server.engine
-    const offset = publisher.offset('trades')
-    for (let index = 0; index < 700; index += 1) market(index % 3).trade()
-    const command = { action: 'subscribe', channel: 'trades', since: { epoch: 'k3f9c2', offset } }
-    const ids = [market(0).ref.id, market(2).ref.id]
-    const resumed = await client.ask({ ...command, id: 1, market_ids: ids }, 'resumed')
-    assert.equal(resumed.replayed, 467)
-    assert.equal(resumed.offset, publisher.offset('trades'))
-    market(2).trade()
-    market(1).trade()
-    await settle(client)
-    const offsets = client.messages
-      .filter((message) => message.type === 'trade')
-      .map((message) => Number(message.offset))
-    assert.equal(offsets.length, 468)
-    assert.deepEqual(
-      offsets,
-      offsets.toSorted((first, second) => first - second),
-    )
-    await client.close()
-  })
-
-  test('replays more than 10,000 missed trades in parts, each starting where the previous part ended', async () => {
-    const { publisher } = server.engine
-    const start = publisher.offset('trades')
-    for (let index = 0; index < 10_005; index += 1)
-      market(0).trade({ timeMs: timeMs(index), ordinal: 0 })
-    const client = await StreamClient.open(server.port)
-    const command = { action: 'subscribe', channel: 'trades', market_ids: ['*'] }
-    const ask = (id: number, offset: number, type: string) =>
-      client.ask({ ...command, id, since: { epoch: 'k3f9c2', offset } }, type)
-    const limited = await ask(1, start, 'resume_limited')
-    assert.equal(limited.offset, start + 10_000)
-    const resumed = await ask(2, start + 10_000, 'resumed')
-    assert.equal(resumed.replayed, 5)
-    await client.close()
-  })
-
-  test('answers an unknown epoch with a gap for trades and a resync for books', async () => {
-    const client = await StreamClient.open(server.port)
-    const since = { epoch: 'other', offset: 5 }
-    const market_ids = [market(0).ref.id]
-    await client.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids, since }, 'synced')
-    const gap = client.messages.find((message) => message.type === 'gap')
-    assert.deepEqual([gap?.market_id, gap?.from_ms], [market_ids[0], null])
-    await client.ask(
-      { action: 'subscribe', id: 2, channel: 'orderbook', market_ids, since },
-      'synced',
-    )
-    const resync = client.messages.findIndex((message) => message.type === 'resync')
-    assert.equal(client.messages[resync]?.reason, 'restart')
-    assert.equal(client.messages[resync + 1]?.type, 'snapshot')
-    const ahead = { epoch: 'k3f9c2', offset: 1e9 }
-    await client.ask(
-      { action: 'subscribe', id: 3, channel: 'trades', market_ids, since: ahead },
-      'synced',
-    )
-    assert.equal(client.messages.filter((message) => message.type === 'gap').length, 2)
     await client.close()
   })
 })
