@@ -1,15 +1,16 @@
 // Tasks of commands: generators that yield between markets, so that a connection can wait for its socket or for others.
 // Between two yields everything is synchronous: never add an await here or in the files below.
 
+import type { CatalogView } from '../../../actors/views.ts'
 import { subscriptionsMax } from '../../../engine/limits.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
-import type { Command, CommandId, Since } from '../command.ts'
+import type { Command, CommandId, Since, Target } from '../command.ts'
 import { type ChannelVariant, channelOfVariant } from '../fan-out/channel-variants.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { subscribeLogged } from '../resume/replay.ts'
 import { type Connection, type HubAccess, skipsPerTick, type Task } from './connection.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
-import { type Resolved, resolve } from './resolve.ts'
 import type { Subscribed } from './subscriptions.ts'
 
 /** Placeholder where only a channel's offset is needed: market numbers begin at 1. */
@@ -59,6 +60,35 @@ function* subscribe(
       synced(connection, hub, id, variant)
     }
   }
+}
+
+interface Resolved extends Subscribed {
+  readonly rejected: readonly Readonly<Record<string, string>>[]
+}
+
+/** Distinct markets in request order. Unknown names are rejected individually. */
+function resolve(catalog: CatalogView, target: Target): Resolved | { readonly refused: string } {
+  if (target.kind === 'all') return { key: '*', refs: [], rejected: [] }
+  if (target.kind === 'venue') {
+    const key = catalog.names.venue(target.platform)
+    return key === null
+      ? { refused: `platform is ${catalog.names.platforms.join(' or ')}` }
+      : { key, refs: [], rejected: [] }
+  }
+  const refs = new Map<number, MarketRef>()
+  const rejected: Record<string, string>[] = []
+  for (const id of target.marketIds) {
+    const view = catalog.find(id)
+    if (view === null) rejected.push({ market_id: id, code: 'UNKNOWN_MARKET' })
+    else refs.set(view.ref.number, view.ref)
+  }
+  for (const slug of target.eventSlugs) {
+    // On every venue that has the event: a slug is the venue's own event id.
+    const found = catalog.names.keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug))
+    if (found.length === 0) rejected.push({ event_slug: slug, code: 'UNKNOWN_MARKET' })
+    for (const { ref } of found) refs.set(ref.number, ref)
+  }
+  return { key: null, refs: [...refs.values()], rejected }
 }
 
 /** Removes markets about which the channel never sends anything: these are rejected by name. */
