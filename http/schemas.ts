@@ -28,6 +28,9 @@ const OFFSET_MAX = 10_000_000
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
+/** The last fields of a page. */
+export const pageFields = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
+
 export const choice = <V extends string>(
   values: readonly V[],
   options: Record<string, unknown> = {},
@@ -247,8 +250,7 @@ export const MarketSchema = Type.Object({
 export const MarketsSchema = Type.Object({
   markets: Type.Array(MarketSchema),
   total: Type.Integer({ minimum: 0 }),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 export const EventSchema = Type.Object({
@@ -268,8 +270,7 @@ export const EventSchema = Type.Object({
 export const EventsSchema = Type.Object({
   events: Type.Array(EventSchema),
   total: Type.Integer({ minimum: 0 }),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 /** Game key to the game's markets. */
@@ -337,8 +338,7 @@ export const TradeSchema = Type.Object({
 export const TradesSchema = Type.Object({
   market_id: Type.String(),
   trades: Type.Array(TradeSchema),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 /**
@@ -413,8 +413,7 @@ export const BookSnapshotSchema = Type.Object({
 export const BookHistorySchema = Type.Object({
   market_id: Type.String(),
   snapshots: Type.Array(BookSnapshotSchema),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 const candlePrice = () => Type.Number({ minimum: 0, maximum: 1 })
@@ -437,8 +436,7 @@ export const CandlesSchema = Type.Object({
   market_id: Type.String(),
   interval: choice(['1m', '5m', '15m', '1h', '4h', '1d'] as const),
   candles: Type.Array(CandleSchema),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 /** `exchanges` has one boolean per configured venue name. */

@@ -6,7 +6,7 @@ import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/v
 import type { MarketView } from '../../actors/views.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
-import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
+import { choice, MarketSchema, nullable, pageFields, pairFields } from '../schemas.ts'
 import type { MarketRecords } from './markets.ts'
 
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
@@ -47,8 +47,7 @@ export function matchSchemas(names: VenueTable) {
   const list = Type.Object({
     matches: Type.Array(match),
     total: Type.Integer({ minimum: 0 }),
-    cursor: nullable(Type.String()),
-    has_more: Type.Boolean(),
+    ...pageFields,
   })
   const listings = Type.Union([
     entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),

@@ -1,7 +1,7 @@
 // Converts views to JSON. Books, trades and prices are written as text directly: they are the most frequent answers and
 // stream messages. Prices and sizes are converted to numbers only here.
 
-import type { BookView, MarketView } from '../../actors/views.ts'
+import type { MarketView } from '../../actors/views.ts'
 import type {
   Level,
   LifecycleUpdate,
@@ -26,12 +26,6 @@ import { feesRecord } from './fees.ts'
 /** The price of an outcome: the first outcome's price, or its complement for any other. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
   return outcomeIndex === 0 ? first : complement(first)
-}
-
-/** A book as quoted for the second outcome: bids and asks are swapped, prices become complements. */
-export function invertedBook(book: BookView): BookView {
-  const invert = (level: Level): Level => ({ price: complement(level.price), size: level.size })
-  return { ...book, bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
 /** Levels as JSON text; `platform` is already quoted. */

@@ -1,7 +1,9 @@
-// Market lookup shared by routes.
+// Lookups shared by routes.
 
-import type { CatalogView, MarketView } from '../../actors/views.ts'
+import type { CatalogView, GamesView, MarketView, SportsView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
+import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 
 /** The market of a unified id. Throws MARKET_NOT_FOUND. */
 export function findMarket(catalog: CatalogView, id: string): MarketView {
@@ -24,4 +26,17 @@ export function outcomeIndexOf(view: MarketView, wanted: string | undefined): nu
   const found = index >= 0 ? index : ['yes', 'no'].indexOf(lower)
   if (found === 0 || found === 1) return found
   throw new EngineError('BAD_REQUEST', `the outcomes of this market are ${labels.join(' and ')}`)
+}
+
+/** The games of a sport on a US Eastern day, today unless given. Throws BAD_REQUEST for a date that no calendar has. */
+export async function gamesOn(
+  sports: SportsView,
+  sportName: string,
+  requestedDate: string | undefined,
+): Promise<{ sport: Sport; date: string; games: GamesView }> {
+  const sport = SPORTS.find((candidate) => candidate === sportName)
+  if (sport === undefined) throw new Error(`the path's schema let the sport ${sportName} pass`)
+  const date = requestedDate ?? sports.today()
+  if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
+  return { sport, date, games: await sports.games(sport, date) }
 }

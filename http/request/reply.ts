@@ -4,7 +4,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { createHash, type Hash } from 'node:crypto'
 import type { Quota } from '../../actors/views.ts'
-import { type EngineError, type ErrorCode, errorCatalogue } from '../../engine/errors.ts'
+import { EngineError, type ErrorCode, errorCatalogue } from '../../engine/errors.ts'
 import { addressFileBytesPerMinute } from '../../engine/limits.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
@@ -118,6 +118,33 @@ export const fileRefusals = {
 export function file(text: string, contentType: string, caching: string): Answer {
   const body = Buffer.from(text)
   return { ...answerOf(200, body, contentType), isFile: true, etag: etagOf(text), caching }
+}
+
+/** A page that the browser may load only what `policy` admits. */
+export function page(text: string, contentType: string, policy: string): Answer {
+  const policed = withHeader(
+    file(text, contentType, REVALIDATED),
+    'Content-Security-Policy',
+    policy,
+  )
+  return withHeader(policed, 'Referrer-Policy', 'no-referrer')
+}
+
+/** The file of a name. Throws NOT_FOUND. */
+export function fileOf(files: ReadonlyMap<string, Answer>, name: string): Answer {
+  const answer = files.get(name)
+  if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
+  return answer
+}
+
+/** Files by name that never change under it. */
+export function immutableFiles(
+  files: ReadonlyMap<string, { readonly text: string; readonly contentType: string }>,
+): ReadonlyMap<string, Answer> {
+  const answers = [...files].map(([name, { text, contentType }]) => {
+    return [name, file(text, contentType, IMMUTABLE)] as const
+  })
+  return new Map(answers)
 }
 
 /** For content that never changes under its URL. */

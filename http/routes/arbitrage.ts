@@ -20,7 +20,7 @@ import { ListCursors } from '../request/cursor.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, json } from '../request/reply.ts'
 import { bodyRoute, type Route, type RouteParts, route } from '../request/route.ts'
-import { choice, nullable, parameters } from '../schemas.ts'
+import { choice, nullable, pageFields, parameters } from '../schemas.ts'
 
 const ORDERS = ['profit', 'edge', 'annualised', 'opened_at'] as const
 const REASONS: readonly NoOpportunity[] = [
@@ -37,17 +37,16 @@ const LEGS_MAX = 64
 const CONTRACTS_MAX = 1_000_000
 const ROWS_PER_TICK = 128
 
-const page = {
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
-}
 const ListSchema = Type.Object({
   opportunities: Type.Array(OpportunitySchema),
-  ...page,
+  ...pageFields,
   total: Type.Integer({ minimum: 0 }),
   as_of_ms: Type.Integer(),
 })
-const HistorySchema = Type.Object({ opportunities: Type.Array(PastOpportunitySchema), ...page })
+const HistorySchema = Type.Object({
+  opportunities: Type.Array(PastOpportunitySchema),
+  ...pageFields,
+})
 const OfMarketSchema = Type.Object({
   opportunities: Type.Array(OpportunitySchema),
   as_of_ms: Type.Integer(),

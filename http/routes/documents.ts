@@ -2,24 +2,18 @@
 // texts are built once, with the routes.
 
 import { Type } from '@sinclair/typebox'
-import { EngineError } from '../../engine/errors.ts'
 import { asyncapiText, type StreamFacts } from '../documents/asyncapi.ts'
-import {
-  docsPage,
-  PAGE_POLICY,
-  type PageFile,
-  type PageFiles,
-  readPageFiles,
-} from '../documents/docs-page.ts'
+import { docsPage, PAGE_POLICY, type PageFiles, readPageFiles } from '../documents/docs-page.ts'
 import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
 import {
   type Answer,
   file,
+  fileOf,
   fileRefusals,
-  IMMUTABLE,
+  immutableFiles,
   JSON_TYPE,
+  page,
   REVALIDATED,
-  withHeader,
 } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { clientFileRoutes } from './client-files.ts'
@@ -42,12 +36,13 @@ export function documentRoutes(
     ...clientFileRoutes(),
     documentRoute('/openapi.json', 'This document', () => specificationFile),
     documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
-    ...pageRoutes(pageFiles, () => page),
+    ...pageRoutes(pageFiles, () => docs),
   ]
   // After `own`, which it also describes. No request arrives before this function returns.
   const specification = openapiText([...others, ...own], facts)
   const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
-  const page = protectedPage(docsPage(specification, stream, pageFiles))
+  const { text, contentType } = docsPage(specification, stream, pageFiles)
+  const docs = page(text, contentType, PAGE_POLICY)
   return own
 }
 
@@ -66,13 +61,8 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
   )
 }
 
-function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] {
-  const files = new Map(
-    [...pageFiles.files].map(([name, { text, contentType }]) => [
-      name,
-      file(text, contentType, IMMUTABLE),
-    ]),
-  )
+function pageRoutes(pageFiles: PageFiles, docs: () => Answer): readonly Route[] {
+  const files = immutableFiles(pageFiles.files)
   return [
     route(
       'GET /docs',
@@ -86,7 +76,7 @@ function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] 
         refusals: fileRefusals,
         ...OPEN,
       },
-      page,
+      docs,
     ),
     route(
       'GET /docs/{asset}',
@@ -99,20 +89,7 @@ function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] 
         isNamed: true,
         ...OPEN,
       },
-      ({ path }) => {
-        const answer = files.get(path('asset'))
-        if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
-        return answer
-      },
+      ({ path }) => fileOf(files, path('asset')),
     ),
   ]
-}
-
-function protectedPage({ text, contentType }: PageFile): Answer {
-  const policed = withHeader(
-    file(text, contentType, REVALIDATED),
-    'Content-Security-Policy',
-    PAGE_POLICY,
-  )
-  return withHeader(policed, 'Referrer-Policy', 'no-referrer')
 }

@@ -10,10 +10,8 @@ import {
 } from '../../actors/matches/views.ts'
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
 import type { HandleForm, VenueKey } from '../../engine/ids.ts'
-import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
-import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
+import { SPORTS } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, listAnswer, pageRefusals } from '../pages/lists.ts'
 import type { MarketRecords } from '../records/markets.ts'
@@ -27,6 +25,7 @@ import {
 } from '../records/matches.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
+import { gamesOn } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/sliced-rows.ts'
@@ -150,10 +149,7 @@ async function gamesOf(
   requestedDate: string | undefined,
 ): Promise<Answer> {
   const { engine, clock, names } = parts
-  const sport = sportOf(sportName)
-  const date = requestedDate ?? engine.sports.today()
-  if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
-  const games = await engine.sports.games(sport, date)
+  const { sport, date, games } = await gamesOn(engine.sports, sportName, requestedDate)
   const shared = sharedGames(games)
   const matches = matchesIn(engine.matches, shared)
   const listings = Object.fromEntries(
@@ -214,10 +210,4 @@ function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly 
     }
   }
   return [...events.values(), ...entries]
-}
-
-function sportOf(name: string): Sport {
-  const sport = SPORTS.find((candidate) => candidate === name)
-  if (sport === undefined) throw new Error(`the path's schema let the sport ${name} pass`)
-  return sport
 }

@@ -31,7 +31,7 @@ import { nextMeasuredTick } from '../request/handler-times.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { forEachInSlices } from '../request/sliced-rows.ts'
-import { choice, nullable, parameters } from '../schemas.ts'
+import { choice, pageFields, parameters } from '../schemas.ts'
 
 const ROWS_PER_TICK = 256
 const refusals = {
@@ -254,7 +254,6 @@ async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<T
 function listSchema(row: TSchema) {
   return Type.Object({
     trades: Type.Array(row),
-    cursor: nullable(Type.String()),
-    has_more: Type.Boolean(),
+    ...pageFields,
   })
 }

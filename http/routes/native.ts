@@ -12,7 +12,7 @@ import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
 import { namedJson } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { choice, nullable, parameters } from '../schemas.ts'
+import { choice, pageFields, parameters } from '../schemas.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
 export function nativeRoutes(parts: RouteParts): readonly Route[] {
@@ -179,8 +179,7 @@ function listSchema(row: TSchema) {
   return Type.Object({
     data: Type.Array(row),
     total: Type.Integer({ minimum: 0 }),
-    cursor: nullable(Type.String()),
-    has_more: Type.Boolean(),
+    ...pageFields,
   })
 }
 

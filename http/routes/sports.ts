@@ -9,12 +9,11 @@ import type {
   MarketView,
 } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { EngineError } from '../../engine/errors.ts'
-import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
-import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
+import { SPORTS } from '../../engine/sports/leagues.ts'
 import { foldName } from '../../engine/sports/team-names.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { MarketRecords } from '../records/markets.ts'
+import { gamesOn } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/sliced-rows.ts'
@@ -63,10 +62,7 @@ async function games(
   params: Static<ReturnType<typeof queryOf>>,
 ): Promise<Answer> {
   const { engine, records, clock } = parts
-  const sport = sportOf(sportName)
-  const date = params.date ?? engine.sports.today()
-  if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
-  const all = await engine.sports.games(sport, date)
+  const { sport, date, games: all } = await gamesOn(engine.sports, sportName, params.date)
   const found = filtered(engine.catalog, all, params)
   const nowMs = clock.nowMs()
   const texts: (string | MarketView)[] = ['{"markets":{']
@@ -122,10 +118,4 @@ function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketVie
 /** Every word is a prefix of one of the text's words. */
 function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => ` ${text}`.includes(` ${word}`))
-}
-
-function sportOf(name: string): Sport {
-  const sport = SPORTS.find((candidate) => candidate === name)
-  if (sport === undefined) throw new Error(`the path's schema let the sport ${name} pass`)
-  return sport
 }

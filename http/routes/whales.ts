@@ -14,7 +14,7 @@ import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, withHeader } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { choice, parameters } from '../schemas.ts'
+import { choice, pageFields, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 
 /** About 2 ms. */
@@ -22,8 +22,7 @@ const ROWS_PER_TICK = 128
 
 const WhalesSchema = Type.Object({
   trades: Type.Array(WhaleSchema),
-  cursor: Type.Union([Type.String(), Type.Null()]),
-  has_more: Type.Boolean(),
+  ...pageFields,
   min_usd: Type.Number(),
 })
 

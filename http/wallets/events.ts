@@ -9,20 +9,18 @@ import type { OutcomeId, WalletAddress } from '../../engine/ids.ts'
 import { complement, MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { WalletEvent, WalletEventKind, WalletMarket } from '../../engine/wallet.ts'
-import { nullable, WalletActivitySchema, WalletTradeSchema } from '../schemas.ts'
-
-const page = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
+import { pageFields, WalletActivitySchema, WalletTradeSchema } from '../schemas.ts'
 
 export const walletTradesSchema = Type.Object({
   address: Type.String(),
   trades: Type.Array(WalletTradeSchema),
-  ...page,
+  ...pageFields,
 })
 
 export const walletActivitySchema = Type.Object({
   address: Type.String(),
   activities: Type.Array(WalletActivitySchema),
-  ...page,
+  ...pageFields,
 })
 
 /** Event kinds by activity name. */

@@ -13,7 +13,7 @@ import type { PagePosition } from '../pages/lists.ts'
 import type { ListPosition } from '../request/cursor.ts'
 import { nextMeasuredTick } from '../request/handler-times.ts'
 import { forEachInSlices } from '../request/sliced-rows.ts'
-import { nullable, WalletPositionSchema } from '../schemas.ts'
+import { pageFields, WalletPositionSchema } from '../schemas.ts'
 import { namesOf, outcomeLabel } from './events.ts'
 import type { WalletPins } from './pins.ts'
 import { ratio } from './records.ts'
@@ -31,8 +31,7 @@ export const walletPositionsSchema = Type.Object({
     total_pnl: Type.Number(),
   }),
   total: Type.Integer({ minimum: 0 }),
-  cursor: nullable(Type.String()),
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 export const POSITION_ORDERS = [

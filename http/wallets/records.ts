@@ -16,7 +16,7 @@ import {
   type RangeFigures,
   type WalletTotals,
 } from '../../engine/wallets/wallet-figures.ts'
-import { choice, nullable } from '../schemas.ts'
+import { choice, nullable, pageFields } from '../schemas.ts'
 
 /** Maximum points of a series, which has one point per time of realized profit. */
 export const PNL_POINTS_MAX = 1_000
@@ -138,8 +138,7 @@ export const rankingSchema = Type.Object({
   total: Count,
   window: choice(WALLET_WINDOWS),
   sort_by: choice(WALLET_ORDERS),
-  cursor: Text,
-  has_more: Type.Boolean(),
+  ...pageFields,
 })
 
 /** `address`: as requested. */

@@ -16,6 +16,7 @@ type DeliveryDetailRecord = Static<typeof DeliveryDetailSchema>
 export function webhookRecord(webhook: WebhookView, catalog: MarketIds): WebhookRecord {
   const { names } = catalog
   const { filters } = webhook
+  const { created, delivered, exhausted, dropped, pending } = webhook.counts
   return {
     id: webhook.id,
     url: webhook.url,
@@ -24,16 +25,16 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
       // Webhooks of earlier versions store ids in lower case.
       market_ids: filters.marketIds?.map((id) => canonicalId(id, catalog)) ?? null,
       platform: filters.venue === null ? null : names.platform(filters.venue),
-      wallets: listOrNull(filters.wallets),
-      taker_wallets: listOrNull(filters.takerWallets),
+      wallets: filters.wallets && [...filters.wallets],
+      taker_wallets: filters.takerWallets && [...filters.takerWallets],
       min_usd: filters.minUsd === null ? null : toNumber(filters.minUsd),
       min_change: filters.minChange === null ? null : toNumber(filters.minChange),
       min_profit_usd: filters.minProfit === null ? null : toNumber(filters.minProfit),
       min_edge: filters.minEdge === null ? null : toNumber(filters.minEdge),
       min_age_ms: filters.minAgeMs,
       side: filters.side,
-      event_slugs: listOrNull(filters.eventSlugs),
-      categories: listOrNull(filters.categories),
+      event_slugs: filters.eventSlugs && [...filters.eventSlugs],
+      categories: filters.categories && [...filters.categories],
       taker_side: filters.takerSide,
     },
     description: webhook.description,
@@ -43,7 +44,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     created_at: toSeconds(webhook.createdAtMs),
     failing_since: secondsOrNull(webhook.failingSinceMs),
     previous_secret_until: secondsOrNull(webhook.previousSecretUntilMs),
-    counts: countsRecord(webhook.counts),
+    counts: { created, delivered, exhausted, dropped, pending },
     throttled: webhook.throttledCount,
   }
 }
@@ -126,15 +127,6 @@ function numberOf(digits: string): number | null {
   if (!/^[1-9]\d{0,9}$/.test(digits)) return null
   const number = Number(digits)
   return number <= NUMBER_MAX ? number : null
-}
-
-function countsRecord(counts: WebhookView['counts']): WebhookRecord['counts'] {
-  const { created, delivered, exhausted, dropped, pending } = counts
-  return { created, delivered, exhausted, dropped, pending }
-}
-
-function listOrNull(texts: readonly string[] | null): string[] | null {
-  return texts === null ? null : [...texts]
 }
 
 function secondsOrNull(time: TimeMs | null): number | null {

@@ -4,7 +4,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { choice, nullable, side } from '../schemas.ts'
+import { choice, nullable, pageFields, side } from '../schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
@@ -261,8 +261,7 @@ export function webhookShapes(types: readonly string[]) {
 
   const DeliveriesSchema = Type.Object({
     deliveries: Type.Array(DeliverySchema),
-    cursor: nullable(Type.String()),
-    has_more: Type.Boolean(),
+    ...pageFields,
   })
 
   return {
