@@ -103,7 +103,6 @@ interface ArbitrageRouteParts extends RouteParts {
 
 /** `/v1/arbitrage`, its history, one of them, quotes, and `/v1/markets/{market_id}/arbitrage`. */
 export function arbitrageRoutes(parts: ArbitrageRouteParts): readonly Route[] {
-  // The fixed path must precede the parameterized one.
   return [listRoute(parts), historyRoute(parts), ...oneRoutes(parts), quoteRoute(parts)]
 }
 

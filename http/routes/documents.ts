@@ -2,6 +2,8 @@
 // texts are built once, with the routes.
 
 import { Type } from '@sinclair/typebox'
+import { EngineError } from '../../engine/errors.ts'
+import { readClientFiles } from '../assets/client-files.ts'
 import { asyncapiText, type StreamFacts } from '../documents/asyncapi.ts'
 import { docsPage, PAGE_POLICY, type PageFiles, readPageFiles } from '../documents/docs-page.ts'
 import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
@@ -10,14 +12,15 @@ import {
   file,
   fileOf,
   fileRefusals,
+  IMMUTABLE,
   immutableFiles,
   JSON_TYPE,
   page,
   REVALIDATED,
 } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { clientFileRoutes } from './client-files.ts'
 
+const SCRIPT = 'text/javascript; charset=utf-8'
 const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 
@@ -33,7 +36,7 @@ export function documentRoutes(
   const streamFile = file(stream, JSON_TYPE, REVALIDATED)
   const pageFiles = readPageFiles()
   const own = [
-    ...clientFileRoutes(),
+    clientFileRoute(),
     documentRoute('/openapi.json', 'This document', () => specificationFile),
     documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
     ...pageRoutes(pageFiles, () => docs),
@@ -92,4 +95,37 @@ function pageRoutes(pageFiles: PageFiles, docs: () => Answer): readonly Route[] 
       ({ path }) => fileOf(files, path('asset')),
     ),
   ]
+}
+
+/** `GET /client/{file}`. */
+function clientFileRoute(): Route {
+  const files = readClientFiles()
+  const answers = (caching: string) =>
+    new Map([...files].map(([name, { text }]) => [name, file(text, SCRIPT, caching)]))
+  const [fresh, immutable] = [answers(REVALIDATED), answers(IMMUTABLE)]
+  return route(
+    'GET /client/{file}',
+    {
+      group: 'WebSocket',
+      summary: 'A module of the client for browsers; `connect.js` is the door',
+      description:
+        'With `v`, the hash of its content, caches may keep it for ever. Modules ask for each other that way, so that those of two versions never meet.',
+      answer: null,
+      contentType: 'text/javascript',
+      isNamed: true,
+      refusals: { ...fileRefusals, 404: 'no such file, or another content than `v` names' },
+      access: 'public',
+      isCounted: false,
+      query: Type.Object({
+        v: Type.Optional(Type.String({ maxLength: 64, description: 'Hash of the content.' })),
+      }),
+    },
+    ({ path }, { v }) => {
+      const name = path('file')
+      if (v === undefined) return fileOf(fresh, name)
+      const answer = fileOf(immutable, name)
+      if (v !== files.get(name)?.hash) throw new EngineError('NOT_FOUND', 'not of this version')
+      return answer
+    },
+  )
 }
