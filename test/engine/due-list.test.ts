@@ -1,5 +1,3 @@
-// The heap of what is to come, against sorting.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DueList } from '../../engine/due-list.ts'

@@ -1,5 +1,3 @@
-// Tickers, slugs and names of both venues, one by one.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {

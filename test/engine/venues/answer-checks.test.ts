@@ -1,5 +1,3 @@
-// Which answers are believed, by example.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'

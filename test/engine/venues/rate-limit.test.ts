@@ -1,5 +1,3 @@
-// The token bucket under a manual clock: never faster than rate plus burst, first come first served.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,5 +1,3 @@
-// The life of a socket against a real server on loopback, under a manual clock.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'

@@ -1,5 +1,3 @@
-// One look at a venue: what is printed, and what counts as a loss or as not answered.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SuspectAnswerError } from '../../../../engine/venues/answer-checks.ts'

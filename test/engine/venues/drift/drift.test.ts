@@ -1,5 +1,3 @@
-// The table of findings: what is named, how it stays bounded, and what it prints.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'

@@ -1,5 +1,3 @@
-// When a venue is asked only to see whether it changed, and that one question holds up neither the others nor the service.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../../engine/process/log.ts'

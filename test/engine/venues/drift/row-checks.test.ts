@@ -1,5 +1,3 @@
-// Shares and pages: what of rows and messages is a finding, and what is only odd.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkRows, ROW, type RowShape } from '../../../../engine/venues/drift/row-checks.ts'

@@ -1,5 +1,3 @@
-// Both simulated venues, asked what the drift table asks for, and their catalogues read: nothing unknown.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../../../engine/clock.ts'

@@ -1,5 +1,3 @@
-// What Kalshi is asked to see whether it changed.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift-checks.ts'

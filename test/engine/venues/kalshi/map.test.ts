@@ -1,5 +1,3 @@
-// What Kalshi's messages mean in our words.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'

@@ -1,5 +1,3 @@
-// Frames and REST rows of Kalshi: what is read, what is refused and why, and that nothing throws.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'

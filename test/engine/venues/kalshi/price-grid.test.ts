@@ -1,5 +1,3 @@
-// Price ranges of every structure that the venue has named, and those that are none.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId } from '../../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// The signature against node:crypto's own verification.
-
 import assert from 'node:assert/strict'
 import { constants, generateKeyPairSync, verify } from 'node:crypto'
 import { describe, it } from 'node:test'

@@ -1,5 +1,3 @@
-// What a connection's frames say in words that the code does not know, and what it refuses by name.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'

@@ -1,5 +1,3 @@
-// Condition ids, however a host writes them.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conditionId } from '../../../../engine/venues/polymarket/condition-id.ts'

@@ -1,5 +1,3 @@
-// The envelope and the cursors of the Data API's second version.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Query } from '../../../../engine/fetch.ts'

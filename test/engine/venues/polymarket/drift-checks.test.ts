@@ -1,5 +1,3 @@
-// What Polymarket is asked to see whether it changed: invented answers, each with the finding that it must leave.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FetchError } from '../../../../engine/fetch.ts'

@@ -1,5 +1,3 @@
-// Frames to messages, by example; recorded and mutated frames are fixtures.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'

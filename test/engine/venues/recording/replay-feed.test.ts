@@ -1,5 +1,3 @@
-// What the recorder writes, the replay plays: the same events as the live frames gave.
-
 import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

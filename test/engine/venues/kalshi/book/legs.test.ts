@@ -1,5 +1,3 @@
-// On which leg No's prices are read, and what the book over REST says of a crossed snapshot.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

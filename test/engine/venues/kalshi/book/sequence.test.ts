@@ -1,5 +1,3 @@
-// Sequence numbers of Kalshi's subscriptions, and what a stream does about them.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { VenueEvent } from '../../../../../engine/events.ts'

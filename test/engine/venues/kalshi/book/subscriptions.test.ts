@@ -1,5 +1,3 @@
-// The book subscriptions of one connection against a naive server that keeps what it was told.
-
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { isRecord } from '../../../../../engine/json-record.ts'

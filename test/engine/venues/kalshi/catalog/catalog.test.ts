@@ -1,5 +1,3 @@
-// The catalogue over REST, against answers written by hand.
-
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, it } from 'node:test'

@@ -1,5 +1,3 @@
-// Kalshi's fees from series, events and their changes, against answers written by hand.
-
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,5 +1,3 @@
-// Rows of the catalogue: what our listing says of them.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { EventListing, MarketListing } from '../../../../../engine/market/market.ts'

@@ -1,5 +1,3 @@
-// What the venue does in silence: markets open and close when their time has come.
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'

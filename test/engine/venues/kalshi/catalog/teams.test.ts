@@ -1,5 +1,3 @@
-// Venue b's list of teams: the simulated venue over real HTTP, and targets by hand.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'

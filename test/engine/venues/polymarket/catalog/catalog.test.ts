@@ -1,5 +1,3 @@
-// The catalogue of venue a against a Gamma on loopback whose pages the test writes.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { nativeMarketId } from '../../../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// Gamma's rows to listings, by example: status, payout, close, figures, refusals.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,5 +1,3 @@
-// Open interest of open markets: which are asked for, how often, and which answers change what is known.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NativeMarketId, nativeMarketId } from '../../../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// What venue a tells of a market's past: the simulated venue over real HTTP, and answers by hand.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// Venue a's list of teams: the simulated venue over real HTTP, and pages by hand.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../../../../engine/clock.ts'

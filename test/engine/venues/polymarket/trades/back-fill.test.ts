@@ -1,5 +1,3 @@
-// A back-fill in pieces, beside a stream that goes on. Its walk is a list; what walks and streams do is tested with them.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

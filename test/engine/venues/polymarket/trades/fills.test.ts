@@ -1,5 +1,3 @@
-// Rows split into the messages that they are the sum of, against transactions whose fills are known.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId } from '../../../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// What is kept of last trades, and what becomes of it when it is too much.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TradeEvent } from '../../../../../engine/events.ts'

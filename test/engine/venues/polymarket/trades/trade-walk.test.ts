@@ -1,5 +1,3 @@
-// The walk through the Data API's trades against a fake one that caps its pages, and a naive reader.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Query } from '../../../../../engine/fetch.ts'

@@ -1,5 +1,3 @@
-// Rows of a wallet's activity: the recorded ones with their values, kinds that do not trade, and broken ones.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

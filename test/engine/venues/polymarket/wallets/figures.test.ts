@@ -1,5 +1,3 @@
-// From rows of the Data API v2 to the figures of a wallet: what its rows come to, whoever keeps them.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NativeMarketId, outcomeId } from '../../../../../engine/ids.ts'

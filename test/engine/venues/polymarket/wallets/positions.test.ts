@@ -1,5 +1,3 @@
-// What the venue counts as positions, and who it says an address is: recorded rows, paging, hosts that fail.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

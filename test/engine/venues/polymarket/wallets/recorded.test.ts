@@ -1,5 +1,3 @@
-// What the venue's Data API v2 answered about wallets in autumn 2026, through the readers: how many rows became what.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
