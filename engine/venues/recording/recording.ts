@@ -91,10 +91,15 @@ const orNull = (passes: (value: unknown) => boolean) => (value: unknown) =>
   value === null || passes(value)
 
 const isCurve = has(['rateMicros exponent multiplierMicros', isNumber])
+const isRounding = has(
+  ['fillStepMicros', isNumber],
+  ['orderStepMicros', isNumberOrNull],
+  ['direction', (direction) => direction === 'up' || direction === 'unknown'],
+)
 const isFeeModel = has(
   ['kind', (kind) => FEE_KINDS.some((one) => one === kind)],
   ['taker maker', orNull(isCurve)],
-  ['rounding', orNull(has(['fillStepMicros', isNumber], ['orderStepMicros', isNumberOrNull]))],
+  ['rounding', orNull(isRounding)],
   ['rebateMicros sinceMs', isNumberOrNull],
   ['source', isTextOrNull],
 )
