@@ -47,7 +47,6 @@ class ChannelCounters {
   readonly seqs = new Map<MarketNumber, number>()
 }
 
-/** Stamps and publishes the updates of one run of the engine. */
 export class Publisher {
   /** Identifies this run in every message. */
   readonly epoch: string
@@ -71,7 +70,6 @@ export class Publisher {
     this.#failed = parts.metrics.count('watcher_failures_total', 'Watchers that threw.')
   }
 
-  /** Adds a watcher behind the existing ones. */
   watch(watcher: Watcher): void {
     this.#watchers.push(watcher)
   }
@@ -101,7 +99,6 @@ export class Publisher {
     if (to.seq > 0) counters.seqs.set(to.market, to.seq)
   }
 
-  /** The newest offset of a channel over all markets. */
   offset(channel: CountedChannel): number {
     return this.#counters[channel].offset
   }

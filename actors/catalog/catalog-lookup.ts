@@ -73,7 +73,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const { actor } of this.registry.all()) watcher.onListed(actor)
   }
 
-  /** Notifies all watchers of a changed listing. */
   protected notifyListed(market: MarketView): void {
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
@@ -150,7 +149,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.ofNative(venue, nativeId)
   }
 
-  /** Search texts of all markets, for rebuilding an index. */
   *texts(): Iterable<MarketText> {
     for (const { actor } of this.registry.all()) {
       const { ref, summary } = actor

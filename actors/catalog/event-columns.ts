@@ -20,7 +20,6 @@ export interface MarketShare {
 
 const UNKNOWN = 0
 
-/** Indexed by the event's number in this run. Bounded by the events. */
 export class EventColumns {
   readonly #rows = new Columns()
   /** The venue once the event's own listing is known. Events without a listing of their own are not listed. */

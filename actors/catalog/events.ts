@@ -13,7 +13,6 @@ import { EventTitles } from './event-titles.ts'
 
 const NO_MARKETS: ReadonlySet<MarketNumber> = new Set()
 
-/** Bounded by the markets. */
 export class Events {
   readonly columns = new EventColumns()
   readonly #table: EventTable
@@ -45,7 +44,6 @@ export class Events {
     return this.#listedCount
   }
 
-  /** In order of their numbers. */
   *listed(): Iterable<EventSummary> {
     for (const { view } of this.#byNumber.values()) if (view !== null) yield view.summary
   }
@@ -67,7 +65,6 @@ export class Events {
     return best
   }
 
-  /** By the venue's id, case-insensitive. */
   marketsOf(venue: VenueKey, nativeId: string): ReadonlySet<MarketNumber> {
     return this.#find(venue, nativeId)?.markets ?? NO_MARKETS
   }
@@ -135,7 +132,6 @@ export class Events {
     return this.#eventOf.get(market) ?? null
   }
 
-  /** Removes the event if it has no markets. */
   removeIfEmpty(named: NamedEvent): void {
     if (named.markets.size > 0) return
     const { number, venue, nativeId } = named

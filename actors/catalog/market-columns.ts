@@ -22,7 +22,6 @@ const SORTED_CANDIDATES_MAX = 1_024
 /** At most this many rows are sorted on their own; for more, the sorted rows of the catalogue are scanned. */
 const SORTED_ALONE_MAX = 4_096
 
-/** The fields of a market that the columns store. */
 type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
 /** Indexed by market number. Bounded by the markets. */
@@ -93,7 +92,6 @@ export class MarketColumns {
     this.#byCloseAt.touch(slot)
   }
 
-  /** Writes the sort columns. */
   #putKeys(slot: number, { summary, volume24h }: RankedMarket): void {
     const createdAtMs = summary.createdAtMs ?? Number.NaN
     const closeAtMs = summary.closeAtMs ?? Number.NaN
@@ -155,7 +153,6 @@ export class MarketColumns {
     }
   }
 
-  /** The last summary; null for an unknown market. */
   summary(number: MarketNumber): MarketSummary | null {
     return this.#summaries.values[this.#rows.slot(number)] ?? null
   }
@@ -164,7 +161,6 @@ export class MarketColumns {
     return this.#volumes24h.values[this.#rows.slot(number)] ?? 0
   }
 
-  /** Number of markets of these venues by status. */
   counts(venues: readonly VenueKey[]): Partial<Record<VenueKey, Record<MarketStatus, number>>> {
     const counts: Partial<Record<VenueKey, Record<MarketStatus, number>>> = {}
     for (const venue of venues) counts[venue] = { open: 0, closed: 0, resolved: 0 }
@@ -221,7 +217,6 @@ export class MarketColumns {
     return count
   }
 
-  /** The marked slots, ascending. */
   #marked(count: number): Uint32Array {
     const slots = new Uint32Array(count)
     for (let slot = 0, index = 0; index < count; slot += 1) {
@@ -328,7 +323,6 @@ function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStat
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
 
-/** Returns whether the key changed. */
 function setKey(values: Float64Array, slot: number, key: number): boolean {
   if (Object.is(values[slot], key)) return false
   values[slot] = key

@@ -18,7 +18,6 @@ export interface MarketEntry<View extends MarketView = MarketView> {
 /** A market's actor with the `ActorRef` that messages are sent through. */
 export type MarketActorRef = ActorRef<MarketMessage, MarketActor>
 
-/** The keys of a market that can change. */
 type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
 
 /** Bounded by the catalogue, which removes old markets. */

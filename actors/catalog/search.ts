@@ -118,7 +118,6 @@ export class MarketSearch {
     })
   }
 
-  /** Rejects the waiting searches and ends the thread. */
   async close(): Promise<void> {
     this.#state = 'closed'
     this.#stopRestart?.()
@@ -169,7 +168,6 @@ export class MarketSearch {
 
   // Work
 
-  /** Sends the next task to the thread, if there is one. */
   #work(): void {
     if (this.#isHeld) return
     const find = this.#finds.peek()
@@ -272,7 +270,6 @@ function notReady(cause?: unknown): EngineError {
   return unavailable('the search is not ready', cause)
 }
 
-/** The searchable text of a market. */
 export interface MarketText {
   readonly number: MarketNumber
   readonly summary: MarketSummary

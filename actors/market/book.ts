@@ -78,7 +78,6 @@ export class MarketBook {
     return this.#status === 'live'
   }
 
-  /** Whether there is any book, even if only the last run's. */
   get hasBook(): boolean {
     return this.#status !== 'empty'
   }

@@ -27,7 +27,6 @@ export interface VoidMessage {
   readonly isOfVenue: boolean
 }
 
-/** The catalogue read the market again. */
 interface SummaryMessage {
   readonly kind: 'summary'
   readonly summary: MarketSummary

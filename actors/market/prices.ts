@@ -130,7 +130,6 @@ export class MarketPrices {
     this.#isHourDirty = true
   }
 
-  /** Writes the current hour's ticks to storage. */
   save(): void {
     if (this.#hour === null || !this.#isHourDirty) return
     this.#isHourDirty = false

@@ -9,7 +9,6 @@ import type { OrderBook } from '../../engine/market/order-book.ts'
 import { TIME_END, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
 import type { BookSnapshot, SnapshotTable } from '../../storage/contract/storage.ts'
 
-/** The last stored snapshot. */
 interface Last {
   readonly atMs: TimeMs
   /** Checksum: equal for equal snapshots. */

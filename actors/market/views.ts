@@ -76,7 +76,6 @@ export interface MarketView {
   details(): ListingDetails
 }
 
-/** A price and when it was observed. */
 export interface PricePoint {
   readonly price: MarketPrice['price']
   readonly timeMs: TimeMs

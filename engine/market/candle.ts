@@ -60,7 +60,6 @@ export interface Bar {
 
 type Trading = Pick<Trade, 'timeMs' | 'ordinal' | 'price' | 'size' | 'usd'>
 
-/** The bar of one trade. */
 export function barOf(size: BarSize, trade: Trading): Bar {
   const { price, timeMs: atMs, ordinal } = trade
   return {

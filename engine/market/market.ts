@@ -35,7 +35,6 @@ export interface MarketRef {
   readonly nativeId: NativeMarketId
 }
 
-/** One outcome: its label, and the id in the venue's messages. */
 export interface OutcomeListing {
   readonly label: string
   readonly id: OutcomeId
@@ -108,7 +107,6 @@ export interface MarketListing {
   readonly native: JsonRecord
 }
 
-/** A listing as one response of a venue contained it. */
 export interface ReadListing extends MarketListing {
   /** When the venue last changed it. Absent or null where it does not state that. */
   readonly changedAtMs?: TimeMs | null
@@ -119,7 +117,6 @@ export interface ReadListing extends MarketListing {
   readonly lacksEvent?: boolean
 }
 
-/** The fields of a market in a lifecycle message. */
 export type MarketFacts = Pick<
   MarketListing,
   | 'status'

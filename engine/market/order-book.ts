@@ -25,7 +25,6 @@ type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
 /** Shared by every empty side and never modified: most markets of a catalogue have no book. */
 const NO_LEVELS: number[] = []
-/** Array slots per level. */
 const WIDTH = 2
 /** Levels that are searched linearly from the best, before a binary search. Most changes are near the best. */
 const NEAR_LEVELS = 16
@@ -208,7 +207,6 @@ function insert(levels: number[], index: number, key: number, size: number): voi
   levels[index + 1] = size
 }
 
-/** Removes the level before that index. */
 function remove(levels: number[], behind: number): void {
   const end = levels.length
   if (end - behind > MOVED_LEVELS * WIDTH) {
@@ -227,7 +225,6 @@ function trimmed(levels: number[]): number[] {
   return levels.length === 0 ? NO_LEVELS : levels.slice()
 }
 
-/** Checks for strictly ascending keys and positive sizes. */
 function isSound(levels: readonly number[]): boolean {
   if (levels.length % WIDTH !== 0) return false
   return levels.every((value, index) => {

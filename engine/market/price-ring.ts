@@ -13,7 +13,6 @@ interface PricePoint {
   readonly price: PriceMicros
 }
 
-/** A ring of prices in time order. */
 export class PriceRing {
   readonly #capacity: number
   #times: Float64Array

@@ -42,7 +42,6 @@ export class TradeRing<Row extends Trade> {
     return this.#rows.some(isSuch)
   }
 
-  /** Newest first. */
   newest(): Row[] {
     return this.#rows.toReversed()
   }

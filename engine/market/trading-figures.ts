@@ -47,7 +47,6 @@ export interface FiguresRead {
   readonly openInterest: SizeMicros | null
 }
 
-/** The effect of a trade on the figures. */
 interface CountedTrade {
   readonly timeMs: TimeMs
   readonly price: PriceMicros
@@ -168,7 +167,6 @@ export class MarketFigures implements FiguresState {
   }
 }
 
-/** The figures of a listing, as the venue stated them. */
 export function figuresOfListing(listed: Figures, nowMs: TimeMs): FiguresRead {
   const { lastPrice, previousPrice, volume24h, volumeTotal, openInterest } = listed
   const atMs = listed.figuresAtMs ?? nowMs

@@ -6,7 +6,6 @@ import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'
 
 /** Scale of prices and sizes: 1 is 1,000,000 millionths. */
 const MICROS = 1_000_000
-/** Levels of each side that the checksum covers. */
 const CHECKED_LEVELS = 10
 
 /** Price in dollars, size in contracts. */
@@ -15,7 +14,6 @@ export interface Level {
   readonly size: number
 }
 
-/** A snapshot of a book. */
 export interface BookView {
   readonly marketId: string
   readonly epoch: string
@@ -27,7 +25,6 @@ export interface BookView {
   readonly isInSync: boolean
   /** The venue's time of the last change; null when the book has been empty from the start. */
   readonly timestampMs: number | null
-  /** The server's time of the last change. */
   readonly receivedMs: number | null
   /** Best first. */
   readonly bids: readonly Level[]

@@ -18,7 +18,6 @@ const PATIENCE_BEATS_MAX = 64
 
 interface BooksParts {
   readonly onGap: (gap: GapEvent) => void
-  /** Requests snapshots from the server. */
   readonly request: (marketIds: readonly string[]) => void
 }
 

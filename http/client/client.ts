@@ -29,11 +29,9 @@ import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
 /** Default capacity of the queue behind `events()`. */
 const QUEUE_EVENTS = 10_000
-/** Markets of one `snapshot` command. */
 const IDS_PER_COMMAND = 100
 /** Ticks (half a heartbeat each) that a command may be pending before the client probes the server. */
 const PROBE_BEATS = 4
-/** Timeout of a ticket request. */
 const TICKET_MS = 10_000
 /** Heartbeats between two comparisons of the markets' sequence numbers with the server's list. */
 const COMPARE_HEARTBEATS = 6
@@ -51,7 +49,6 @@ interface ClientParts {
   readonly onEvent: ((event: StreamEvent) => void) | null
 }
 
-/** A stream connection that reconnects automatically. */
 export class StreamClient {
   readonly #parts: ClientParts
   readonly #channelStates: Readonly<Record<Channel, ChannelState>>

@@ -42,7 +42,6 @@ interface CommandQueueParts {
 export class CommandQueue {
   readonly #parts: CommandQueueParts
   #waiting: Command[] = []
-  /** Pending commands in the order of sending. */
   readonly #open = new Map<number, Command>()
   #sentMs: number[] = []
   #perSecond = 16
@@ -94,7 +93,6 @@ export class CommandQueue {
     return added
   }
 
-  /** A pending command. */
   find(id: unknown): Command | null {
     return (typeof id === 'number' ? this.#open.get(id) : undefined) ?? null
   }
@@ -170,7 +168,6 @@ export class CommandQueue {
     this.#parts.send(JSON.stringify(fields))
   }
 
-  /** Milliseconds until the next command may be sent. */
   #waitMs(): number {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)

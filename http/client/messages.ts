@@ -106,7 +106,6 @@ export type CandleMessage = Counted<'candle', 'candles', Fields | null>
 /** An opportunity opened, changed or closed. `market_id` is the market of its first leg. */
 export type ArbitrageMessage = Counted<'arbitrage', 'arbitrage', Fields>
 
-/** Messages about a market. */
 export type DataMessage =
   | SnapshotMessage
   | UpdateMessage
@@ -144,7 +143,6 @@ export interface HeartbeatMessage {
   readonly catching_up?: boolean
 }
 
-/** State of a venue's feed. */
 export interface StatusMessage {
   readonly type: 'status'
   readonly platform: string
@@ -282,7 +280,6 @@ export interface GapEvent {
 
 export type ClientState = 'connecting' | 'live' | 'catching_up' | 'waiting' | 'closed'
 
-/** The state of the client changed. */
 export interface StateEvent {
   readonly type: 'state'
   readonly state: ClientState

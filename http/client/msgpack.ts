@@ -97,7 +97,6 @@ class Reader {
     }
   }
 
-  /** Reads an unsigned integer of 1, 2 or 4 bytes. */
   #length(power: number): number {
     if (power === 0) return this.#view.getUint8(this.#skip(1))
     if (power === 1) return this.#view.getUint16(this.#skip(2))

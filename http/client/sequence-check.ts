@@ -13,7 +13,6 @@ const RUNS_MAX = 4
 /** Ids of one generation; two generations are stored. See {@link IdWindow}. */
 const GENERATION_IDS = 32_768
 
-/** The latest message of a market in one epoch. */
 interface Mark extends Position {
   readonly seq: number
 }
@@ -26,7 +25,6 @@ export type SequenceCheck =
 const NEXT: SequenceCheck = { kind: 'next' }
 const REPEAT: SequenceCheck = { kind: 'repeat' }
 
-/** The latest sequence number of each market, by epoch. */
 export class Marks {
   readonly #marks = new Map<string, Mark[]>()
 

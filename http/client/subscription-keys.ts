@@ -3,7 +3,6 @@
 
 import type { Channel, Position } from './messages.ts'
 
-/** Maximum number of ids in one command. */
 const IDS_PER_COMMAND = 100
 
 /** Options of a channel; names as in the protocol. */
@@ -26,12 +25,9 @@ export type KeyTarget =
   | { readonly kind: 'market'; readonly marketId: string }
   | { readonly kind: 'event'; readonly slug: string }
 
-/** Notifications of a key to its handles. */
 export interface KeyHolder {
   onLive(key: Key): void
-  /** The key was rejected and removed. */
   onRejected(key: Key, code: string): void
-  /** Other keys replace this one. */
   onReplaced(key: Key, by: readonly Key[]): void
 }
 
@@ -54,7 +50,6 @@ export interface Key {
   completeTo: Position | null
 }
 
-/** Keys of one command. */
 interface KeyBatch {
   readonly channel: Channel
   readonly keys: readonly Key[]
@@ -64,7 +59,6 @@ interface KeyBatch {
 export class ChannelKeys {
   /** Single markets by id: as given until the server reports the canonical id. */
   readonly markets = new Map<string, Key>()
-  /** Wildcard, venue and event keys. */
   readonly wide = new Set<Key>()
 
   get size(): number {
@@ -165,7 +159,6 @@ export function batchKeys(
   return done
 }
 
-/** The command fields that select these keys. */
 export function targetFields(keys: readonly Key[]): Readonly<Record<string, unknown>> {
   const first = keys[0]?.target
   if (first?.kind === 'all') return { market_ids: ['*'] }

@@ -101,7 +101,6 @@ export class Subscriptions {
     for (const channelState of Object.values(this.#parts.channelStates)) channelState.interrupt()
   }
 
-  /** Ends all handles when the client closes. */
   end(): void {
     for (const handle of this.#handles) handle.end()
     this.#handles.clear()
@@ -268,7 +267,6 @@ export class Subscriptions {
     }
   }
 
-  /** Repeats a limited resume from where it stopped. */
   #continueResume(
     command: Command,
     { epoch, offset }: ReplyMessage & { type: 'resume_limited' },
