@@ -2,19 +2,25 @@
 // login page.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
-import { nowMs, setTitle } from './browser.ts'
-import { zoneText } from './format.ts'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { after, every, monotonicMs, nowMs, setTitle } from './browser.ts'
+import { durationText, zoneText } from './format.ts'
 import { html } from './html.ts'
-import { loadedPages, loadPage } from './page-loader.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
-import { ConnectionLine } from './parts/connection-line.ts'
-import { useAction } from './parts/forms/action.ts'
-import { protocols, useVenues } from './parts/lists/venues.ts'
+import { useAction } from './parts/forms.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
-import { currentRoute, hrefOf, type PageName, type PageProps, type PageRoute } from './route.ts'
+import { protocols, useVenues, venueText } from './parts/venues.ts'
+import {
+  currentRoute,
+  hrefOf,
+  PAGES,
+  type PageName,
+  type PageProps,
+  type PageRoute,
+} from './route.ts'
 import { logOut, refreshSession, type SessionState, session } from './session.ts'
-import { useSignal } from './signal.ts'
+import { Signal, useSignal } from './signal.ts'
+import { feeds, POLL_MS, type StreamState, streamState } from './stream.ts'
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
   ['opportunities', 'Opportunities'],
@@ -140,4 +146,123 @@ function titleOf({ page }: PageRoute): string {
 const skipTo = (target: { readonly current: HTMLElement | null }) => (event: Event) => {
   event.preventDefault()
   target.current?.focus()
+}
+
+// Loads pages on demand, so that the first view waits for one page only. The others load later, so that a tab
+// has all modules of its version before the server is upgraded.
+
+type Page = FunctionComponent<PageProps>
+/** A page, or the error of its loading. */
+type LoadedPage =
+  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
+  opportunities: async () => (await import('./pages/opportunities.ts')).OpportunitiesPage,
+  markets: async () => (await import('./pages/markets.ts')).MarketsPage,
+  market: async () => (await import('./pages/market.ts')).MarketPage,
+  matches: async () => (await import('./pages/matches.ts')).MatchesPage,
+  sports: async () => (await import('./pages/sports.ts')).SportsPage,
+  whales: async () => (await import('./pages/whales.ts')).WhalesPage,
+  wallet: async () => (await import('./pages/wallet.ts')).WalletPage,
+  status: async () => (await import('./pages/status.ts')).StatusPage,
+  account: async () => (await import('./pages/account.ts')).AccountPage,
+  webhooks: async () => (await import('./pages/webhooks.ts')).WebhooksPage,
+}
+
+/** Delay after the first page, which has requests of its own. */
+const OTHERS_MS = 2_000
+
+/** LoadedPage and failed pages. */
+export const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
+const loading = new Set<PageName>()
+
+/** Loads a page, unless it is loaded or loading. A failed page is loaded again. */
+export async function loadPage(name: PageName): Promise<void> {
+  if (loading.has(name) || loadedPages.value.get(name)?.kind === 'page') return
+  loading.add(name)
+  const loaded = await LOADERS[name]().then(
+    (page): LoadedPage => ({ kind: 'page', page }),
+    (error: unknown): LoadedPage => ({ kind: 'failed', error }),
+  )
+  loading.delete(name)
+  loadedPages.set(new Map([...loadedPages.value, [name, loaded]]))
+}
+
+/** Loads the other pages one by one after a delay. */
+export function loadOthersLater(): void {
+  after(OTHERS_MS, async () => {
+    for (const name of PAGES) await loadPage(name)
+  })
+}
+
+// Status line of the stream: empty while live, otherwise the problem and the time of the next attempt. Lists
+// venues whose feed is stale or down.
+
+export function ConnectionLine() {
+  const state = useSignal(streamState)
+  const venues = useSignal(feeds)
+  const troubled = [...venues].filter(([, feed]) => feed.state !== 'live')
+  const text = statusText(state)
+  return html`<div class="connection" role="status" aria-live="polite" data-state=${state.state}>
+    ${text === null ? null : html`<p class=${`line ${state.state}`}>${text} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
+    ${troubled.map(
+      ([name, feed]) => html`<p class="line stale" key=${name}>
+        ${feed.state === 'down' ? `${venueText(name)} cannot be reached` : `Nothing new comes from ${venueText(name)}`}: what is shown of it may be old.
+      </p>`,
+    )}
+  </div>`
+}
+
+/** Hidden from screen readers, which would announce every second. */
+function Countdown({ untilMs }: { readonly untilMs: number | null }) {
+  const [, setTick] = useState(0)
+  const isCounting = untilMs !== null
+  useEffect(() => {
+    if (!isCounting) return undefined
+    return every(500, () => setTick((tick) => tick + 1))
+  }, [isCounting])
+  if (untilMs === null) return null
+  const seconds = Math.ceil(Math.max(0, untilMs - monotonicMs()) / 1_000)
+  return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
+}
+
+/** User-facing texts for close reasons. Other reasons are not shown. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^no ticket/, 'the server does not answer'],
+  [/status 429|in use|connection limit/, 'all connections of this account may be in use'],
+  [/^silent/, 'the server stopped answering'],
+  [/shutting down|going away|status 503/, 'the server is restarting'],
+  [/status 40[13]|revoked|session/, 'the session has ended'],
+]
+
+function whyOf(reason: string): string {
+  const text = REASONS.find(([pattern]) => pattern.test(reason))?.[1]
+  return text === undefined ? '' : ` (${text})`
+}
+
+/** Null: no problem. */
+function statusText({ state, reason, isLost }: StreamState): string | null {
+  const why = whyOf(reason)
+  switch (state) {
+    case 'off':
+    case 'resting':
+    case 'live':
+      return null
+    case 'offline':
+      return 'This browser is offline: what is shown is not live.'
+    case 'late':
+      return 'Nothing has come from the server for some seconds: what is shown may be old.'
+    case 'polling':
+      return `No live stream${why}: what is shown is read anew every ${durationText(POLL_MS)}.`
+    case 'connecting':
+      // The first connection takes only a moment. A line would make the page jump.
+      return isLost ? 'Connection lost: connecting again…' : null
+    case 'catching_up':
+      return isLost ? 'Connected again: catching up with what was missed…' : null
+    case 'waiting':
+      return `Connection lost${why}: what is shown is not live.`
+    case 'closed':
+      return `The stream was closed for good${why}: reload the page or log in again.`
+  }
 }

@@ -1,9 +1,8 @@
 // Entry point of the dashboard.
 
 import { render } from 'preact'
-import { App } from './app.ts'
+import { App, loadOthersLater, loadPage } from './app.ts'
 import { html } from './html.ts'
-import { loadOthersLater, loadPage } from './page-loader.ts'
 import { currentRoute, followAddress } from './route.ts'
 import { resumeSession } from './session.ts'
 

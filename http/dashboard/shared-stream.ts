@@ -4,7 +4,12 @@
 // A tab that stops acknowledging, because the browser suspended it, is dropped so that no messages
 // accumulate. It attaches again when it resumes.
 
-import type { BookView, StreamClient, SubscribeRequest } from '../client/connect.ts'
+import {
+  type BookView,
+  connect,
+  type StreamClient,
+  type SubscribeRequest,
+} from '../client/connect.ts'
 import type {
   DataMessage,
   GapEvent,
@@ -13,6 +18,9 @@ import type {
   StatusMessage,
   StreamEvent,
 } from '../client/messages.ts'
+import { request } from './api.ts'
+import { serverBase } from './browser.ts'
+import type { Ticket } from './records.ts'
 
 /** Commands of a tab. `id` is chosen by the tab. */
 export type ToStream =
@@ -230,3 +238,13 @@ function wants(tab: Tab, channel: DataMessage['channel'], marketId: string): boo
   }
   return false
 }
+
+// Stream client of the dashboard. Each connection uses a ticket of the browser's session, so that no URL
+// contains a token.
+
+export const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
+  connect({
+    url: new URL('v1/ws', serverBase()).href,
+    ticket: async () => (await request<Ticket>('/v1/ws/ticket', { method: 'POST' })).ticket,
+    onEvent,
+  })

@@ -8,13 +8,20 @@ import { request } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { durationText } from '../format.ts'
 import { html } from '../html.ts'
-import { useAction } from '../parts/forms/action.ts'
-import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
-import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
-import { fullVenueText, venueText } from '../parts/lists/venues.ts'
-import { usePolled } from '../parts/request-state.ts'
+import { Figures } from '../parts/figures.ts'
+import {
+  described,
+  type Entry,
+  entryRefusal,
+  Field,
+  FormProblem,
+  focusProblem,
+  type Refusal,
+  useAction,
+} from '../parts/forms.ts'
+import { usePolled } from '../parts/requests.ts'
 import { Failure } from '../parts/states.ts'
-import { Figures } from '../parts/wallets/profile.ts'
+import { fullVenueText, venueText } from '../parts/venues.ts'
 import type { Health } from '../records.ts'
 import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 

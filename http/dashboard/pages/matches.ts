@@ -10,12 +10,12 @@ import {
   chosenNumber,
   InputField,
   numberField,
-} from '../parts/lists/filter-fields.ts'
-import { More, usePages } from '../parts/lists/pages.ts'
-import { useQuotes } from '../parts/lists/quotes.ts'
-import { fetchVenues } from '../parts/lists/venues.ts'
-import { MatchCard, pairsOf } from '../parts/matches/pair.ts'
+} from '../parts/filters.ts'
+import { MatchCard, pairsOf } from '../parts/pair.ts'
+import { useQuotes } from '../parts/quotes.ts'
+import { More, usePages } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { fetchVenues } from '../parts/venues.ts'
 import type { MatchList } from '../records.ts'
 import type { PageProps } from '../route.ts'
 

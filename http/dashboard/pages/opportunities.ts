@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks'
 import { onRowClick } from '../browser.ts'
 import { countText, gapText, percentText, sizeText, usdText, writtenDecimals } from '../format.ts'
 import { html } from '../html.ts'
+import { Ago, Price, Time } from '../parts/figures.ts'
 import {
   ChoiceField,
   changeQuery,
@@ -13,11 +14,8 @@ import {
   chosenNumber,
   InputField,
   numberField,
-} from '../parts/lists/filter-fields.ts'
-import { sortHeads } from '../parts/lists/sort-heads.ts'
-import { protocols, venueText } from '../parts/lists/venues.ts'
-import { Price } from '../parts/market/live-price.ts'
-import { OpportunityDetail } from '../parts/opportunities/detail.ts'
+} from '../parts/filters.ts'
+import { OpportunityDetail } from '../parts/opportunity-detail.ts'
 import {
   gapOf,
   heldRows,
@@ -27,9 +25,10 @@ import {
   type OpportunityRow,
   shownRows,
   useOpportunities,
-} from '../parts/opportunities/opportunity-list.ts'
+} from '../parts/opportunity-list.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { Ago, Time } from '../parts/time.ts'
+import { sortHeads } from '../parts/tables.ts'
+import { protocols, venueText } from '../parts/venues.ts'
 import type { Opportunity } from '../records.ts'
 import type { PageProps, PageRoute } from '../route.ts'
 

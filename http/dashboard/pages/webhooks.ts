@@ -4,15 +4,12 @@ import { useCallback, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
-import { SecretOnce } from '../parts/forms/secret-once.ts'
-import { usePolled, useRequest } from '../parts/request-state.ts'
+import { countsText, filterRows, stateOf, WebhookDeliveries } from '../parts/deliveries.ts'
+import { Time } from '../parts/figures.ts'
+import { Confirm, SecretOnce, useAction } from '../parts/forms.ts'
+import { usePolled, useRequest } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { Time } from '../parts/time.ts'
-import { WebhookControls } from '../parts/webhooks/controls.ts'
-import { WebhookDeliveries } from '../parts/webhooks/deliveries.ts'
-import { type DraftBody, NEW_DRAFT } from '../parts/webhooks/draft.ts'
-import { WebhookForm } from '../parts/webhooks/form.ts'
-import { countsText, filterRows, stateOf } from '../parts/webhooks/webhook-texts.ts'
+import { type DraftBody, draftOf, NEW_DRAFT, WebhookForm } from '../parts/webhook-form.ts'
 import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
@@ -165,7 +162,78 @@ function WebhookRow({ webhook }: { readonly webhook: Webhook }) {
 /** State label with the reason as tooltip. */
 function WebhookTag({ webhook }: { readonly webhook: Webhook }) {
   const { name, text } = stateOf(webhook, nowMs())
-  return html`<span class=${`tag ${COLOURS[name]}`} title=${text}>${name}</span>`
+  return html`<span class=${`tag ${STATE_COLOURS[name]}`} title=${text}>${name}</span>`
 }
 
-const COLOURS = { on: 'good', failing: 'wait', off: '' } as const
+const STATE_COLOURS = { on: 'good', failing: 'wait', off: '' } as const
+
+// Actions on a webhook: test, switch on or off, edit, rotate the secret, delete.
+
+interface WebhookControlsProps {
+  readonly webhook: Webhook
+  /** Path of the webhook, starting with `/v1`. */
+  readonly path: string
+  readonly onSent: (delivery: Delivery) => void
+  readonly onChanged: () => void
+  readonly onDeleted: () => void
+}
+
+export function WebhookControls(props: WebhookControlsProps) {
+  const { webhook, path, onSent, onChanged, onDeleted } = props
+  const [secret, setSecret] = useState<string | null>(null)
+  const [isChanging, setChanging] = useState(false)
+  const action = useAction()
+  const patch = async (body: object) => {
+    await request<Webhook>(path, { method: 'PATCH', body })
+    onChanged()
+  }
+  const test = () =>
+    action.run(async () => onSent(await request<Delivery>(`${path}/test`, { method: 'POST' })))
+  const rotate = () =>
+    action.run(async () => {
+      const options = { method: 'POST', body: {} } as const
+      setSecret((await request<CreatedWebhook>(`${path}/rotate-secret`, options)).secret)
+      onChanged()
+    })
+  const remove = () =>
+    action.run(async () => {
+      await request(path, { method: 'DELETE' })
+      onDeleted()
+    })
+  const save = async (body: DraftBody) => {
+    await patch(body)
+    setChanging(false)
+  }
+  const { isRunning } = action
+  const confirmed = { isRunning, of: 'of this webhook' }
+  return html`
+    <div class="row controls">
+      <button type="button" class="primary" aria-disabled=${isRunning} onClick=${test}>Send a test</button>
+      <button type="button" aria-disabled=${isRunning} onClick=${() => action.run(() => patch({ active: !webhook.active }))}>
+        ${webhook.active ? 'Switch off' : 'Switch on'}
+      </button>
+      <button type="button" aria-expanded=${String(isChanging)} onClick=${() => setChanging(!isChanging)}>
+        Change
+      </button>
+      <${Confirm} ...${confirmed} key=${`rotate ${secret}`} action="New secret" onYes=${rotate}
+        question="The old secret keeps working for 24 hours." />
+      <${Confirm} ...${confirmed} action="Delete" onYes=${remove}
+        question="Deletes its delivery history too." />
+    </div>
+    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    ${
+      secret === null
+        ? null
+        : html`<${SecretOnce}
+          title="The new secret" what="secret" secret=${secret} command=${null} onDone=${() => setSecret(null)}
+        />`
+    }
+    ${
+      isChanging
+        ? html`<section class="card" aria-label="Change the webhook">
+          <${WebhookForm} initial=${draftOf(webhook)} verb="Save" send=${save} />
+        </section>`
+        : null
+    }
+  `
+}

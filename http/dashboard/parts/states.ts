@@ -6,7 +6,7 @@ import { after, every, isTabHidden } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
-import type { RequestState } from './request-state.ts'
+import type { RequestState } from './requests.ts'
 
 /** Announced by screen readers. */
 export const Waiting = ({ what }: { readonly what: string }) =>

@@ -6,11 +6,19 @@ import { test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
-import { curlLine } from '../../../http/dashboard/parts/account/api-keys.ts'
-import { limitText } from '../../../http/dashboard/parts/account/limits.ts'
-import { entryRefusal, refusalOf } from '../../../http/dashboard/parts/forms/refusal.ts'
+import { curlLine, limitText } from '../../../http/dashboard/pages/account.ts'
+import {
+  attemptText,
+  countsText,
+  type Shown,
+  stateOf,
+  withAttempt,
+  withNewest,
+  withOlder,
+  withOne,
+} from '../../../http/dashboard/parts/deliveries.ts'
+import { entryRefusal, refusalOf } from '../../../http/dashboard/parts/forms.ts'
 import { describeError, problemText } from '../../../http/dashboard/parts/states.ts'
-import { withAttempt } from '../../../http/dashboard/parts/webhooks/deliveries.ts'
 import {
   bodyOf,
   type Draft,
@@ -21,16 +29,7 @@ import {
   entriesOf,
   isOffered,
   neverSent,
-} from '../../../http/dashboard/parts/webhooks/draft.ts'
-import {
-  attemptText,
-  countsText,
-  type Shown,
-  stateOf,
-  withNewest,
-  withOlder,
-  withOne,
-} from '../../../http/dashboard/parts/webhooks/webhook-texts.ts'
+} from '../../../http/dashboard/parts/webhook-form.ts'
 import type {
   Deliveries,
   Delivery,

@@ -12,30 +12,35 @@ import {
   isDay,
   localDay,
 } from '../../../http/dashboard/format.ts'
-import { gaugeIn, MessageRate } from '../../../http/dashboard/pages/status.ts'
-import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
-import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
-import { fullVenueText, protocols, venueText } from '../../../http/dashboard/parts/lists/venues.ts'
-import { endText, resultText } from '../../../http/dashboard/parts/market/facts.ts'
-import { gameDayOf } from '../../../http/dashboard/parts/market/matched-market.ts'
 import {
-  alignedQuotes,
-  type MatchRecord,
-  pairOf,
-  pairsOf,
-} from '../../../http/dashboard/parts/matches/pair.ts'
-import { besides, gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
-import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
-import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
-import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
-import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallets/wallet-texts.ts'
+  driftRows,
+  feedRows,
+  gaugeIn,
+  leaseText,
+  MessageRate,
+} from '../../../http/dashboard/pages/status.ts'
+import { windowRows } from '../../../http/dashboard/pages/wallet.ts'
 import {
   merged,
   passes,
   WHALE_ROWS_MAX,
   type WhaleRow,
   whaleRow,
-} from '../../../http/dashboard/parts/whales/feed.ts'
+} from '../../../http/dashboard/pages/whales.ts'
+import { chosen, chosenNumber } from '../../../http/dashboard/parts/filters.ts'
+import { besides, gamesOf } from '../../../http/dashboard/parts/games.ts'
+import { endText, resultText } from '../../../http/dashboard/parts/market-facts.ts'
+import { gameDayOf } from '../../../http/dashboard/parts/matched-market.ts'
+import {
+  alignedQuotes,
+  type MatchRecord,
+  pairOf,
+  pairsOf,
+} from '../../../http/dashboard/parts/pair.ts'
+import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/quotes.ts'
+import { fullVenueText, protocols, venueText } from '../../../http/dashboard/parts/venues.ts'
+import { curvePoints } from '../../../http/dashboard/parts/wallet-cards.ts'
+import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallet-texts.ts'
 import type { Market } from '../../../http/dashboard/records.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
 import { feesRecord } from '../../../http/records/fees.ts'

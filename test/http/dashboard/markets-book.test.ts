@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Level } from '../../../http/client/book.ts'
-import { depthOf } from '../../../http/dashboard/charts/depth.ts'
-import { contrary, crossingOf } from '../../../http/dashboard/parts/lists/quotes.ts'
-import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/market/book.ts'
+import { bookStateOf, depthOf, ladderOf } from '../../../http/dashboard/parts/book.ts'
+import { contrary, crossingOf } from '../../../http/dashboard/parts/quotes.ts'
 
 const level = (price: number, size: number): Level => ({ price, size })
 const BOOK = {

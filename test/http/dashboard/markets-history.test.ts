@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/charts/bars.ts'
-import { foldedText } from '../../../http/dashboard/parts/market/facts.ts'
+import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/charts/candles.ts'
+import { tradedOf } from '../../../http/dashboard/parts/figures.ts'
+import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
 import {
   TAPE_TRADES_MAX,
   type TapeTrade,
   TradeTape,
-} from '../../../http/dashboard/parts/market/trade-panel.ts'
-import { tradedOf } from '../../../http/dashboard/parts/traded.ts'
+} from '../../../http/dashboard/parts/trade-panel.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,

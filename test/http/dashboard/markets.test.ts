@@ -5,14 +5,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { safeLink } from '../../../http/dashboard/parts/market/facts.ts'
+import { safeLink } from '../../../http/dashboard/parts/market-facts.ts'
 import {
   hrefOfQuery,
+  MarketFinder,
   type MarketQuery,
+  PAGES_MAX,
+  PAUSE_MS,
   queryOf,
   searchText,
-} from '../../../http/dashboard/parts/markets/filters.ts'
-import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
+} from '../../../http/dashboard/parts/market-search.ts'
 import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
 import { feesRecord } from '../../../http/records/fees.ts'

@@ -8,7 +8,7 @@ import { ANY_ORDER } from '../../../engine/arbitrage/order-rule.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros } from '../../../engine/units.ts'
-import { invertBook, takenOf } from '../../../http/dashboard/parts/opportunities/detail.ts'
+import { invertBook, takenOf } from '../../../http/dashboard/parts/opportunity-detail.ts'
 import {
   gapOf,
   heldRows,
@@ -17,7 +17,7 @@ import {
   type OpportunityRows,
   shownRows,
   withMessage,
-} from '../../../http/dashboard/parts/opportunities/opportunity-list.ts'
+} from '../../../http/dashboard/parts/opportunity-list.ts'
 import type { Opportunity } from '../../../http/dashboard/records.ts'
 import { EXAMPLE_OPPORTUNITY } from '../../../http/records/opportunities.ts'
 

@@ -1,0 +1,134 @@
+// Times in the viewer's time zone with UTC as tooltip, and elapsed times.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { every, nowMs } from '../browser.ts'
+import {
+  durationText,
+  localDay,
+  priceText,
+  type TimeStyle,
+  timeText,
+  utcText,
+  writtenDecimals,
+} from '../format.ts'
+import { html, type Shown } from '../html.ts'
+
+/** Null shows a dash. A clock time of another day includes the date. */
+export function Time({
+  atMs,
+  style = 'full',
+}: {
+  readonly atMs: number | null
+  readonly style?: TimeStyle
+}) {
+  if (atMs === null) return html`<span>–</span>`
+  const shown = style === 'clock' && localDay(atMs) !== localDay(nowMs()) ? 'past' : style
+  return html`<time class=${shown} datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, shown)}</time>`
+}
+
+/** Elapsed time (`12 s ago`), updated every second. */
+export function Ago({ atMs }: { readonly atMs: number | null }) {
+  const [, setTick] = useState(0)
+  useEffect(() => every(1_000, () => setTick((tick) => tick + 1)), [])
+  if (atMs === null) return html`<span>–</span>`
+  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${durationText(nowMs() - atMs)} ago</time>`
+}
+
+// Converts a trade to the outcome that was traded. The API quotes side and price for the market's first
+// outcome.
+// Example: a buy of the second outcome at 19 cents is recorded as a sell at 81.
+
+export interface TradeFacts {
+  /** The taker's side, in terms of the market's first outcome. */
+  readonly side: string
+  /** Price of the first outcome, 0 to 1. */
+  readonly price: number
+  /** Contracts. */
+  readonly size: number
+  /** Dollars paid for the traded outcome. */
+  readonly usd: number
+  /** The traded outcome; null: unknown, treated as the first. */
+  readonly outcome: string | null
+}
+
+export interface Traded {
+  /** Null: both outcomes cost the same and cannot be distinguished. */
+  readonly side: 'buy' | 'sell' | null
+  /** Price of the traded outcome in dollars. */
+  readonly price: number
+  readonly outcome: string | null
+}
+
+/** Tolerance for equal prices of both outcomes. */
+const SAME = 1e-5
+const NAMES = { yes: false, no: true } as const
+
+/** `outcomes`: labels of the market's outcomes in order; null: unknown. */
+export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
+  const { price, outcome } = trade
+  const quotedSide = trade.side === 'buy' ? 'buy' : 'sell'
+  const isSecond = isSecondOutcome(trade, outcomes)
+  if (isSecond === null) return { side: null, price, outcome }
+  if (!isSecond) return { side: quotedSide, price, outcome: outcome ?? outcomes?.[0] ?? null }
+  const other = Math.round((1 - price) * 1e6) / 1e6
+  return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
+}
+
+/** Decided by name, or by the paid amount if the outcomes are unknown. Null: undecidable. */
+function isSecondOutcome(
+  { price, size, usd, outcome }: TradeFacts,
+  outcomes: readonly string[] | null,
+): boolean | null {
+  const name = outcome?.toLowerCase()
+  if (name === undefined) return false
+  const index = outcomes?.findIndex((label) => label.toLowerCase() === name) ?? -1
+  if (index >= 0) return index > 0
+  if (name === 'yes' || name === 'no') return NAMES[name]
+  if (Math.abs(1 - 2 * price) < SAME) return null
+  return Math.abs(usd - (1 - price) * size) < Math.abs(usd - price * size)
+}
+
+const VERBS = { buy: 'Bought', sell: 'Sold' } as const
+
+/** For example `Bought Nationals`, with a colored verb. */
+export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
+  html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
+    side === null ? 'Traded' : VERBS[side]
+  }</span>${' '}<span class="traded">${outcome ?? ''}</span>`
+
+interface PriceProps {
+  /** In dollars; null: unknown. */
+  readonly price: number | null
+  /** Minimum decimals of a cent, those of the market's price step. */
+  readonly decimals?: number
+}
+
+/** Tables align decimal points by `data-decimals`. */
+export const Price = ({ price, decimals = 0 }: PriceProps) =>
+  html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
+
+export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
+  const last = useRef<{ price: number | null; count: number; way: string }>({
+    price,
+    count: 0,
+    way: '',
+  })
+  const before = last.current
+  if (before.price !== price) {
+    const hasBoth = before.price !== null && price !== null
+    const way = !hasBoth ? '' : Number(price) > Number(before.price) ? 'flash rose' : 'flash fell'
+    last.current = { price, count: before.count + 1, way }
+  }
+  const { count, way } = last.current
+  // A new key creates a new element, which restarts the animation.
+  return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
+}
+
+/** A list of names and values. */
+export const Figures = ({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: Shown])[]
+}) => html`<dl class="figures">
+  ${of.map(([name, value]) => html`<div key=${name} data-figure=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+</dl>`

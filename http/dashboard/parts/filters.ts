@@ -1,0 +1,126 @@
+// Filter fields of lists. The address contains the filter values, so that links and the back button restore a
+// list.
+
+import { useId, useState } from 'preact/hooks'
+import { setAddressHash } from '../browser.ts'
+import { capital } from '../format.ts'
+import { html } from '../html.ts'
+import { hrefOf, type PageRoute } from '../route.ts'
+import { described, Field } from './forms.ts'
+
+/** Updates query parameters of the page's address. An empty value removes the parameter. */
+export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
+  if (route.page === 'unknown') return
+  const query = { ...Object.fromEntries(route.query), ...changes }
+  setAddressHash(hrefOf(route.page, route.subject, query), true)
+}
+
+/** The parameter's value if it is one of the choices, else the first choice. */
+export function chosen<Value extends string>(
+  route: PageRoute,
+  name: string,
+  [first, ...others]: readonly [Value, ...Value[]],
+): Value {
+  const param = route.query.get(name)
+  return others.find((value) => value === param) ?? first
+}
+
+interface NumberBounds {
+  readonly min: number
+  readonly max: number
+  /** Default value. */
+  readonly otherwise: number
+}
+
+/** The parameter's value if it is within the bounds, else the default. */
+export function chosenNumber(route: PageRoute, name: string, bounds: NumberBounds): number {
+  return Number(paramWithin(route, name, bounds) ?? bounds.otherwise)
+}
+
+function paramWithin(route: PageRoute, name: string, { min, max }: NumberBounds): string | null {
+  const param = route.query.get(name) ?? ''
+  return param.trim() !== '' && Number(param) >= min && Number(param) <= max ? param : null
+}
+
+/** Props of a number field: the value in the address, and an error if it is out of bounds. */
+export function numberField(route: PageRoute, name: string, bounds: NumberBounds) {
+  const { min, max, otherwise } = bounds
+  const param = route.query.get(name) ?? ''
+  const isUsed = param === '' || paramWithin(route, name, bounds) !== null
+  return {
+    type: 'number',
+    value: param === '' ? String(otherwise) : param,
+    bounds: { min, max, step: 'any', required: 'required' },
+    problem: isUsed ? null : `${acceptedText({ min, max })} The list is shown with ${otherwise}.`,
+  } as const
+}
+
+function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string {
+  if (min === undefined) return 'Enter a day of the calendar.'
+  return Number(max) < Number.MAX_SAFE_INTEGER
+    ? `Enter a number from ${min} to ${max}.`
+    : `Enter a number, ${min} or more.`
+}
+
+/** A select field. */
+export function ChoiceField(set: {
+  readonly label: string
+  readonly value: string
+  readonly choices: readonly (readonly [value: string, text: string])[]
+  readonly choose: (value: string) => void
+}) {
+  const id = useId()
+  const onChange = (event: Event) => {
+    if (event.currentTarget instanceof HTMLSelectElement) set.choose(event.currentTarget.value)
+  }
+  return html`<div class="field">
+    <label for=${id}>${set.label}</label>
+    <select id=${id} value=${set.value} onChange=${onChange}>
+      ${set.choices.map(
+        ([value, text]) =>
+          html`<option key=${value} value=${value} selected=${value === set.value}>${capital(text)}</option>`,
+      )}
+    </select>
+  </div>`
+}
+
+interface InputFieldProps {
+  readonly label: string
+  readonly type: 'number' | 'date' | 'search' | 'text'
+  readonly value: string
+  readonly choose: (value: string) => void
+  /** More attributes of the input, such as `min` or `placeholder`. */
+  readonly bounds?: Readonly<Record<string, string | number>>
+  /** Error message; null: none. */
+  readonly problem?: string | null
+}
+
+/**
+ * A number, date or text field. Calls `choose` on blur or Enter if the value is valid; else shows what is
+ * accepted.
+ * Rerenders of the list do not discard typed text.
+ */
+export function InputField(set: InputFieldProps) {
+  const id = useId()
+  const [typed, setTyped] = useState<{
+    readonly over: string
+    readonly text: string
+    readonly problem: string | null
+  } | null>(null)
+  // During the render, not in an effect: an effect would run after the first input and discard it.
+  if (typed !== null && typed.over !== set.value) setTyped(null)
+  const own = typed?.over === set.value ? typed : { text: set.value, problem: set.problem ?? null }
+  const put = (text: string, problem: string | null) => setTyped({ over: set.value, text, problem })
+  const onInput = ({ currentTarget: input }: Event) => {
+    if (input instanceof HTMLInputElement) put(input.value, null)
+  }
+  const onChange = ({ currentTarget: input }: Event) => {
+    if (!(input instanceof HTMLInputElement)) return
+    if (input.validity.valid) set.choose(input.value)
+    else put(input.value, acceptedText(set.bounds ?? {}))
+  }
+  const field = { id, problem: own.problem }
+  return html`<${Field} ...${field} label=${set.label}>
+    <input ...${described(field)} type=${set.type} value=${own.text} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
+  <//>`
+}

@@ -1,0 +1,172 @@
+// Details of an opportunity: the legs' books with the taken asks marked, cost and fee of each leg, and known
+// differences between the markets' rules.
+
+import type { BookView, Level } from '../../client/connect.ts'
+import { request } from '../api.ts'
+import { percentText, priceText, sizeText, usdText } from '../format.ts'
+import { html } from '../html.ts'
+import type { Market, Opportunity } from '../records.ts'
+import { hrefOf } from '../route.ts'
+import { BOOK_STATE_LABELS, decimalsOf, ladder, ladderOf, useBook } from './book.ts'
+import { MarketRules } from './market-facts.ts'
+import { fetchMatchedMarket } from './matched-market.ts'
+import type { OpportunityRow } from './opportunity-list.ts'
+import { MatchTags } from './pair.ts'
+import { complementOf } from './quotes.ts'
+import { useRequest } from './requests.ts'
+import { Empty, Unanswered, Waiting } from './states.ts'
+import { venueText } from './venues.ts'
+import { signedUsdText } from './wallet-texts.ts'
+
+type Leg = Opportunity['legs'][number]
+type Sides = Pick<BookView, 'bids' | 'asks'>
+
+/** Minimum levels shown per side, and levels shown after the last taken one. */
+const LEVELS = 8
+const LEVELS_BEHIND = 2
+/** Limit of books, since an event may have dozens of outcomes. */
+const BOOKS_MAX = 6
+
+const REASONS: Readonly<Record<string, string>> = {
+  prices: 'the prices or fees leave nothing',
+  stale: 'a book may be out of date',
+  market_closed: 'a market trades no longer',
+  match_changed: 'its markets are no longer known to ask the same',
+  stopped: 'the service was stopped',
+  restarted: 'the service was restarted',
+}
+
+export function OpportunityDetail({ row: { one, ended } }: { readonly row: OpportunityRow }) {
+  const { id, legs, kind, contracts } = one
+  return html`<div class="stack opportunity" data-opportunity=${id}>
+    ${
+      ended === null
+        ? null
+        : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is how it stood last; the books go on.</p>`
+    }
+    <div class="leg-books">
+      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${ended === null ? contracts : 0} />`)}
+    </div>
+    ${legs.length > BOOKS_MAX ? html`<p class="muted">The books of the first ${BOOKS_MAX} of ${legs.length} outcomes.</p>` : null}
+    ${costs(one)}
+    ${kind === 'cross_venue' ? html`<${Rules} marketId=${legs[0]?.market_id ?? ''} />` : html`<p>${one.explanation}</p>`}
+  </div>`
+}
+
+/** Within one venue the question distinguishes the legs, since most legs have the same outcome. */
+function nameOf(kind: Opportunity['kind'], { outcome, platform, question }: Leg): string {
+  return kind === 'cross_venue' ? `${outcome} at ${venueText(platform)}` : `${outcome}: ${question}`
+}
+
+/** The book in terms of the outcome bought. */
+function LegBook({
+  leg,
+  name,
+  contracts,
+}: {
+  readonly leg: Leg
+  readonly name: string
+  readonly contracts: number
+}) {
+  const { market_id: id, platform } = leg
+  const { book, state } = useBook(id, platform)
+  return html`<section class="book" data-leg=${id} data-state=${state} data-seq=${book?.seq ?? null}>
+    <div class="row panel-head">
+      <h2><a href=${hrefOf('market', id)}>${name}</a></h2>
+      <span class=${`tag book-state ${state}`}>${BOOK_STATE_LABELS[state]}</span>
+    </div>
+    ${book === null ? html`<${Waiting} what="the book" />` : marked(book, leg, contracts)}
+  </section>`
+}
+
+function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: number) {
+  const { bids, asks } = isFirst ? book : invertBook(book)
+  const taken = takenOf(asks, contracts)
+  const takenLevels = taken.filter((size) => size > 0).length
+  const levels = takenLevels === 0 ? LEVELS : Math.max(LEVELS, takenLevels + LEVELS_BEHIND)
+  const best = { bids: bids.slice(0, LEVELS), asks: asks.slice(0, levels) }
+  const { spread, midPrice } = book
+  const middle = midPrice === null || isFirst ? midPrice : complementOf(midPrice)
+  return ladder(ladderOf(best), { spread, midPrice: middle }, decimalsOf(best), taken)
+}
+
+/** The book of the other outcome: an ask for one is a bid for the other. */
+export function invertBook({ bids, asks }: Sides): Sides {
+  const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
+  return { bids: asks.map(other), asks: bids.map(other) }
+}
+
+/** Contracts taken of each ask, cheapest first. Level sizes are rounded down to hundredths. */
+export function takenOf(asks: readonly Level[], contracts: number): readonly number[] {
+  let left = hundredths(contracts)
+  return asks.map(({ size }) => {
+    const taken = Math.min(left, hundredths(size))
+    left -= taken
+    return taken / 100
+  })
+}
+
+/** Sizes are whole millionths. Rounding first removes floating-point error. */
+const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) / 1e4)
+
+function costs(one: Opportunity) {
+  const { legs, contracts } = one
+  return html`<div class="scroll-x"><table class="list leg-costs">
+      <caption>Cost of ${sizeText(contracts)} contracts of each outcome. The fee is the most that the venue may charge. The venues accept ${sizeText(one.min_contracts)} contracts or more.</caption>
+      <thead><tr>
+        <th scope="col">Buy</th><th scope="col" class="num">Average price</th>
+        <th scope="col" class="num">Cost before fees</th><th scope="col" class="num">Fee</th>
+      </tr></thead>
+      <tbody>
+        ${legs.map(
+          (leg) => html`<tr key=${leg.market_id} data-fee-of=${leg.market_id}>
+            <th scope="row"><a href=${hrefOf('market', leg.market_id)}>${nameOf(one.kind, leg)}</a></th>
+            <td class="num">${priceText(leg.avg_price)}</td>
+            <td class="num">${usdText(leg.cost_usd)}</td>
+            <td class="num fee">${usdText(leg.fee_usd)}</td>
+          </tr>`,
+        )}
+        <tr>
+          <th scope="row">Total</th>
+          <td class="num">${priceText(one.cost_usd / contracts)}</td>
+          <td class="num">${usdText(one.cost_usd)}</td>
+          <td class="num">${usdText(one.fees_usd)}</td>
+        </tr>
+      </tbody>
+    </table></div>
+    <dl class="figures">
+      <div><dt>${one.payout_note === null ? 'Payout, whatever the result' : 'Payout, if the result is an outcome'}</dt> <dd>${usdText(one.payout_usd)}</dd></div>
+      <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
+      <div><dt>Profit per contract</dt> <dd>${priceText(one.edge)}</dd></div>
+      <div><dt>Return on cost</dt> <dd>${percentText(one.return)}</dd></div>
+      <div><dt>Annualized, to the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
+    </dl>
+    ${one.payout_note === null ? null : html`<p class="state incomplete" data-payout-note>${one.payout_note}</p>`}`
+}
+
+/** Match, explanation and both venues' rules. */
+function Rules({ marketId }: { readonly marketId: string }) {
+  const result = useRequest(
+    async (signal) => {
+      const path = `/v1/markets/${encodeURIComponent(marketId)}`
+      const market = await request<Market>(path, { signal })
+      return { market, ...(await fetchMatchedMarket(market, signal)) }
+    },
+    [marketId],
+  )
+  if (result.kind !== 'answered') return html`<${Unanswered} result=${result} what="the rules" />`
+  const { market, matchedMarket } = result.answer
+  if (matchedMarket === null)
+    return html`<${Empty}>The markets are no longer known to ask the same.<//>`
+  const { match } = matchedMarket
+  return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
+    <${MatchTags} match=${match} />
+    <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found; what decides are the venues’ own words:' : ''}</p>
+    <div class="leg-books">
+      ${[market, matchedMarket.market].map(
+        (each) =>
+          html`<${MarketRules} key=${each.id} market=${each} title=${`${venueText(each.platforms[0]?.platform)}: ${each.question}`} />`,
+      )}
+    </div>
+  </section>`
+}

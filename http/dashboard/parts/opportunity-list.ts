@@ -1,0 +1,189 @@
+// Live list of opportunities: loaded by REST, updated by the stream, filtered and sorted.
+
+import { ApiError, request } from '../api.ts'
+import { monotonicMs } from '../browser.ts'
+import type { Opportunity } from '../records.ts'
+import { useLiveList } from './requests.ts'
+import type { Order } from './tables.ts'
+
+export interface OpportunityRow {
+  readonly one: Opportunity
+  /** Close reason; null while open. */
+  readonly ended: string | null
+  /** Opened while the page was shown. */
+  readonly isFresh: boolean
+  /** Monotonic time of the last stream message; null: from the REST response. */
+  readonly receivedMs: number | null
+}
+
+export type OpportunityRows = ReadonlyMap<string, OpportunityRow>
+
+/** An empty `kind` matches both kinds. */
+export interface OpportunityFilter {
+  readonly profitMin: number
+  readonly kind: '' | Opportunity['kind']
+}
+
+/** Limit of loaded rows, by profit, and of shown rows. */
+export const OPPORTUNITY_ROWS_MAX = 200
+/** Limit of cached rows. Beyond it, ended rows and those with the lowest profit are evicted. */
+const CACHED_ROWS_MAX = 1_000
+
+/** The opportunities that match the filter, and the opened one; `again` reloads. */
+export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
+  const { profitMin, kind } = filter
+  return useLiveList<OpportunityRows>(
+    {
+      channel: 'arbitrage',
+      none: new Map(),
+      load: async (signal) => {
+        const query = {
+          min_profit_usd: profitMin,
+          kind: kind === '' ? null : kind,
+          sort_by: 'profit',
+          limit: OPPORTUNITY_ROWS_MAX,
+        }
+        const { opportunities } = await request<{ readonly opportunities: readonly Opportunity[] }>(
+          '/v1/arbitrage',
+          { query, signal },
+        )
+        const isListed = opened === null || opportunities.some(({ id }) => id === opened)
+        const others = isListed ? [] : await fetchOpened(opened, signal)
+        return new Map([...opportunities, ...others].map((one) => [one.id, rowOf(one)]))
+      },
+      applyMessage: (rows, message) =>
+        message.type === 'arbitrage' ? withMessage(rows, message.data, monotonicMs()) : rows,
+      join: joined,
+    },
+    [profitMin, kind],
+  )
+}
+
+/** The opportunity of the address, which the list may not contain; empty if it has ended. */
+async function fetchOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
+  try {
+    return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return []
+    throw error
+  }
+}
+
+const rowOf = (one: Opportunity): OpportunityRow => ({
+  ...{ one, ended: null, isFresh: false, receivedMs: null },
+})
+
+/** Applies a stream message. Returns the same rows if it is not an opportunity. */
+export function withMessage(
+  rows: OpportunityRows,
+  data: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): OpportunityRows {
+  if (!isOpportunity(data)) return rows
+  const { event, close_reason: reason } = data
+  const ended = event === 'closed' ? String(reason) : null
+  const isFresh = event === 'opened' || rows.get(data.id)?.isFresh === true
+  return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, receivedMs: nowMs }]]))
+}
+
+/** The REST response, overridden by stream messages received since the request. All other current rows have ended. */
+export function joined(
+  current: OpportunityRows,
+  answer: OpportunityRows,
+  requestedMs: number,
+): OpportunityRows {
+  const since = [...current].filter(
+    ([, { receivedMs }]) => receivedMs !== null && receivedMs >= requestedMs,
+  )
+  return bounded(new Map([...answer, ...since]))
+}
+
+function bounded(rows: OpportunityRows): OpportunityRows {
+  if (rows.size <= CACHED_ROWS_MAX) return rows
+  const isOver = ({ ended }: OpportunityRow) => Number(ended !== null)
+  const retained = [...rows.values()].sort(
+    (one, other) => isOver(one) - isOver(other) || other.one.profit_usd - one.one.profit_usd,
+  )
+  return new Map(retained.slice(0, CACHED_ROWS_MAX / 2).map((row) => [row.one.id, row]))
+}
+
+/** Sort keys of the table. */
+export const OPPORTUNITY_ORDERS = [
+  'profit',
+  'gap',
+  'return',
+  'cost',
+  'size',
+  'opened',
+  'closes',
+  'score',
+] as const
+export type OpportunityColumn = (typeof OPPORTUNITY_ORDERS)[number]
+
+const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | null>> = {
+  profit: ({ profit_usd: usd }) => usd,
+  gap: (one) => gapOf(one),
+  return: ({ return: share }) => share,
+  cost: ({ cost_usd: usd }) => usd,
+  size: ({ contracts }) => contracts,
+  opened: ({ opened_at_ms: atMs }) => atMs,
+  closes: ({ closes_at: seconds }) => seconds,
+  score: ({ match_score: score }) => score,
+}
+
+/**
+ * Open rows that match the filter, sorted, with unknown values last. The row `openedId` is included even if
+ * it has ended.
+ */
+export function shownRows(
+  rows: OpportunityRows,
+  { profitMin, kind }: OpportunityFilter,
+  { column, isDown }: Order<OpportunityColumn>,
+  openedId: string | null,
+): readonly OpportunityRow[] {
+  const rank = ({ one }: OpportunityRow) => VALUES[column](one)
+  return [...rows.values()]
+    .filter(
+      ({ one, ended }) =>
+        one.id === openedId ||
+        (ended === null && one.profit_usd >= profitMin && (kind === '' || one.kind === kind)),
+    )
+    .sort((one, other) => {
+      const [first, second] = [rank(one), rank(other)]
+      if (first === null || second === null) return Number(first === null) - Number(second === null)
+      return (
+        (isDown ? second - first : first - second) || one.one.opened_at_ms - other.one.opened_at_ms
+      )
+    })
+    .slice(0, OPPORTUNITY_ROWS_MAX)
+}
+
+/**
+ * Existing rows keep their order and new ones are appended, so that no row moves under the pointer or loses
+ * the focus.
+ */
+export function heldRows(
+  rows: readonly OpportunityRow[],
+  before: readonly string[],
+): readonly OpportunityRow[] {
+  const positions = new Map(before.map((id, index) => [id, index]))
+  const positionOf = ({ one }: OpportunityRow) => positions.get(one.id) ?? before.length
+  return rows.toSorted((one, other) => positionOf(one) - positionOf(other))
+}
+
+/** Payout per contract less the sum of the best prices, in dollars, before fees. */
+export function gapOf({ legs, payout_usd: payout, contracts }: Opportunity): number {
+  const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
+  return Math.round((payout / contracts - price) * 1e6) / 1e6
+}
+
+function isOpportunity(
+  data: Readonly<Record<string, unknown>>,
+): data is Opportunity & Readonly<Record<string, unknown>> {
+  const { id, question, legs, profit_usd: profit, contracts } = data
+  return (
+    [typeof id, typeof question].every((type) => type === 'string') &&
+    [typeof profit, typeof contracts].every((type) => type === 'number') &&
+    Array.isArray(legs)
+  )
+}

@@ -1,0 +1,47 @@
+// The venues' configured names and display names, from /health. Requested once per tab, since they are fixed
+// at the server's start.
+
+import { request } from '../api.ts'
+import { capital } from '../format.ts'
+import type { Health } from '../records.ts'
+import { Signal } from '../signal.ts'
+import { useRequest } from './requests.ts'
+
+/** `a` is the venue with wallet data. */
+export interface Venues {
+  readonly a: string
+  readonly b: string
+}
+
+let cached: Venues | null = null
+
+/** Protocol by configured name. Components that show names rerender when it is set. */
+export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
+
+/** Display name of a venue (`Polymarket`); the configured name until its protocol is known. */
+export function venueText(name: string | null | undefined): string {
+  const protocol = protocols.value.get(name ?? '')
+  return protocol === undefined ? (name ?? '') : capital(protocol)
+}
+
+/** Display name with the configured name if that differs: `Polymarket (venue_a)`. */
+export function fullVenueText(name: string | null | undefined): string {
+  const text = venueText(name)
+  return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
+}
+
+export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
+  if (cached !== null) return cached
+  const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
+  protocols.set(new Map(Object.entries(spoken)))
+  const [a, b] = Object.keys(exchanges)
+  if (a === undefined || b === undefined) throw new Error('the server names no two venues')
+  cached = { a, b }
+  return cached
+}
+
+/** Configured names of venue a and venue b; empty until known. */
+export function useVenues(): readonly string[] {
+  const result = useRequest(fetchVenues, [])
+  return result.kind === 'answered' ? [result.answer.a, result.answer.b] : []
+}
