@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { runCommand } from '../engine/app/commands/run-command.ts'
 import type { CommandSpec } from '../engine/process/command-line.ts'
-import { type RealDashboard, openRealDashboard, pagesToSee } from './support/browser/dashboard.ts'
+import { openRealDashboard, pagesToSee, type RealDashboard } from './support/browser/dashboard.ts'
 import { Receiver } from './support/fakes/receivers.ts'
 
 const WIDTHS = [1_280, 768, 390] as const

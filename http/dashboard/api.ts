@@ -25,7 +25,7 @@ export class ApiError extends Error {
 }
 
 /** Quota and completeness, from the response headers. */
-export interface AnswerFacts {
+interface AnswerFacts {
   readonly limit: number | null
   readonly remaining: number | null
   /** False if the response contains only the wallet data known so far. */

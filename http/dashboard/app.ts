@@ -2,11 +2,12 @@
 // login page.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { after, every, monotonicMs, nowMs, setTitle } from './browser.ts'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
+import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
 import { durationText, zoneText } from './format.ts'
 import { html } from './html.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
+import { useTick } from './parts/figures.ts'
 import { useAction } from './parts/forms.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
 import { protocols, useVenues, venueText } from './parts/venues.ts'
@@ -78,7 +79,7 @@ export function App() {
             : null
       }
     </header>
-    ${isIn && leaving.error !== null ? html`<${Failure} error=${leaving.error} />` : null}
+    ${isIn ? html`<${Failure} error=${leaving.error} />` : null}
     ${isIn ? html`<${ConnectionLine} />` : null}</div>
     <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
       ${isOpen ? shown(where) : closed(who)}
@@ -174,7 +175,7 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
 const OTHERS_MS = 2_000
 
 /** LoadedPage and failed pages. */
-export const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
+const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
 const loading = new Set<PageName>()
 
 /** Loads a page, unless it is loaded or loading. A failed page is loaded again. */
@@ -199,7 +200,7 @@ export function loadOthersLater(): void {
 // Status line of the stream: empty while live, otherwise the problem and the time of the next attempt. Lists
 // venues whose feed is stale or down.
 
-export function ConnectionLine() {
+function ConnectionLine() {
   const state = useSignal(streamState)
   const venues = useSignal(feeds)
   const troubled = [...venues].filter(([, feed]) => feed.state !== 'live')
@@ -216,12 +217,7 @@ export function ConnectionLine() {
 
 /** Hidden from screen readers, which would announce every second. */
 function Countdown({ untilMs }: { readonly untilMs: number | null }) {
-  const [, setTick] = useState(0)
-  const isCounting = untilMs !== null
-  useEffect(() => {
-    if (!isCounting) return undefined
-    return every(500, () => setTick((tick) => tick + 1))
-  }, [isCounting])
+  useTick(untilMs === null ? null : 500)
   if (untilMs === null) return null
   const seconds = Math.ceil(Math.max(0, untilMs - monotonicMs()) / 1_000)
   return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`

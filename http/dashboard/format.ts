@@ -2,37 +2,27 @@
 
 const DASH = '–'
 
-const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
-const roundDollars = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'USD',
-  notation: 'compact',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
+const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(undefined, options)
+const usd = { style: 'currency', currency: 'USD' } as const
+const dollars = number(usd)
+const roundDollars = number({
+  ...{ ...usd, notation: 'compact', minimumFractionDigits: 1, maximumFractionDigits: 1 },
 })
-const sizes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
-const sizesWithHundredths = new Intl.NumberFormat(undefined, {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-})
-const counts = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
-const hours = { hourCycle: 'h23' } as const
-const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', ...hours })
-const exactTime = new Intl.DateTimeFormat(undefined, {
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
-  ...hours,
-})
-const dayTime = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  ...hours,
-})
-const pastTime = new Intl.DateTimeFormat(undefined, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-  ...hours,
-})
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const zone = new Intl.DateTimeFormat()
+const sizes = number({ maximumFractionDigits: 2 })
+const sizesWithHundredths = number({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const counts = number({ maximumFractionDigits: 0 })
+
+const date = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(undefined, { hourCycle: 'h23', ...options })
+const monthDay = { month: 'short', day: 'numeric' } as const
+const minutes = { hour: '2-digit', minute: '2-digit' } as const
+const TIMES = {
+  clock: date({ timeStyle: 'medium' }),
+  exact: date({ ...minutes, second: '2-digit', fractionalSecondDigits: 3 }),
+  day: date({ dateStyle: 'medium' }),
+  past: date({ ...monthDay, ...minutes }),
+  full: date({ dateStyle: 'medium', timeStyle: 'short' }),
+} as const
 
 type MaybeNumber = number | null | undefined
 
@@ -90,6 +80,9 @@ export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
 export const usdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined ? DASH : dollars.format(usd).replace('-', '−')
 
+/** US dollars with a sign. */
+export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${usdText(usd)}`
+
 /** Amounts from this value on are abbreviated. */
 const ROUND_USD = 1_000
 
@@ -128,16 +121,27 @@ export function durationText(ms: MaybeNumber): string {
 }
 
 /** Time of day; time of day with milliseconds; date; month, day and time; date and time. */
-export type TimeStyle = 'clock' | 'exact' | 'day' | 'past' | 'full'
+export type TimeStyle = keyof typeof TIMES
 
 /** In the viewer's time zone. */
-export function timeText(atMs: number, style: TimeStyle): string {
-  const format = { clock: clockTime, exact: exactTime, day, past: pastTime, full: dayTime }[style]
-  return format.format(atMs)
-}
+export const timeText = (atMs: number, style: TimeStyle): string => TIMES[style].format(atMs)
+
+const utcDay = date({ dateStyle: 'medium', timeZone: 'UTC' })
+const utcMonthDay = date({ ...monthDay, timeZone: 'UTC' })
+const localMonthDay = date(monthDay)
+const hour = date(minutes)
+
+/** Date in UTC. */
+export const utcDayText = (atMs: number): string => utcDay.format(atMs)
+
+export const monthDayText = (atMs: number, isUtc = false): string =>
+  (isUtc ? utcMonthDay : localMonthDay).format(atMs)
+
+/** Hours and minutes. */
+export const hourText = (atMs: number): string => hour.format(atMs)
 
 /** A time zone as `Europe/Berlin (GMT+1)`, by default the viewer's. All aliases of UTC are shown as `UTC`. */
-export function zoneText(atMs: number, timeZone = zone.resolvedOptions().timeZone): string {
+export function zoneText(atMs: number, timeZone = hour.resolvedOptions().timeZone): string {
   if (/^(Etc\/)?(UTC|GMT|Universal|Zulu|UCT)$/.test(timeZone)) return 'UTC'
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
   const offset = format.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value
@@ -161,11 +165,7 @@ export function localDay(atMs: number): string {
 
 const EASTERN = { timeZone: 'America/New_York' }
 const eastern = new Intl.DateTimeFormat('sv', EASTERN)
-const easternTime = new Intl.DateTimeFormat(undefined, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-  ...hours,
-  ...EASTERN,
-})
+const easternTime = date({ ...monthDay, ...minutes, ...EASTERN })
 
 /** The date in US Eastern time, as `2026-11-22`. Dates of games are in this zone. */
 export const easternDay = (atMs: number): string => eastern.format(atMs)

@@ -19,7 +19,7 @@ import type {
   StreamEvent,
 } from '../client/messages.ts'
 import { request } from './api.ts'
-import { serverBase } from './browser.ts'
+import { after, serverBase } from './browser.ts'
 import type { Ticket } from './records.ts'
 
 /** Commands of a tab. `id` is chosen by the tab. */
@@ -43,6 +43,14 @@ export type FromStream =
   | { readonly kind: 'dropped' }
 
 type TabEvent = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
+
+/** Each connection uses a ticket of the browser's session, so that no URL contains a token. */
+const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
+  connect({
+    url: new URL('v1/ws', serverBase()).href,
+    ticket: async () => (await request<Ticket>('/v1/ws/ticket', { method: 'POST' })).ticket,
+    onEvent,
+  })
 
 interface SharedStreamParts {
   readonly open: (onEvent: (event: StreamEvent) => void) => StreamClient
@@ -79,7 +87,7 @@ export class SharedStream {
   readonly #changed = new Map<string, number>()
   #isBookPause = false
 
-  constructor(parts: SharedStreamParts) {
+  constructor(parts: SharedStreamParts = { open: openClient, after }) {
     this.#parts = parts
   }
 
@@ -238,13 +246,3 @@ function wants(tab: Tab, channel: DataMessage['channel'], marketId: string): boo
   }
   return false
 }
-
-// Stream client of the dashboard. Each connection uses a ticket of the browser's session, so that no URL
-// contains a token.
-
-export const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
-  connect({
-    url: new URL('v1/ws', serverBase()).href,
-    ticket: async () => (await request<Ticket>('/v1/ws/ticket', { method: 'POST' })).ticket,
-    onEvent,
-  })

@@ -1,6 +1,7 @@
 // The tab's side of the shared stream (shared-stream.ts): attaches on the first subscription and dispatches
 // messages synchronously by channel and market. Components batch their rerenders (signal.ts).
-// Tracks the connection state for the status line, and falls back to REST polling (stream-poll.ts).
+// Tracks the connection state for the status line. When no stream is available, it polls the followed books and
+// prices by REST, and makes lists reload.
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -14,16 +15,16 @@ import type {
 } from '../client/messages.ts'
 import { ApiError, request } from './api.ts'
 import {
-  after,
   every,
   isTabHidden,
   isTabOnline,
   monotonicMs,
   onTabEvent,
   openWorker,
+  type StopTimer,
 } from './browser.ts'
 import type { Orderbook, Orderbooks, Prices } from './records.ts'
-import { type FromStream, openClient, SharedStream, type ToStream } from './shared-stream.ts'
+import { type FromStream, SharedStream, type ToStream } from './shared-stream.ts'
 import { Signal } from './signal.ts'
 
 /** Connection state for the status line. */
@@ -43,6 +44,23 @@ export interface StreamState {
   readonly isLost: boolean
 }
 
+/** Callbacks of a subscription. */
+interface Follower {
+  readonly onMessage: (message: DataMessage) => void
+  /** Messages of the channel are missing. The shown data may be outdated until the next state. */
+  readonly onGap?: () => void
+  /** The subscription is live: a REST request from now on leaves no gap. */
+  readonly onReady?: () => void
+}
+
+interface Following extends Follower {
+  readonly subscription: SubscribeRequest
+  /** Null: all markets. */
+  readonly marketIds: ReadonlySet<string> | null
+  /** Called when one of the followed books has changed. */
+  readonly onBook: () => void
+}
+
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
 /** Close code of a connection without subscriptions. */
@@ -53,6 +71,14 @@ const LATE_MS = 6_500
 /** The tab attaches again if it receives nothing for this long, not even a state change. */
 const SILENCE_MS_MAX = 20_000
 const CHECK_MS = 500
+/** Consecutive failed connections after which polling starts, if REST works. */
+const FAILED_MAX = 2
+/** Poll period. */
+export const POLL_MS = 5_000
+/** The server's limit of ids in one request. */
+const IDS_MAX = 100
+/** Limit of polled markets per channel. More would exhaust the browser's quota. */
+const MARKETS_MAX = 200
 
 export const streamState = new Signal<StreamState>(OFF)
 /** By the venue's configured name. */
@@ -141,7 +167,7 @@ function attach(isWorkerDead = false): void {
   lastReceivedMs = monotonicMs()
   const { signal } = attached
   const onMessage = (message: FromStream) => signal.aborted || handleMessage(message)
-  const attachToOwnStream = () => ownStream().attach(onMessage)
+  const attachToOwnStream = () => new SharedStream().attach(onMessage)
   const onFailure = () => {
     if (signal.aborted) return
     post?.({ kind: 'leave' })
@@ -152,7 +178,7 @@ function attach(isWorkerDead = false): void {
   post = (isWorkerDead ? null : openWorker(name, onMessage, onFailure)) ?? attachToOwnStream()
   postFollowings(post)
   let hasLeft = false
-  const stops = [
+  const stops: readonly StopTimer[] = [
     every(CHECK_MS, check),
     onTabEvent('offline', show),
     onTabEvent('online', show),
@@ -171,15 +197,11 @@ function attach(isWorkerDead = false): void {
 /** Attaches again and reports a gap for everything missed. */
 function reattach(isWorkerDead = false): void {
   attach(isWorkerDead)
-  deliverGap(MISSED)
+  deliverGap({ channel: null, market_id: null })
 }
 
 function postFollowings(to: (command: ToStream) => void): void {
   for (const [id, { subscription }] of followings) to({ kind: 'follow', id, request: subscription })
-}
-
-function ownStream(): SharedStream {
-  return new SharedStream({ after, open: openClient })
 }
 
 function leave(): void {
@@ -221,6 +243,7 @@ function handleEvent(event: (FromStream & { kind: 'event' })['event']): void {
     case 'heartbeat':
       return post?.({ kind: 'seen' })
     default:
+      received.count += 1
       return deliver(event)
   }
 }
@@ -270,18 +293,12 @@ async function checkRefusal(): Promise<void> {
 /** Computes the shown state from the connection, the browser's network state and the time of the last message. */
 function show(): void {
   const isLate = connection.state === 'live' && monotonicMs() - lastReceivedMs > LATE_MS
-  const isOff = connection.state === 'off'
-  const state = isOff || isTabOnline() ? (isLate ? 'late' : stateNow()) : 'offline'
-  const { value: shown } = streamState
-  const next = { ...connection, state }
-  const isSame = shown.state === state && shown.reason === next.reason
-  if (!isSame || shown.retryAtMs !== next.retryAtMs || shown.isLost !== next.isLost) {
-    streamState.set(next)
-  }
+  const isPolling = polling !== null && isTrying()
+  const isOnline = connection.state === 'off' || isTabOnline()
+  const ofTab = isLate ? 'late' : isPolling ? 'polling' : connection.state
+  const next: StreamState = { ...connection, state: isOnline ? ofTab : 'offline' }
+  if (JSON.stringify(next) !== JSON.stringify(streamState.value)) streamState.set(next)
 }
-
-const stateNow = (): StreamState['state'] =>
-  polling !== null && isTrying() ? 'polling' : connection.state
 
 const isTrying = (): boolean => connection.state === 'waiting' || connection.state === 'connecting'
 
@@ -297,10 +314,12 @@ function check(): void {
 function beginPolling(): void {
   if (polling !== null) return
   polling = new AbortController()
-  pollUntil(polling.signal, {
-    following: () => [...followings.values()],
-    putBook: (view) => putBook(view, 0),
-  })
+  const { signal } = polling
+  void poll(signal)
+  signal.addEventListener(
+    'abort',
+    every(POLL_MS, () => void poll(signal)),
+  )
 }
 
 function stopPolling(): void {
@@ -319,99 +338,40 @@ function putBook(view: BookView, count: number): void {
 }
 
 function deliver(message: DataMessage): void {
-  received.count += 1
   for (const { subscription, marketIds, onMessage } of followings.values()) {
     if (subscription.channel !== message.channel) continue
     if (marketIds === null || marketIds.has(message.market_id)) onMessage(message)
   }
 }
 
-function deliverGap(gap: GapEvent): void {
+/** `channel` and `market_id` are null if all may have lost messages. */
+function deliverGap({ channel, market_id: id }: Pick<GapEvent, 'channel' | 'market_id'>): void {
   for (const { subscription, marketIds, onGap } of followings.values()) {
-    if (onGap === undefined || (gap.channel !== null && gap.channel !== subscription.channel))
-      continue
-    const isOurs = gap.market_id === null || marketIds === null || marketIds.has(gap.market_id)
-    if (isOurs) onGap(gap)
+    const isChannel = channel === null || channel === subscription.channel
+    if (isChannel && (id === null || marketIds === null || marketIds.has(id))) onGap?.()
   }
 }
 
-/** Gap event for all channels with an unknown number of lost messages. */
-export const MISSED: GapEvent = {
-  ...{ type: 'gap', channel: null, market_id: null, platform: null, cause: 'reader_slow' },
-  ...{ state_follows: false, from_ms: null, to_ms: null, from_seq: null, to_seq: null, lost: null },
-}
-
-// Fallback when no stream is available: polls the followed books and prices by REST, and makes lists reload.
-
-/** Callbacks of a subscription. */
-export interface Follower {
-  readonly onMessage: (message: DataMessage) => void
-  /** Messages of the channel are missing. The shown data may be outdated until the next state. */
-  readonly onGap?: (gap: GapEvent) => void
-  /** The subscription is live: a REST request from now on leaves no gap. */
-  readonly onReady?: () => void
-}
-
-export interface Following extends Follower {
-  readonly subscription: SubscribeRequest
-  /** Null: all markets. */
-  readonly marketIds: ReadonlySet<string> | null
-  /** Called when one of the followed books has changed. */
-  readonly onBook: () => void
-}
-
-/** The server's limit of ids in one request. */
-const IDS_MAX = 100
-/** Limit of polled markets per channel. More would exhaust the browser's quota. */
-const MARKETS_MAX = 200
-
-/** Consecutive failed connections after which polling starts, if REST works. */
-export const FAILED_MAX = 2
-/** Poll period. */
-export const POLL_MS = 5_000
-
-interface Polling {
-  readonly following: () => readonly Following[]
-  readonly putBook: (view: BookView) => void
-}
-
-/** Polls immediately and then every `POLL_MS` until `signal` aborts. Later responses are dropped. */
-export function pollUntil(signal: AbortSignal, { following, putBook }: Polling): void {
-  const put = (view: BookView): void => {
-    if (!signal.aborted) putBook(view)
-  }
-  const round = (): void => void poll(following(), { putBook: put, signal })
-  round()
-  signal.addEventListener('abort', every(POLL_MS, round))
-}
-
-/** Polls everything followed once. Failed requests are repeated in the next round. Never rejects. */
-async function poll(
-  followings: readonly Following[],
-  { putBook, signal }: { putBook: (view: BookView) => void; signal: AbortSignal },
-): Promise<void> {
+/** Polls everything followed once. Never rejects: the status line already shows that the server is unreachable. */
+async function poll(signal: AbortSignal): Promise<void> {
   if (isTabHidden()) return
-  for (const { onGap, subscription } of followings) {
-    if (subscription.channel !== 'orderbook' && subscription.channel !== 'prices') onGap?.(LOST)
+  for (const { onGap, subscription } of followings.values()) {
+    if (subscription.channel !== 'orderbook' && subscription.channel !== 'prices') onGap?.()
   }
-  const booked = idsOf(followings, 'orderbook')
-  const priced = idsOf(followings, 'prices')
+  const [booked, priced] = [idsOf('orderbook'), idsOf('prices')]
   try {
-    for (const ids of batches(booked)) {
-      for (const book of await fetchBooks(ids, signal)) putBook(viewOf(book))
-    }
-    for (const ids of batches(priced)) {
-      const [prices, tops] = [await fetchPrices(ids, signal), await fetchBooks(ids, signal, 1)]
-      for (const message of messagesOf(prices, tops)) {
-        for (const { subscription, marketIds, onMessage } of followings) {
-          if (subscription.channel === 'prices' && marketIds?.has(message.market_id))
-            onMessage(message)
-        }
+    for (const ids of booked) {
+      for (const book of await fetchBooks(ids, signal)) {
+        if (!signal.aborted) putBook(viewOf(book), 0)
       }
     }
-  } catch {
-    // The status line already shows that the server is unreachable.
-  }
+    for (const ids of priced) {
+      const query = { market_ids: ids.join(',') }
+      const { prices } = await request<Prices>('/v1/prices', { query, signal })
+      const tops = await fetchBooks(ids, signal, 1)
+      for (const message of messagesOf(prices, tops)) deliver(message)
+    }
+  } catch {}
 }
 
 async function fetchBooks(ids: readonly string[], signal: AbortSignal, depth?: number) {
@@ -419,21 +379,14 @@ async function fetchBooks(ids: readonly string[], signal: AbortSignal, depth?: n
   return (await request<Orderbooks>('/v1/orderbooks', { query, signal })).orderbooks
 }
 
-async function fetchPrices(ids: readonly string[], signal: AbortSignal) {
-  return (await request<Prices>('/v1/prices', { query: { market_ids: ids.join(',') }, signal }))
-    .prices
-}
-
-function idsOf(followings: readonly Following[], channel: 'orderbook' | 'prices') {
+/** Followed markets of a channel, as many in each list as a request may have. */
+function idsOf(channel: 'orderbook' | 'prices'): readonly (readonly string[])[] {
   const ids = new Set<string>()
-  for (const { subscription, marketIds } of followings) {
+  for (const { subscription, marketIds } of followings.values()) {
     if (subscription.channel === channel) for (const id of marketIds ?? []) ids.add(id)
   }
-  return [...ids].slice(0, MARKETS_MAX)
-}
-
-function* batches(ids: readonly string[]): Generator<readonly string[]> {
-  for (let start = 0; start < ids.length; start += IDS_MAX) yield ids.slice(start, start + IDS_MAX)
+  const all = [...ids].slice(0, MARKETS_MAX)
+  return [all.slice(0, IDS_MAX), all.slice(IDS_MAX)].filter(({ length }) => length > 0)
 }
 
 /** Converts a REST book to the stream client's format. */
@@ -454,11 +407,8 @@ function viewOf(book: Orderbook): BookView {
   }
 }
 
-/** Converts REST prices to price messages. Exported for tests. */
-export function messagesOf(
-  prices: Prices['prices'],
-  tops: readonly Orderbook[],
-): readonly PriceMessage[] {
+/** Converts REST prices to price messages. */
+function messagesOf(prices: Prices['prices'], tops: readonly Orderbook[]): readonly PriceMessage[] {
   const topOf = new Map(tops.map((book) => [book.market_id, book]))
   return prices.map(({ market_id: id, price, timestamp_ms: atMs, source }) => {
     const top = topOf.get(id)
@@ -472,9 +422,4 @@ export function messagesOf(
       ...{ timestamp_ms: atMs, received_ms: atMs, published_ms: atMs },
     }
   })
-}
-
-const LOST: GapEvent = {
-  ...{ type: 'gap', channel: null, market_id: null, platform: null, cause: 'lost' },
-  ...{ state_follows: false, from_ms: null, to_ms: null, from_seq: null, to_seq: null, lost: null },
 }

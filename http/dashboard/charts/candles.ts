@@ -6,17 +6,13 @@ import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
+import { settle } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import type { Candle, CandlePage } from '../records.ts'
+import type { CandlePage } from '../records.ts'
 import { follow } from '../stream.ts'
-import { CandleCanvas } from './canvases.ts'
+import { type Bar, type CandleCanvas, openCandles, type PutResult, volumeOf } from './canvases.ts'
 
-const FIRST_RANGE: Range = '1D'
 const KINDS = ['Candles', 'Line'] as const
-
-type Phase =
-  | { readonly kind: 'waiting' | 'shown' }
-  | { readonly kind: 'failed'; readonly error: unknown }
 
 interface CandleChartProps {
   readonly marketId: string
@@ -27,26 +23,25 @@ interface CandleChartProps {
 }
 
 export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProps) {
-  const [range, choose] = useState<Range>(FIRST_RANGE)
+  const [range, choose] = useState<Range>('1D')
   const [kind, chooseKind] = useState<(typeof KINDS)[number]>('Candles')
-  const [round, setRound] = useState(0)
   const host = useRef<HTMLDivElement>(null)
   const ageMs = createdAtMs === null ? null : nowMs() - createdAtMs
   const stretch = stretchOf(range, ageMs)
-  const drawn = useDrawnBars(host, marketId, { stretch, round, isLine: kind === 'Line' })
-  const { phase, last, isOwnAlone } = drawn
+  const drawn = useDrawnBars(host, marketId, stretch, kind === 'Line')
+  const { phase, error, last, isOwnAlone, count, again } = drawn
   return html`<section class="card candles" aria-labelledby="candles-title" data-range=${range} data-interval=${stretch.interval}
-    data-phase=${phase.kind} data-bars=${drawn.bars}>
+    data-phase=${phase} data-bars=${count}>
     <div class="row panel-head">
       <h2 id="candles-title">Price</h2>
       ${choice('How far back', RANGES, range, choose)}
       ${choice('How it is drawn', KINDS, kind, chooseKind)}
     </div>
-    ${legend(last, decimals)}
+    ${last === null ? null : legend(last, decimals)}
     ${isOwnAlone ? html`<p class="muted">The venue does not give its history now: only trades seen here are drawn.</p>` : null}
-    ${phase.kind === 'waiting' && last === null ? html`<${Waiting} what="the chart" />` : null}
-    ${phase.kind === 'failed' ? html`<${Failure} error=${phase.error} retry=${() => setRound(round + 1)} />` : null}
-    ${phase.kind === 'shown' && last === null ? html`<${Empty}>Nothing was traded in this time.<//>` : null}
+    ${phase === 'waiting' && last === null ? html`<${Waiting} what="the chart" />` : null}
+    <${Failure} error=${error} retry=${again} />
+    ${phase === 'shown' && last === null ? html`<${Empty}>Nothing was traded in this time.<//>` : null}
     <div class="canvas" ref=${host} role="img" aria-label=${`${kind === 'Line' ? 'Price' : `Candles of ${stretch.interval}`}, ${range}`}></div>
   </section>`
 }
@@ -65,112 +60,104 @@ const choice = <Name extends string>(
   )}
 </div>`
 
-function legend(bar: Bar | null, decimals: number) {
-  if (bar === null) return null
-  const figures: readonly (readonly [string, string])[] = [
-    ['Open', priceText(bar.open, decimals)],
-    ['High', priceText(bar.high, decimals)],
-    ['Low', priceText(bar.low, decimals)],
-    ['Close', priceText(bar.close, decimals)],
-    ['Volume', roundUsdText(volumeOf(bar))],
+function legend(bar: Bar, decimals: number) {
+  const price = (name: 'open' | 'high' | 'low' | 'close') => priceText(bar[name], decimals)
+  const figures = [
+    ...[['Open', price('open')] as const, ['High', price('high')] as const],
+    ...[['Low', price('low')] as const, ['Close', price('close')] as const],
+    ['Volume', roundUsdText(volumeOf(bar))] as const,
   ]
   return html`<dl class="row legend" data-at=${bar.timestamp_ms} data-trades=${bar.trades_count}>
     ${figures.map(([name, text]) => html`<div key=${name}><dt>${name}</dt> <dd>${text}</dd></div>`)}
   </dl>`
 }
 
-interface BarListener {
-  /** `isFirst`: no bars of this interval have been shown before. */
-  readonly onPage: (bars: MarketBars, isFirst: boolean, isOwnAlone: boolean) => void
-  readonly onBar: (bar: Bar, result: 'newest' | 'older', bars: MarketBars) => void
-  /** `isFirst`: no bars of this interval have been shown before. */
-  readonly onFailure: (error: unknown, isFirst: boolean) => void
-}
-
-interface Wanted {
-  readonly stretch: Stretch
-  /** A changed value restarts loading. */
-  readonly round: number
-  readonly isLine: boolean
-}
-
 interface Drawn {
-  readonly phase: Phase
+  readonly phase: 'waiting' | 'shown' | 'failed'
+  readonly error: unknown
   readonly last: Bar | null
   /** The venue's history is unavailable, so only recorded trades are shown. */
   readonly isOwnAlone: boolean
-  readonly bars: number
+  readonly count: number
 }
 
-/** Draws the bars into `host` while the component is mounted. */
+/** Draws past bars and the current one into `host`, and loads them again after a gap. */
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
-  { stretch, round, isLine }: Wanted,
-): Drawn {
-  const [phase, setPhase] = useState<Phase>({ kind: 'waiting' })
-  const [last, setLast] = useState<Bar | null>(null)
-  const [isOwnAlone, setOwnAlone] = useState(false)
-  const [count, setCount] = useState(0)
+  { interval, bars: limit }: Stretch,
+  isLine: boolean,
+) {
+  const [drawn, setDrawn] = useState<Drawn>({
+    ...{ phase: 'waiting', error: null, last: null, isOwnAlone: false, count: 0 },
+  })
+  const [round, setRound] = useState(0)
   const canvas = useRef<CandleCanvas | null>(null)
+  const put = (change: Partial<Drawn>) => setDrawn((before) => ({ ...before, ...change }))
   useEffect(() => {
     if (host.current === null) return undefined
-    const drawn = new CandleCanvas(host.current)
-    canvas.current = drawn
+    const opened = openCandles(host.current)
+    canvas.current = opened
     return () => {
       canvas.current = null
-      drawn.remove()
+      opened.close()
     }
   }, [])
   useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
     // The previous bars stay visible until the new page has loaded.
-    setPhase({ kind: 'waiting' })
-    return followBars(marketId, stretch, {
-      onPage: (bars, isFirst, isAlone) => {
+    put({ phase: 'waiting', error: null })
+    return followBars(marketId, interval, limit, {
+      onPage(bars, isFirst, isOwnAlone) {
         canvas.current?.show(bars.all)
         if (isFirst) canvas.current?.goToNow()
-        setOwnAlone(isAlone)
-        setCount(bars.all.length)
-        setLast(bars.last)
-        setPhase({ kind: 'shown' })
+        put({ phase: 'shown', error: null, isOwnAlone, count: bars.all.length, last: bars.last })
       },
-      onBar: (bar, result, bars) => {
+      onBar(bar, result, bars) {
         canvas.current?.put(bar, result)
-        setLast(bars.last)
+        put({ last: bars.last })
       },
-      onFailure: (error, isFirst) => {
-        setPhase({ kind: 'failed', error })
+      onFailure(error, isFirst) {
+        put({ phase: 'failed', error })
         // Bars of this range stay visible. The page shows how old they may be.
         if (!isFirst) return
         canvas.current?.show([])
-        setLast(null)
+        put({ last: null })
       },
     })
-  }, [marketId, stretch.interval, stretch.bars, round])
-  return { phase, last, isOwnAlone, bars: count }
+  }, [marketId, interval, limit, round])
+  return { ...drawn, again: () => setRound(round + 1) }
 }
 
-/** Follows the current bar and loads past bars, again after a gap. Returns a stop function. */
+/** `isFirst`: no bars of this interval have been shown before. */
+interface BarListener {
+  onPage(bars: MarketBars, isFirst: boolean, isOwnAlone: boolean): void
+  onBar(bar: Bar, result: Exclude<PutResult, 'known'>, bars: MarketBars): void
+  onFailure(error: unknown, isFirst: boolean): void
+}
+
+/** Returns a stop function. */
 function followBars(
   marketId: string,
-  { interval, bars: limit }: Stretch,
-  listener: BarListener,
+  interval: Interval,
+  limit: number,
+  { onPage, onBar, onFailure }: BarListener,
 ): () => void {
   const bars = new MarketBars()
   const ending = new AbortController()
+  const { signal } = ending
   let isRead = false
-  const read = () => {
-    fetchBars(marketId, { interval, limit }, ending.signal).then(
+  const read = () =>
+    settle(
+      fetchBars(marketId, { interval, limit }, signal),
+      signal,
       ({ candles, isOwnAlone }) => {
-        if (ending.signal.aborted) return
         for (const candle of candles) bars.put(candle)
-        listener.onPage(bars, !isRead, isOwnAlone)
+        onPage(bars, !isRead, isOwnAlone)
         isRead = true
       },
-      (error: unknown) => ending.signal.aborted || listener.onFailure(error, !isRead),
+      (error) => onFailure(error, !isRead),
     )
-  }
   const stop = follow(
     { channel: 'candles', marketIds: [marketId], options: { interval } },
     {
@@ -179,7 +166,7 @@ function followBars(
         if (bar === null) return
         const result = bars.put(bar)
         // Before the past bars have loaded, the bar is only stored. Both are drawn together.
-        if (isRead && result !== 'known') listener.onBar(bar, result, bars)
+        if (isRead && result !== 'known') onBar(bar, result, bars)
       },
       onGap: read,
     },
@@ -191,10 +178,7 @@ function followBars(
   }
 }
 
-/**
- * Loads candles with the venue's history; if that returns 503, only those of recorded trades. Rejects with
- * ApiError.
- */
+/** Candles with the venue's history; if that returns 503, only those of recorded trades. Rejects with ApiError. */
 async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },
@@ -211,19 +195,16 @@ async function fetchBars(
   }
 }
 
-// Candles of one market and interval, merged from REST and the stream in order of time, without duplicates.
-
-const INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const
-export type Interval = (typeof INTERVALS)[number]
+type Interval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d'
 
 /** A number of candles of one interval. */
-export interface Stretch {
+interface Stretch {
   readonly interval: Interval
   readonly bars: number
 }
 
-export const RANGES = ['1H', '1D', '1W', '1M', 'All'] as const
-export type Range = (typeof RANGES)[number]
+const RANGES = ['1H', '1D', '1W', '1M', 'All'] as const
+type Range = (typeof RANGES)[number]
 
 const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
   '1H': { interval: '1m', bars: 60 },
@@ -232,40 +213,25 @@ const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
   '1M': { interval: '4h', bars: 180 },
 }
 const HOUR_MS = 3_600_000
-const LENGTHS: readonly (readonly [Interval, hours: number])[] = [
-  ['15m', 0.25],
-  ['1h', 1],
-  ['4h', 4],
-  ['1d', 24],
-]
+/** Intervals of the range `All`, with their hours. */
+const LENGTHS = [['15m', 0.25] as const, ['1h', 1] as const, ['4h', 4] as const]
 /** Bar count aimed at for the range `All`: more bars would be too thin. */
 const ALL_BARS = 200
 /** Maximum number of bars in one page of the API. */
 const BARS_OF_PAGE = 1_000
 
 /** The interval and bars of a range. For `All`, the interval depends on the market's age; null: unknown. */
-export function stretchOf(range: Range, ageMs: number | null): Stretch {
+function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
   const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
   const [interval] = LENGTHS.find(([, length]) => hours / length <= ALL_BARS) ?? ['1d']
   return { interval, bars: BARS_OF_PAGE }
 }
 
-export type Bar = Pick<
-  Candle,
-  'timestamp_ms' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'trades_count' | 'closed'
->
-
-/** Traded dollars; null if the bar is based on the venue's price history only. */
-export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
-  count === 0 ? null : volume
-
-/** Result of `put`: new or replaced last bar; inserted or replaced among older bars; nothing new. */
-export type PutResult = 'newest' | 'older' | 'known'
-
 /** More than a chart shows. Beyond it the oldest bars are dropped. */
 const BARS_MAX = 2_000
 
+/** Candles of one market and interval, merged from REST and the stream in order of time, without duplicates. */
 export class MarketBars {
   #bars: Bar[] = []
 
@@ -279,21 +245,17 @@ export class MarketBars {
   }
 
   put(bar: Bar): PutResult {
-    const last = this.last
-    if (last === null || bar.timestamp_ms > last.timestamp_ms) {
-      this.#bars.push(bar)
-      if (this.#bars.length > BARS_MAX) this.#bars = this.#bars.slice(-BARS_MAX)
-      return 'newest'
-    }
     const at = this.#bars.findLastIndex((existing) => existing.timestamp_ms <= bar.timestamp_ms)
     const existing = this.#bars[at]
+    const isNewest = at === this.#bars.length - 1
     if (existing?.timestamp_ms === bar.timestamp_ms) {
       if (!isNewer(bar, existing)) return 'known'
       this.#bars[at] = bar
-      return at === this.#bars.length - 1 ? 'newest' : 'older'
+    } else {
+      this.#bars.splice(at + 1, 0, bar)
+      if (this.#bars.length > BARS_MAX) this.#bars.shift()
     }
-    this.#bars.splice(at + 1, 0, bar)
-    return 'older'
+    return isNewest ? 'newest' : 'older'
   }
 }
 

@@ -1,22 +1,33 @@
-// Canvas chart of candles (or a line of closes) with volume. Times are in the viewer's time zone.
+// Canvas charts: candles (or a line of closes) with volume, and the curve of a profit. Times are in the viewer's
+// time zone; steps of whole days are UTC days. Colors follow the browser's scheme.
 
 import {
   type AutoscaleInfo,
   BaselineSeries,
-  type BaselineSeriesPartialOptions,
   CandlestickSeries,
-  type CandlestickSeriesOptions,
+  type ChartOptions,
   ColorType,
   createChart,
   type DeepPartial,
   HistogramSeries,
   LineSeries,
-  type LineSeriesOptions,
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
-import { priceText, roundUsdText, timeText } from '../format.ts'
-import { type Bar, type PutResult, volumeOf } from './candles.ts'
+import { hourText, monthDayText, priceText, roundUsdText, timeText, utcDayText } from '../format.ts'
+import type { Candle } from '../records.ts'
+
+export type Bar = Pick<
+  Candle,
+  'timestamp_ms' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'trades_count' | 'closed'
+>
+
+/** Result of adding a bar: new or replaced last bar; inserted or replaced among older bars; nothing new. */
+export type PutResult = 'newest' | 'older' | 'known'
+
+/** Traded dollars; null if the bar is based on the venue's price history only. */
+export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
+  count === 0 ? null : volume
 
 /** Share of the height used for volume. */
 const VOLUME_SHARE = 0.18
@@ -30,179 +41,106 @@ const RIGHT_MARGIN_BARS = 4
 /** Minimum price span of the vertical axis, in dollars. A constant price is a line in the middle. */
 const SPAN_MIN = 0.01
 
-export class CandleCanvas {
-  readonly #host: HTMLElement
-  readonly #chart: ReturnType<typeof createChart>
-  readonly #candles
-  readonly #line
-  readonly #volumes
-  readonly #removeSchemeListener: () => void
-  readonly #removeSizeListener: () => void
+export type CandleCanvas = ReturnType<typeof openCandles>
+
+/** Draws candles into `host` until `close`. */
+export function openCandles(host: HTMLElement) {
+  const { chart, scale, colorsNow, close } = openChart(host, CANDLE_OPTIONS, recolor, layout)
+  const candles = chart.addSeries(CandlestickSeries, {
+    ...{ autoscaleInfoProvider: widened, borderVisible: false, priceFormat: CENTS },
+  })
+  const line = chart.addSeries(LineSeries, {
+    ...{ autoscaleInfoProvider: widened, visible: false, lineWidth: 2, priceFormat: CENTS },
+  })
+  const volumes = chart.addSeries(HistogramSeries, {
+    ...{ priceScaleId: 'volume', priceFormat: { type: 'volume' } },
+    ...{ lastValueVisible: false, priceLineVisible: false },
+  })
+  candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: VOLUME_SHARE + 0.06 } })
+  volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
   /** Drawn bars by opening time. */
-  #bars = new Map<number, Bar>()
-  #colors: ChartColors
+  let drawn = new Map<number, Bar>()
+  recolor()
 
-  constructor(host: HTMLElement) {
-    this.#host = host
-    this.#colors = chartColors(host)
-    this.#chart = createChart(host, { autoSize: true, ...OPTIONS })
-    this.#chart.applyOptions(colored(this.#colors))
-    this.#candles = this.#chart.addSeries(CandlestickSeries, {
-      ...candleOptions(this.#colors),
-      autoscaleInfoProvider: widened,
-    })
-    this.#line = this.#chart.addSeries(LineSeries, {
-      ...lineOptions(this.#colors),
-      autoscaleInfoProvider: widened,
-      visible: false,
-    })
-    this.#volumes = this.#chart.addSeries(HistogramSeries, {
-      priceScaleId: 'volume',
-      priceFormat: { type: 'volume' },
-      lastValueVisible: false,
-      priceLineVisible: false,
-    })
-    this.#candles.priceScale().applyOptions({
-      scaleMargins: { top: 0.08, bottom: VOLUME_SHARE + 0.06 },
-    })
-    this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
-    this.#removeSchemeListener = onSchemeChange(() => this.#recolor())
-    const scale = this.#chart.timeScale()
-    const layout = () => this.#layout()
-    scale.subscribeSizeChange(layout)
-    this.#removeSizeListener = () => scale.unsubscribeSizeChange(layout)
+  function recolor(): void {
+    const { bid, ask, accent } = colorsNow()
+    candles.applyOptions({ upColor: bid, downColor: ask, wickUpColor: bid, wickDownColor: ask })
+    line.applyOptions({ color: accent })
+    // The color of volume is set per bar.
+    const bars = [...drawn.values()].sort((one, other) => one.timestamp_ms - other.timestamp_ms)
+    volumes.setData(bars.map(volumeBar))
   }
-
-  /** Replaces all drawn bars. */
-  show(bars: readonly Bar[]): void {
-    this.#candles.setData(bars.map(candleOf))
-    this.#line.setData(bars.map(closeOf))
-    this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
-    this.#bars = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
-  }
-
-  draw(kind: 'candles' | 'line'): void {
-    this.#candles.applyOptions({ visible: kind === 'candles' })
-    this.#line.applyOptions({ visible: kind === 'line' })
-  }
-
-  /** Shows all bars, with the last one near the right edge. A short history starts at the left edge. */
-  goToNow(): void {
-    const scale = this.#chart.timeScale()
-    const slots = this.#bars.size + RIGHT_MARGIN_BARS
-    const width = scale.width()
-    const margin = width === 0 ? 0 : (LABEL * slots) / width
-    scale.setVisibleLogicalRange({
-      from: -Math.max(0.5, margin),
-      to: this.#bars.size - 0.5 + Math.max(RIGHT_MARGIN_BARS, margin),
-    })
-    this.#layout()
-  }
-
-  /** Adds or replaces one bar. */
-  put(bar: Bar, result: Exclude<PutResult, 'known'>): void {
-    this.#candles.update(candleOf(bar), result === 'older')
-    this.#line.update(closeOf(bar), result === 'older')
-    this.#volumes.update(this.#volumeOf(bar), result === 'older')
-    const isNew = !this.#bars.has(bar.timestamp_ms)
-    this.#bars.set(bar.timestamp_ms, bar)
-    if (isNew) this.#layout()
-  }
-
-  remove(): void {
-    this.#removeSchemeListener()
-    this.#removeSizeListener()
-    this.#chart.remove()
-  }
-
   /** Spreads a short history over the width. The viewer's scroll position in a longer history is not changed. */
-  #layout(): void {
-    const scale = this.#chart.timeScale()
+  function layout(): void {
     const width = scale.width()
-    const wanted = this.#bars.size + RIGHT_MARGIN_BARS
-    if (width === 0 || this.#bars.size === 0 || wanted * SPACING > width) return
+    const wanted = drawn.size + RIGHT_MARGIN_BARS
+    if (width === 0 || drawn.size === 0 || wanted * SPACING > width) return
     const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
     scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
   }
-
-  #volumeOf(bar: Bar) {
-    if (volumeOf(bar) === null) return { time: seconds(bar) }
-    const color = bar.close < bar.open ? this.#colors.ask : this.#colors.bid
-    return { time: seconds(bar), value: bar.volume, color: seeThrough(color) }
+  function volumeBar(bar: Bar) {
+    if (volumeOf(bar) === null) return { time: openingOf(bar) }
+    const { bid, ask } = colorsNow()
+    const color = seeThrough(bar.close < bar.open ? ask : bid, 0.65)
+    return { time: openingOf(bar), value: bar.volume, color }
   }
-
-  #recolor(): void {
-    this.#colors = chartColors(this.#host)
-    this.#chart.applyOptions(colored(this.#colors))
-    this.#candles.applyOptions(candleOptions(this.#colors))
-    this.#line.applyOptions(lineOptions(this.#colors))
-    // The color of volume is set per bar.
-    const bars = [...this.#bars.values()].sort(
-      (one, other) => one.timestamp_ms - other.timestamp_ms,
-    )
-    this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
-  }
-}
-
-/** Options that depend on the color scheme. Nothing that the viewer may have changed is included. */
-function colored({ ink, muted, edge }: ChartColors) {
   return {
-    layout: { textColor: ink },
-    grid: { vertLines: { color: edge }, horzLines: { color: edge } },
-    rightPriceScale: { borderColor: edge },
-    timeScale: { borderColor: edge },
-    crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
+    close,
+    /** Replaces all drawn bars. */
+    show(bars: readonly Bar[]) {
+      candles.setData(bars.map(candleOf))
+      line.setData(bars.map(closeOf))
+      volumes.setData(bars.map(volumeBar))
+      drawn = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
+    },
+    draw(kind: 'candles' | 'line') {
+      candles.applyOptions({ visible: kind === 'candles' })
+      line.applyOptions({ visible: kind === 'line' })
+    },
+    /** Shows all bars, with the last one near the right edge. A short history starts at the left edge. */
+    goToNow() {
+      const width = scale.width()
+      const margin = width === 0 ? 0 : (LABEL * (drawn.size + RIGHT_MARGIN_BARS)) / width
+      scale.setVisibleLogicalRange({
+        from: -Math.max(0.5, margin),
+        to: drawn.size - 0.5 + Math.max(RIGHT_MARGIN_BARS, margin),
+      })
+      layout()
+    },
+    /** Adds or replaces one bar. */
+    put(bar: Bar, result: Exclude<PutResult, 'known'>) {
+      candles.update(candleOf(bar), result === 'older')
+      line.update(closeOf(bar), result === 'older')
+      volumes.update(volumeBar(bar), result === 'older')
+      const isNew = !drawn.has(bar.timestamp_ms)
+      drawn.set(bar.timestamp_ms, bar)
+      if (isNew) layout()
+    },
   }
 }
 
-const OPTIONS = {
-  layout: {
-    attributionLogo: false,
-    background: { type: ColorType.Solid, color: 'transparent' },
-  },
+/** First TickMarkType of lightweight-charts for times of day. Lower ones are days, months and years. */
+const FIRST_KIND_OF_HOURS = 3
+
+const CANDLE_OPTIONS: DeepPartial<ChartOptions> = {
   rightPriceScale: { entireTextOnly: true },
   timeScale: {
-    rightOffset: RIGHT_MARGIN_BARS,
-    barSpacing: SPACING,
-    timeVisible: true,
-    secondsVisible: false,
-    tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
+    ...{ rightOffset: RIGHT_MARGIN_BARS, barSpacing: SPACING, secondsVisible: false },
+    tickMarkFormatter: (time: Time, kind: number) =>
+      (kind < FIRST_KIND_OF_HOURS ? monthDayText : hourText)(millis(time)),
   },
   // Wheel and vertical touch scroll the page, not the chart.
   handleScroll: { mouseWheel: false, vertTouchDrag: false },
   handleScale: { mouseWheel: false },
-  localization: {
-    timeFormatter: (time: Time) => timeText(millis(time), 'full'),
-  },
+  localization: { timeFormatter: (time: Time) => timeText(millis(time), 'full') },
 }
-
-function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeriesOptions> {
-  return {
-    upColor: bid,
-    downColor: ask,
-    wickUpColor: bid,
-    wickDownColor: ask,
-    borderVisible: false,
-    priceFormat: CENTS,
-  }
-}
-
-const lineOptions = ({ accent }: ChartColors): DeepPartial<LineSeriesOptions> => ({
-  color: accent,
-  lineWidth: 2,
-  priceFormat: CENTS,
-})
 
 /** Axis label of a price. Empty outside of 0 to 1, where volume is drawn. */
-export const axisText = (price: number): string => (price < 0 || price > 1 ? '' : priceText(price))
-
 const CENTS = {
   type: 'custom',
-  formatter: (price: number) => axisText(price),
+  formatter: (price: number) => (price < 0 || price > 1 ? '' : priceText(price)),
   minMove: 0.0001,
 } as const
-
-const closeOf = (bar: Bar) => ({ time: seconds(bar), value: bar.close })
 
 /** The price range of the visible bars, widened to the minimum span. */
 function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
@@ -214,38 +152,12 @@ function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
   return { ...own, priceRange: { minValue: low, maxValue: high } }
 }
 
+const openingOf = ({ timestamp_ms: ms }: Bar): UTCTimestamp => timestamp(ms / 1_000)
+const closeOf = (bar: Bar) => ({ time: openingOf(bar), value: bar.close })
 const candleOf = (bar: Bar) => {
   const { open, high, low, close } = bar
-  return { time: seconds(bar), open, high, low, close }
+  return { time: openingOf(bar), open, high, low, close }
 }
-
-const hour = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
-const date = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
-
-/** Kinds of marks from 3 on are hours and minutes (TickMarkType of lightweight-charts). */
-const tickText = (time: Time, kind: number): string => (kind < 3 ? date : hour).format(millis(time))
-
-/** Chart time, always in whole seconds, to milliseconds. */
-const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
-
-function seconds({ timestamp_ms: ms }: Bar): UTCTimestamp {
-  const time: number = ms / 1_000
-  if (!isTimestamp(time)) throw new Error(`a bar opens at ${ms} ms, which is no whole second`)
-  return time
-}
-
-const isTimestamp = (time: number): time is UTCTimestamp => Number.isInteger(time)
-
-/** An `rgb(…)` color with opacity 0.65, visible on light and dark backgrounds. */
-const seeThrough = (color: string): string =>
-  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.65)') : color
-
-// Canvas chart of realized profit over time. Times are in the viewer's time zone; steps of whole days are UTC
-// days.
 
 /** The cumulative sum at a time, in dollars. */
 export interface CurvePoint {
@@ -257,155 +169,127 @@ export interface CurvePoint {
 /** Seconds. */
 const DAY = 86_400
 
-export interface Curve {
-  /** Points in order of time, with at most one per second. */
-  show(points: readonly CurvePoint[], isByDay: boolean): void
-  close(): void
-}
-
-/** Draws into `host`, which must have a size. */
-export function openCurve(host: HTMLElement): Curve {
-  let isByDay = false
-  const texts: Texts = {
-    moment: (time) => momentText(time, isByDay),
-    tick: (time, kind) => curveTickText(time, kind < FIRST_KIND_OF_HOURS, isByDay),
-  }
-  const chart = createChart(host, { autoSize: true, ...curveOptions(chartColors(host), texts) })
-  const series = chart.addSeries(BaselineSeries, curveLineOptions(chartColors(host)))
-  const scale = chart.timeScale()
-  // Fits the whole curve again after a resize.
-  const fit = () => scale.fitContent()
-  scale.subscribeSizeChange(fit)
-  const removeSchemeListener = onSchemeChange(() => {
-    chart.applyOptions(curveOptions(chartColors(host), texts))
-    series.applyOptions(curveLineOptions(chartColors(host)))
-  })
-  return {
-    show(points, areDays) {
-      isByDay = areDays
-      const [first] = points
-      // Adds a zero point before the first one, since a single point draws no line.
-      const before = first === undefined ? [] : [{ time: first.time - (areDays ? DAY : 1), usd: 0 }]
-      series.setData(
-        [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
-      )
-      fit()
-    },
-    close() {
-      removeSchemeListener()
-      scale.unsubscribeSizeChange(fit)
-      chart.remove()
-    },
-  }
-}
-
-/** Time formats: full for the crosshair, short for the axis. */
-interface Texts {
-  readonly moment: (time: Time) => string
-  readonly tick: (time: Time, kind: number) => string
-}
-
-function curveOptions({ ink, muted, edge }: ChartColors, { moment, tick }: Texts) {
-  return {
-    layout: {
-      attributionLogo: false,
-      background: { type: ColorType.Solid, color: 'transparent' },
-      textColor: ink,
-    },
-    grid: { vertLines: { color: edge }, horzLines: { color: edge } },
-    rightPriceScale: { borderColor: edge, entireTextOnly: true },
+/**
+ * Draws the curve of a profit into `host`, which must have a size; returns a close function. Points are in order of
+ * time, with at most one per second. With `isByDay` they are UTC days.
+ */
+export function openCurve(
+  host: HTMLElement,
+  points: readonly CurvePoint[],
+  isByDay: boolean,
+): () => void {
+  const options: DeepPartial<ChartOptions> = {
+    rightPriceScale: { entireTextOnly: true },
     timeScale: {
-      ...{ borderColor: edge, timeVisible: true, tickMarkFormatter: tick },
+      tickMarkFormatter: (time: Time, kind: number) =>
+        isByDay || kind < FIRST_KIND_OF_HOURS
+          ? monthDayText(millis(time), isByDay)
+          : hourText(millis(time)),
       // Prevents cut dates at the edges.
       ...{ fixLeftEdge: true, fixRightEdge: true },
     },
-    crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
-    localization: { timeFormatter: moment },
+    localization: {
+      timeFormatter: (time: Time) =>
+        isByDay ? utcDayText(millis(time)) : timeText(millis(time), 'full'),
+    },
     // Touch and wheel scroll the page. The whole curve is always visible.
-    handleScroll: false,
-    handleScale: false,
+    ...{ handleScroll: false, handleScale: false },
   }
-}
-
-/** Profit and loss have the colors of the figures, above and below zero. */
-function curveLineOptions({ bid, ask }: ChartColors): BaselineSeriesPartialOptions {
-  return {
+  // Fits the whole curve again after a resize.
+  const fit = () => scale.fitContent()
+  const { chart, scale, colorsNow, close } = openChart(host, options, recolor, fit)
+  const series = chart.addSeries(BaselineSeries, {
     ...{ baseValue: { type: 'price', price: 0 }, lineWidth: 2 },
-    ...{ topLineColor: bid, topFillColor1: fainter(bid), topFillColor2: 'transparent' },
-    ...{ bottomLineColor: ask, bottomFillColor1: 'transparent', bottomFillColor2: fainter(ask) },
+    ...{ topFillColor2: 'transparent', bottomFillColor1: 'transparent' },
     priceFormat: { type: 'custom', formatter: roundUsdText, minMove: 0.01 },
+  })
+  /** Profit and loss have the colors of the figures, above and below zero. */
+  function recolor(): void {
+    const { bid, ask } = colorsNow()
+    series.applyOptions({ topLineColor: bid, topFillColor1: seeThrough(bid, 0.25) })
+    series.applyOptions({ bottomLineColor: ask, bottomFillColor2: seeThrough(ask, 0.25) })
   }
+  recolor()
+  const [first] = points
+  // Adds a zero point before the first one, since a single point draws no line.
+  const before = first === undefined ? [] : [{ time: first.time - (isByDay ? DAY : 1), usd: 0 }]
+  series.setData(
+    [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
+  )
+  fit()
+  return close
 }
 
-const utcDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
-
-const tickDay = { month: 'short', day: 'numeric' } as const
-const utcTickDay = new Intl.DateTimeFormat(undefined, { ...tickDay, timeZone: 'UTC' })
-const localTickDay = new Intl.DateTimeFormat(undefined, tickDay)
-const localTickHour = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
-/** First TickMarkType of lightweight-charts for times of day. Lower ones are days, months and years. */
-const FIRST_KIND_OF_HOURS = 3
-
-function curveTickText(time: Time, isDay: boolean, areUtcDays: boolean): string {
-  if (typeof time !== 'number') return ''
-  const format = areUtcDays ? utcTickDay : isDay ? localTickDay : localTickHour
-  return format.format(time * 1_000)
+/** A chart without series. `recolor` runs after a change of the scheme, `onSize` after a resize. */
+function openChart(
+  host: HTMLElement,
+  options: DeepPartial<ChartOptions>,
+  recolor: () => void,
+  onSize: () => void,
+) {
+  let colors = chartColors(host)
+  const chart = createChart(host, {
+    autoSize: true,
+    ...options,
+    // The library's logo is markup from a string, which the page's policy refuses.
+    layout: {
+      attributionLogo: false,
+      background: { type: ColorType.Solid, color: 'transparent' },
+    },
+    timeScale: { timeVisible: true, ...options.timeScale },
+  })
+  const colorChart = () => {
+    const { ink, muted, edge } = colors
+    chart.applyOptions({
+      layout: { textColor: ink },
+      grid: { vertLines: { color: edge }, horzLines: { color: edge } },
+      rightPriceScale: { borderColor: edge },
+      timeScale: { borderColor: edge },
+      crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
+    })
+  }
+  colorChart()
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  const onScheme = () => {
+    colors = chartColors(host)
+    colorChart()
+    recolor()
+  }
+  scheme.addEventListener('change', onScheme)
+  const scale = chart.timeScale()
+  scale.subscribeSizeChange(onSize)
+  const close = () => {
+    scheme.removeEventListener('change', onScheme)
+    scale.unsubscribeSizeChange(onSize)
+    chart.remove()
+  }
+  return { chart, scale, colorsNow: () => colors, close }
 }
 
-function momentText(time: Time, isByDay: boolean): string {
-  if (typeof time !== 'number') return ''
-  return isByDay ? utcDay.format(time * 1_000) : timeText(time * 1_000, 'full')
-}
-
-function timestamp(seconds: number): UTCTimestamp {
-  if (!isWholeSecond(seconds)) throw new Error(`${seconds} is no whole second`)
-  return seconds
-}
-
-const isWholeSecond = (seconds: number): seconds is UTCTimestamp => Number.isInteger(seconds)
-
-/** An `rgb(…)` color with opacity 0.25. */
-const fainter = (color: string): string =>
-  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.25)') : color
-
-// Theme colors for canvas charts, computed from the CSS variables.
-
-export interface ChartColors {
-  readonly ink: string
-  readonly muted: string
-  readonly edge: string
-  readonly accent: string
-  readonly bid: string
-  readonly ask: string
-}
-
-/** The current colors at `host`. */
-export function chartColors(host: HTMLElement): ChartColors {
+/** The colors of the current scheme at `host`, computed from the CSS variables. */
+function chartColors(host: HTMLElement) {
   const probe = document.createElement('span')
   host.append(probe)
   const color = (name: string): string => {
     probe.style.color = `var(--${name})`
     return getComputedStyle(probe).color
   }
-  const colors = {
-    ink: color('ink'),
-    muted: color('muted'),
-    edge: color('edge'),
-    accent: color('accent'),
-    bid: color('bid'),
-    ask: color('ask'),
-  }
+  const text = { ink: color('ink'), muted: color('muted'), edge: color('edge') }
+  const colors = { ...text, accent: color('accent'), bid: color('bid'), ask: color('ask') }
   probe.remove()
   return colors
 }
 
-/** Calls `listener` when the color scheme changes; returns a stop function. */
-export function onSchemeChange(listener: () => void): () => void {
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
-  scheme.addEventListener('change', listener)
-  return () => scheme.removeEventListener('change', listener)
+/** Chart time, always in whole seconds, to milliseconds. */
+const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
+
+function timestamp(seconds: number): UTCTimestamp {
+  if (!isTimestamp(seconds)) throw new Error(`${seconds} is no whole second`)
+  return seconds
 }
+
+const isTimestamp = (seconds: number): seconds is UTCTimestamp => Number.isInteger(seconds)
+
+/** An `rgb(…)` color with opacity. */
+const seeThrough = (color: string, opacity: number): string =>
+  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', `, ${opacity})`) : color

@@ -1,6 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type AnswerFacts, request, watchFacts } from '../api.ts'
-import { after, nowMs, serverBase } from '../browser.ts'
+// The account: its limits and the requests left, its API keys, sessions, password and deletion. The dashboard has
+// a separate quota; its state comes from the last response.
+
+import { useEffect, useState } from 'preact/hooks'
+import { request, watchFacts } from '../api.ts'
+import { after, nowMs, type StopTimer, serverBase } from '../browser.ts'
 import { countText } from '../format.ts'
 import { html } from '../html.ts'
 import { Time } from '../parts/figures.ts'
@@ -9,14 +12,16 @@ import {
   described,
   Field,
   FormProblem,
-  focusProblem,
   passwordRefusal,
   refusalOf,
   SecretOnce,
   useAction,
+  useForm,
+  useQuestion,
 } from '../parts/forms.ts'
-import { useRequest } from '../parts/requests.ts'
-import { Empty, Failure, Unanswered } from '../parts/states.ts'
+import { Unanswered, useRequest } from '../parts/requests.ts'
+import { Empty, Failure } from '../parts/states.ts'
+import { table } from '../parts/tables.ts'
 import type { ApiKey, ApiKeys, CreatedKey, Me } from '../records.ts'
 import { changePassword, deleteAccount, logOut, session, whoAmI } from '../session.ts'
 import { useSignal } from '../signal.ts'
@@ -39,25 +44,22 @@ function Sessions() {
       action="End all sessions" of="of this account" isRunning=${action.isRunning}
       onYes=${() => action.run(() => logOut(true))} question="Logs you out everywhere, here too."
     /></p>
-    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    <${Failure} error=${action.error} />
   </section>`
 }
-
-// The account, its limits, and the requests left in the current minute. The dashboard has a separate quota;
-// its state comes from the last response.
 
 /** The server's value for "no limit". */
 const UNLIMITED = 2_147_483_647
 /** Length of a quota window. */
 const WINDOW_MS = 60_000
 
-export function AccountLimits() {
+function AccountLimits() {
   const result = useRequest(whoAmI, [])
   const left = useLeft()
   return html`<section class="card stack" aria-labelledby="who">
     <h2 id="who">Profile</h2>
     <${Unanswered} result=${result} what="your account" />
-    ${result.kind === 'answered' ? html`<${Facts} me=${result.answer} left=${left} />` : null}
+    ${result.answer === null ? null : facts(result.answer, left)}
   </section>`
 }
 
@@ -67,13 +69,12 @@ interface Left {
   readonly atMs: number
 }
 
-function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
-  const { user, limits } = me
+function facts({ user, limits }: Me, left: Left | null) {
   const { requests_per_minute: limit, websocket_connections: connections } = limits
   return html`<dl class="account-facts">
     <div><dt>Email</dt><dd class="email">${user.email}</dd></div>
     <div><dt>Plan</dt><dd><span class="tag">${user.tier}</span></dd></div>
-    <div><dt>Member since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
+    <div><dt>Member since</dt><dd><${Time} seconds=${user.created_at} style="day" /></dd></div>
     <div><dt>Requests per minute</dt><dd>${limitText(limit)}</dd></div>
     <div><dt>Dashboard requests left this minute</dt><dd>${
       left === null
@@ -89,15 +90,12 @@ function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
 export const limitText = (limit: number): string =>
   limit >= UNLIMITED ? 'no limit' : countText(limit)
 
-/**
- * Quota state of the last response; null after a whole window without a response, since this tab has then
- * used nothing.
- */
+/** Quota state of the last response; null after a window without one, since this tab has then used nothing. */
 function useLeft(): Left | null {
   const [left, setLeft] = useState<Left | null>(null)
   useEffect(() => {
-    let stop: () => void = () => undefined
-    watchFacts(({ limit, remaining }: AnswerFacts) => {
+    let stop: StopTimer = () => undefined
+    watchFacts(({ limit, remaining }) => {
       if (limit === null || remaining === null) return
       stop()
       setLeft({ limit, requests: remaining, atMs: nowMs() })
@@ -113,7 +111,7 @@ function useLeft(): Left | null {
 
 const LABEL_CHARACTERS_MAX = 64
 
-export function KeyList() {
+function KeyList() {
   const result = useRequest((signal) => request<ApiKeys>('/v1/keys', { signal }), [])
   const [made, setMade] = useState<CreatedKey | null>(null)
   const onMade = (key: CreatedKey) => {
@@ -138,7 +136,7 @@ export function KeyList() {
       <p class="muted">Programs sign in with a key. Give each program its own, so that you can revoke one without touching the others.</p>
       <${KeyForm} onMade=${onMade} />
       <${Unanswered} result=${result} what="your keys" />
-      ${result.kind === 'answered' ? html`<${KeyTable} keys=${result.answer.keys} onRevoked=${onRevoked} />` : null}
+      ${result.answer === null ? null : keyTable(result.answer.keys, onRevoked)}
     </section>
   `
 }
@@ -148,183 +146,139 @@ export const curlLine = (key: string, base: string): string =>
   `curl -H 'X-API-Key: ${key}' '${base}v1/markets?limit=3'`
 
 function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
-  const form = useRef<HTMLFormElement>(null)
-  const action = useAction()
-  const [isEmpty, setEmpty] = useState(false)
-  const refusal = action.error === null ? null : refusalOf(action.error, ['label'])
-  const problem = isEmpty ? 'Enter a name.' : (refusal?.fields.get('label') ?? null)
-  useLayoutEffect(() => focusProblem(form.current), [problem])
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (form.current === null) return
-    const formData = new FormData(form.current)
-    const label = String(formData.get('label') ?? '').trim()
-    const scopes = formData.has('webhooks') ? ['read', 'webhooks'] : ['read']
-    setEmpty(label === '')
-    if (label === '') return
-    action.run(async () => {
-      onMade(await request<CreatedKey>('/v1/keys', { method: 'POST', body: { label, scopes } }))
-      form.current?.reset()
-    })
-  }
+  const { attributes, isRunning, refusal } = useForm(
+    (error) => refusalOf(error, ['label']),
+    (data) => {
+      const label = String(data.get('label') ?? '').trim()
+      const scopes = data.has('webhooks') ? ['read', 'webhooks'] : ['read']
+      if (label === '') return new Map([['label', 'Enter a name.']])
+      return async () =>
+        onMade(await request<CreatedKey>('/v1/keys', { method: 'POST', body: { label, scopes } }))
+    },
+  )
   const hint = 'What will use it, such as “trading bot”.'
-  const field = { id: 'key-label', hint, problem }
-  return html`<form class="key-form" ref=${form} novalidate onSubmit=${onSubmit}>
+  const field = { id: 'key-label', hint, problem: refusal.fields.get('label') ?? null }
+  return html`<form class="key-form" ...${attributes}>
     <${Field} ...${field} label="Key name">
       <span class="row joined">
         <input ...${described(field)} name="label" defaultValue="My key" maxlength=${LABEL_CHARACTERS_MAX} autocomplete="off" required />
-        <button type="submit" class="primary" aria-disabled=${action.isRunning}>
-          ${action.isRunning ? 'Creating…' : 'Create key'}
-        </button>
+        <button type="submit" class="primary" aria-disabled=${isRunning}>${isRunning ? 'Creating…' : 'Create key'}</button>
       </span>
     <//>
     <label class="row"><input type="checkbox" name="webhooks" /> Allow it to manage webhooks</label>
-    <${FormProblem} text=${refusal?.form ?? null} />
+    <${FormProblem} text=${refusal.form} />
   </form>`
 }
 
-interface KeyTableProps {
-  readonly keys: readonly ApiKey[]
-  readonly onRevoked: (key: ApiKey) => void
-}
-
-function KeyTable({ keys, onRevoked }: KeyTableProps) {
+function keyTable(keys: readonly ApiKey[], onRevoked: (key: ApiKey) => void) {
   if (keys.length === 0) return html`<${Empty}>No keys yet. Create one above.<//>`
-  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your keys">
-    <table class="list keys stacked">
-      <thead><tr>
-        <th scope="col">Name</th><th scope="col">Permissions</th><th scope="col">Prefix</th><th scope="col">Created</th>
-        <th scope="col">Last used</th><th scope="col"><span class="visually-hidden">Revoke</span></th>
-      </tr></thead>
-      <tbody>
-        ${keys.map((key) => html`<${KeyRow} key=${key.id} row=${key} onRevoked=${onRevoked} />`)}
-      </tbody>
-    </table>
-  </div>`
+  return table({
+    ...{ kind: 'keys stacked', region: 'Table of your keys', rows: keys },
+    keyOf: ({ id }) => id,
+    marks: ({ id }) => ({ 'data-key': id }),
+    columns: [
+      ['Name', 'subject label', ({ label }) => label],
+      [
+        'Permissions',
+        '',
+        ({ scopes }) => (scopes.includes('webhooks') ? 'Read, manage webhooks' : 'Read'),
+      ],
+      ['Prefix', '', ({ prefix }) => html`<code>${prefix}…</code>`],
+      ['Created', '', ({ created_at: at }) => html`<${Time} seconds=${at} style="day" />`],
+      [
+        'Last used',
+        '',
+        ({ last_used_at: at }) =>
+          at === null ? html`<span class="muted">never</span>` : html`<${Time} seconds=${at} />`,
+      ],
+      ['Revoke', 'actions', (key) => html`<${Revoke} row=${key} onRevoked=${onRevoked} />`],
+    ],
+  })
 }
 
-interface KeyRowProps {
+function Revoke({
+  row,
+  onRevoked,
+}: {
   readonly row: ApiKey
   readonly onRevoked: (key: ApiKey) => void
-}
-
-function KeyRow({ row, onRevoked }: KeyRowProps) {
-  const { id, label, scopes, prefix, created_at: created, last_used_at: used } = row
-  const action = useAction()
+}) {
+  const { isRunning, error, run } = useAction()
   const revoke = () =>
-    action.run(async () => {
-      await request(`/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+    run(async () => {
+      await request(`/v1/keys/${encodeURIComponent(row.id)}`, { method: 'DELETE' })
       onRevoked(row)
     })
-  return html`<tr data-key=${id}>
-    <th scope="row" class="label">${label}</th>
-    <td data-label="Permissions">${scopes.includes('webhooks') ? 'Read, manage webhooks' : 'Read'}</td>
-    <td data-label="Prefix"><code>${prefix}…</code></td>
-    <td data-label="Created"><${Time} atMs=${created * 1_000} style="day" /></td>
-    <td data-label="Last used">${used === null ? html`<span class="muted">never</span>` : html`<${Time} atMs=${used * 1_000} />`}</td>
-    <td class="actions">
-      <${Confirm}
-        action="Revoke" of=${`the key ${label}`} isRunning=${action.isRunning} onYes=${revoke}
-        question="Programs that use it stop working at once."
-      />
-      ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
-    </td>
-  </tr>`
+  return html`<${Confirm}
+      action="Revoke" of=${`the key ${row.label}`} isRunning=${isRunning} onYes=${revoke}
+      question="Programs that use it stop working at once."
+    />
+    <${Failure} error=${error} />`
 }
-
-// Forms that require the password: change it (ends all other sessions, keys stay valid) and delete the
-// account.
 
 const CURRENT = 'current_password'
 const NEXT = 'new_password'
 
-export function ChangePassword() {
-  const form = useRef<HTMLFormElement>(null)
-  const action = useAction()
+/** Changing the password ends all other sessions. */
+function ChangePassword() {
   const [isChanged, setChanged] = useState(false)
-  const refusal = action.error === null ? null : passwordRefusal(action.error, CURRENT, NEXT)
-  useLayoutEffect(() => focusProblem(form.current), [action.error])
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (form.current === null) return
-    const formData = new FormData(form.current)
-    const [current, next] = [String(formData.get(CURRENT) ?? ''), String(formData.get(NEXT) ?? '')]
-    setChanged(false)
-    action.run(async () => {
-      await changePassword(current, next)
-      form.current?.reset()
+  const { attributes, isRunning, refusal } = useForm(
+    (error) => passwordRefusal(error, CURRENT, NEXT),
+    (data) => async () => {
+      setChanged(false)
+      await changePassword(String(data.get(CURRENT) ?? ''), String(data.get(NEXT) ?? ''))
       setChanged(true)
-    })
-  }
-  const fields = refusal?.fields
-  const current = { id: 'current-password', problem: fields?.get(CURRENT) ?? null }
+    },
+  )
+  const { fields, form } = refusal
+  const current = { id: 'current-password', problem: fields.get(CURRENT) ?? null }
   const hint = 'At least 8 characters.'
-  const next = { id: 'new-password', hint, problem: fields?.get(NEXT) ?? null }
+  const next = { id: 'new-password', hint, problem: fields.get(NEXT) ?? null }
   return html`<section class="card stack" aria-labelledby="password">
     <h2 id="password">Password</h2>
     <p class="muted">Changing it logs you out everywhere else. API keys are not affected.</p>
-    <form class="password-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
+    <form class="password-form stack" ...${attributes}>
       <${Field} ...${current} label="Current password">
         <input ...${described(current)} name=${CURRENT} type="password" autocomplete="current-password" required />
       <//>
       <${Field} ...${next} label="New password">
         <input ...${described(next)} name=${NEXT} type="password" autocomplete="new-password" required />
       <//>
-      <${FormProblem} text=${refusal?.form ?? null} />
+      <${FormProblem} text=${form} />
       ${isChanged ? html`<p role="status">The password is changed.</p>` : null}
-      <p><button type="submit" aria-disabled=${action.isRunning}>
-        ${action.isRunning ? 'Changing it…' : 'Change password'}
-      </button></p>
+      <p><button type="submit" aria-disabled=${isRunning}>${isRunning ? 'Changing it…' : 'Change password'}</button></p>
     </form>
   </section>`
 }
 
-export function DeleteAccount() {
-  const [isConfirming, setConfirming] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const wasConfirming = useRef(false)
-  // A layout effect runs before the browser handles the next key press, so no key is lost.
-  useLayoutEffect(() => {
-    // Returns the focus to the button.
-    if (!isConfirming && wasConfirming.current) button.current?.focus()
-    wasConfirming.current = isConfirming
-  }, [isConfirming])
+function DeleteAccount() {
+  const question = useQuestion()
+  const { isOpen, first, open } = question
   return html`<section class="card stack" aria-labelledby="end">
     <h2 id="end">Delete account</h2>
     <p class="muted">Deletes your keys, webhooks and undelivered events. This cannot be undone.</p>
     ${
-      isConfirming
-        ? html`<${DeleteForm} close=${() => setConfirming(false)} />`
-        : html`<p><button type="button" ref=${button} onClick=${() => setConfirming(true)}>Delete account</button></p>`
+      isOpen
+        ? html`<${DeleteForm} ...${question} />`
+        : html`<p><button type="button" ref=${first} onClick=${open}>Delete account</button></p>`
     }
   </section>`
 }
 
-function DeleteForm({ close }: { readonly close: () => void }) {
-  const form = useRef<HTMLFormElement>(null)
-  const action = useAction()
-  const refusal =
-    action.error === null ? null : passwordRefusal(action.error, 'password', 'password')
-  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), [])
-  useLayoutEffect(() => focusProblem(form.current), [action.error])
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (form.current === null) return
-    const password = String(new FormData(form.current).get('password') ?? '')
-    action.run(() => deleteAccount(password))
-  }
-  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
-  const field = { id: 'end-password', problem: refusal?.fields.get('password') ?? null }
-  return html`<form class="password-form stack" ref=${form} novalidate onSubmit=${onSubmit} onKeyDown=${onKeyDown}>
+function DeleteForm({ first, close, onKeyDown }: ReturnType<typeof useQuestion>) {
+  const { attributes, isRunning, refusal } = useForm(
+    (error) => passwordRefusal(error, 'password', 'password'),
+    (data) => () => deleteAccount(String(data.get('password') ?? '')),
+  )
+  const field = { id: 'end-password', problem: refusal.fields.get('password') ?? null }
+  return html`<form class="password-form stack" ...${attributes} onKeyDown=${onKeyDown}>
     <${Field} ...${field} label="Your password">
-      <input ...${described(field)} name="password" type="password" autocomplete="current-password" required />
+      <input ...${described(field)} ref=${first} name="password" type="password" autocomplete="current-password" required />
     <//>
-    <${FormProblem} text=${refusal?.form ?? null} />
+    <${FormProblem} text=${refusal.form} />
     <p class="row">
       <button type="button" class="quiet" onClick=${close}>Cancel</button>
-      <button type="submit" class="danger" aria-disabled=${action.isRunning}>
-        ${action.isRunning ? 'Deleting…' : 'Delete permanently'}
-      </button>
+      <button type="submit" class="danger" aria-disabled=${isRunning}>${isRunning ? 'Deleting…' : 'Delete permanently'}</button>
     </p>
   </form>`
 }

@@ -3,7 +3,7 @@
 // Fields use the names that password managers expect. Values are read on submit, so that filled-in values
 // count.
 
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { durationText } from '../format.ts'
@@ -15,9 +15,8 @@ import {
   entryRefusal,
   Field,
   FormProblem,
-  focusProblem,
-  type Refusal,
   useAction,
+  useForm,
 } from '../parts/forms.ts'
 import { usePolled } from '../parts/requests.ts'
 import { Failure } from '../parts/states.ts'
@@ -65,7 +64,7 @@ function LocalEntry() {
     <p><button type="button" class="primary" aria-disabled=${action.isRunning} onClick=${() => action.run(openLocal)}>
       ${action.isRunning ? 'Opening…' : 'Open the dashboard'}
     </button></p>
-    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    <${Failure} error=${action.error} />
   </section>`
 }
 
@@ -103,31 +102,27 @@ function EntryForms() {
 }
 
 function EntryForm({ entry }: { readonly entry: Entry }) {
-  const form = useRef<HTMLFormElement>(null)
-  const action = useAction()
-  const [missing, setMissing] = useState<Refusal | null>(null)
-  const refusal = missing ?? (action.error === null ? null : entryRefusal(action.error, entry))
-  const waitSeconds = useCountdown(refusal?.waitSeconds ?? 0, action.error)
-  useLayoutEffect(() => focusProblem(form.current), [missing, action.error])
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (waitSeconds > 0 || form.current === null) return
-    const formData = new FormData(form.current)
-    const email = String(formData.get('email') ?? '').trim()
-    const password = String(formData.get('password') ?? '')
-    const left = findMissing(email, password)
-    setMissing(left)
-    if (left !== null) return
-    action.run(() => (entry === 'log-in' ? logIn : signUp)(email, password))
-  }
+  const { attributes, isRunning, error, refusal } = useForm(
+    (rejection) => entryRefusal(rejection, entry),
+    (data) => {
+      if (waitSeconds > 0) return null
+      const email = String(data.get('email') ?? '').trim()
+      const password = String(data.get('password') ?? '')
+      const missing = new Map<string, string>()
+      if (email === '') missing.set('email', 'Enter your email.')
+      if (password === '') missing.set('password', 'Enter a password.')
+      return missing.size > 0
+        ? missing
+        : () => (entry === 'log-in' ? logIn : signUp)(email, password)
+    },
+  )
+  const waitSeconds = useCountdown(refusal.waitSeconds, error)
   const { name, running } = ENTRIES[entry]
   const label = waitSeconds > 0 ? `${name} in ${waitSeconds} s` : name
-  return html`<form class="stack" ref=${form} novalidate onSubmit=${onSubmit}>
-    <${EntryFields} entry=${entry} fields=${refusal?.fields ?? NO_FIELDS} />
-    <${FormProblem} text=${refusal?.form ?? null} />
-    <button type="submit" class="primary" aria-disabled=${action.isRunning || waitSeconds > 0}>
-      ${action.isRunning ? running : label}
-    </button>
+  return html`<form class="stack" ...${attributes}>
+    <${EntryFields} entry=${entry} fields=${refusal.fields} />
+    <${FormProblem} text=${refusal.form} />
+    <button type="submit" class="primary" aria-disabled=${isRunning || waitSeconds > 0}>${isRunning ? running : label}</button>
   </form>`
 }
 
@@ -165,14 +160,6 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
   `
 }
 
-/** Messages for empty fields; null: none is empty. */
-function findMissing(email: string, password: string): Refusal | null {
-  const fields = new Map<string, string>()
-  if (email === '') fields.set('email', 'Enter your email.')
-  if (password === '') fields.set('password', 'Enter a password.')
-  return fields.size === 0 ? null : { form: null, fields, waitSeconds: 0 }
-}
-
 /** Counts whole seconds down to 0. Restarts for every new `cause`. */
 function useCountdown(seconds: number, cause: unknown): number {
   const [leftSeconds, setLeft] = useState(0)
@@ -185,8 +172,6 @@ function useCountdown(seconds: number, cause: unknown): number {
   }, [cause, seconds])
   return leftSeconds
 }
-
-const NO_FIELDS: ReadonlyMap<string, string> = new Map()
 
 /** Poll period of /health, which needs no session and has no quota. */
 const PERIOD_MS = 5_000

@@ -26,7 +26,7 @@ function OneMarket({ marketId }: { readonly marketId: string }) {
     [marketId],
   )
   const latest = useRef<Market | null>(null)
-  if (result.kind === 'answered') latest.current = result.answer
+  if (result.answer !== null) latest.current = result.answer
   // If a reload fails, the last loaded market stays visible.
   if (latest.current !== null) {
     return html`<${LoadedMarket} market=${latest.current} again=${result.again} />`

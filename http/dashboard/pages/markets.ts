@@ -1,55 +1,51 @@
 // Market list: search, filters, sorting and grouping by event, with live prices. Default: open markets by
 // volume. The address contains the query.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { request } from '../api.ts'
-import { after } from '../browser.ts'
 import { countText, roundUsdText, stepDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import { ChangingPrice, Time } from '../parts/figures.ts'
 import {
-  type FinderState,
   isNarrowed,
   MarketFilters,
-  MarketFinder,
   type MarketOrder,
   type MarketQuery,
-  PAGES_MAX,
   queryOf,
   searchText,
   TEXT_LENGTH_MIN,
+  useSettled,
   writeToAddress,
 } from '../parts/market-search.ts'
-import { type LivePrice, priceOfOutcome, useLivePrices } from '../parts/quotes.ts'
+import { type LivePrices, priceOfOutcome, useLivePrice, useLivePrices } from '../parts/quotes.ts'
+import { usePages } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { sortHeads } from '../parts/tables.ts'
+import { type Column, headings, tableRows } from '../parts/tables.ts'
 import { fullVenueText, useVenues, venueText } from '../parts/venues.ts'
 import type { EventPage, Market, MarketPage } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
-import { Signal, useSignal } from '../signal.ts'
 
 const ROWS = 50
 /** Each with at most ten markets. */
 const EVENTS = 10
+/** Page limit, since every listed market costs a subscription. */
+const PAGES_MAX = 8
+
+/** A page, with the events of its markets if it is grouped. */
+interface ListPage extends MarketPage {
+  readonly events: ReadonlyMap<string, EventHead>
+}
+type EventHead = Omit<EventPage['events'][number], 'markets'>
 
 export function MarketsPage({ route }: PageProps) {
   const query = queryOf(route.query)
-  const heads = useRef(new Map<string, EventHead>())
-  const finder = useMemo(() => {
-    const { current } = heads
-    const fetchPage = (wanted: MarketQuery, cursor: string | null, signal: AbortSignal) =>
-      wanted.isGrouped
-        ? fetchEvents(wanted, cursor, { signal, heads: current })
-        : fetchMarkets(wanted, cursor, signal)
-    return new MarketFinder({ fetchMarkets: fetchPage, delay: after })
-  }, [])
+  const { settled, key } = useSettled(query)
   const venues = useVenues()
-  const state = useSignal(finder.state)
-  const categories = useSeenCategories(state.pages)
-  // Runs on every render. The finder ignores an unchanged query.
-  useEffect(() => finder.search(query))
-  useEffect(() => () => finder.close(), [])
-  const isBusy = state.phase === 'searching' || state.phase === 'adding'
+  const paged = usePages((cursor, signal) => fetchPage(settled, cursor, signal), [key], true)
+  const { pages, loading, error, hasMore, again, more } = paged
+  const categories = useSeenCategories(pages)
+  const isSearching = loading === 'first' && pages.length > 0
+  const phase = phaseOf(paged)
   return html`
     <h1>Markets</h1>
     <${MarketFilters} query=${query} venues=${venues} categories=${categories} />
@@ -58,199 +54,178 @@ export function MarketsPage({ route }: PageProps) {
         ? html`<p class="muted">Type at least ${TEXT_LENGTH_MIN} characters to search.</p>`
         : null
     }
-    <section class="card markets" aria-label="Markets found" aria-busy=${isBusy} data-phase=${state.phase}>
-      ${state.phase === 'waiting' ? html`<${Waiting} what="markets" />` : null}
-      ${state.phase === 'failed' ? html`<${Failure} error=${state.error} retry=${() => finder.again()} />` : null}
-      ${list(state, { query, heads: heads.current, again: () => finder.again() })}
-      ${below(state, finder)}
+    <section class="card markets" aria-label="Markets found" aria-busy=${loading !== null && pages.length > 0} data-phase=${phase}>
+      ${phase === 'waiting' ? html`<${Waiting} what="markets" />` : null}
+      <${Failure} error=${error} retry=${again} />
+      ${phase === 'shown' && pages.every(({ markets }) => markets.length === 0) ? none(settled, again) : null}
+      ${
+        pages.some(({ markets }) => markets.length > 0)
+          ? html`<div class=${isSearching ? 'scroll-x aging' : 'scroll-x'}>
+              <table class="list stacked market-list">
+                <caption class="visually-hidden">Markets, live prices</caption>
+                ${marketHead(query)}
+                ${pages.map((page, index) => html`<${MarketRows} key=${index} page=${page} />`)}
+              </table>
+            </div>`
+          : null
+      }
+      ${
+        !hasMore || phase === 'failed'
+          ? null
+          : pages.length >= PAGES_MAX
+            ? html`<p class="muted">No more are shown at once. Search or filter to find others.</p>`
+            : html`<button type="button" aria-disabled=${phase !== 'shown'} onClick=${more}>
+                ${loading === 'next' ? 'Loading more…' : 'More markets'}
+              </button>`
+      }
     </section>
   `
 }
 
-/** Markets by volume or the chosen order. A search sorts by relevance by default. */
-async function fetchMarkets(
+/** `searching` shows the last list while another loads; `adding` loads the next page. */
+function phaseOf({
+  pages,
+  loading,
+  error,
+}: Pick<ReturnType<typeof usePages>, 'pages' | 'loading' | 'error'>) {
+  if (loading === 'next') return 'adding'
+  if (loading === 'first') return pages.length === 0 ? 'waiting' : 'searching'
+  return error === null ? 'shown' : 'failed'
+}
+
+/**
+ * Markets by volume or the chosen order; a search sorts by relevance by default. If grouped, the markets of events,
+ * by the events' volume.
+ */
+async function fetchPage(
   query: MarketQuery,
   cursor: string | null,
   signal: AbortSignal,
-): Promise<MarketPage> {
+): Promise<ListPage> {
   const text = searchText(query)
-  const { venue: platform, status, category, sort, isDown } = query
-  const filters = { platform, status, category, cursor, limit: ROWS }
+  const { venue: platform, status, category, sort, isDown, isGrouped } = query
+  const events = new Map<string, EventHead>()
+  const filters = { platform, status, category, cursor, limit: isGrouped ? EVENTS : ROWS }
   const order = { sort_by: sort ?? 'volume', order: isDown ? 'desc' : 'asc' }
-  if (text === '') return request('/v1/markets', { query: { ...filters, ...order }, signal })
+  if (isGrouped) {
+    const search = { ...filters, search: text || null }
+    const page = await request<EventPage>('/v1/events', { query: search, signal })
+    const markets = page.events.flatMap((event) => {
+      const wanted = event.markets.filter((market) => status === null || market.status === status)
+      for (const { id } of wanted) events.set(id, event)
+      return wanted
+    })
+    return { ...page, markets, events }
+  }
   const search = { ...filters, search: text, ...(sort === null ? { sort_by: 'relevance' } : order) }
-  return request('/v1/markets/search', { query: search, signal })
+  const page = await (text === ''
+    ? request<MarketPage>('/v1/markets', { query: { ...filters, ...order }, signal })
+    : request<MarketPage>('/v1/markets/search', { query: search, signal }))
+  return { ...page, events }
 }
 
-/** The markets of events, by the events' volume. Stores the event of each market in `heads`. */
-async function fetchEvents(
-  query: MarketQuery,
-  cursor: string | null,
-  { signal, heads }: { readonly signal: AbortSignal; readonly heads: Map<string, EventHead> },
-): Promise<MarketPage> {
+function none(query: MarketQuery, again: () => void) {
   const text = searchText(query)
-  const { venue: platform, status, category } = query
-  const page = await request<EventPage>('/v1/events', {
-    query: { platform, status, category, cursor, limit: EVENTS, search: text === '' ? null : text },
-    signal,
-  })
-  const markets = page.events.flatMap((event) => {
-    const wanted = event.markets.filter((market) => status === null || market.status === status)
-    for (const { id } of wanted) heads.set(id, event)
-    return wanted
-  })
-  return { markets, total: page.total, cursor: page.cursor, has_more: page.has_more }
-}
-
-function list(
-  { phase, pages }: FinderState,
-  {
-    query,
-    heads,
-    again,
-  }: { readonly query: MarketQuery; readonly heads: Heads; readonly again: () => void },
-) {
-  if (pages.length === 0) {
-    if (phase !== 'shown') return null
-    const text = searchText(query)
-    const { status } = query
-    const what = status === null ? 'No market' : `No ${status} market`
-    const message = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
-    return html`<${Empty} again=${again}>
-      ${isNarrowed(query) ? `${message} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
-    <//>`
-  }
-  return html`<div class=${phase === 'searching' ? 'scroll-x aging' : 'scroll-x'}>
-    <table class="list stacked market-list">
-      <caption class="visually-hidden">Markets, live prices</caption>
-      ${marketHead(query)}
-      ${pages.map((markets, index) => html`<${MarketRows} key=${index} markets=${markets} events=${query.isGrouped ? heads : NO_HEADS} />`)}
-    </table>
-  </div>`
-}
-
-type Heads = ReadonlyMap<string, EventHead>
-const NO_HEADS: Heads = new Map()
-
-function below({ phase, pages, hasMore }: FinderState, finder: MarketFinder) {
-  if (!hasMore || pages.length === 0 || phase === 'failed') return null
-  if (pages.length >= PAGES_MAX) {
-    return html`<p class="muted">No more are shown at once. Search or filter to find others.</p>`
-  }
-  return html`<button type="button" aria-disabled=${phase !== 'shown'} onClick=${() => finder.more()}>
-    ${phase === 'adding' ? 'Loading more…' : 'More markets'}
-  </button>`
+  const what = query.status === null ? 'No market' : `No ${query.status} market`
+  const message = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
+  return html`<${Empty} again=${again}>
+    ${isNarrowed(query) ? `${message} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
+  <//>`
 }
 
 /** Categories of all markets listed since the page was opened. */
-function useSeenCategories(pages: FinderState['pages']): readonly string[] {
+function useSeenCategories(pages: readonly MarketPage[]): readonly string[] {
   const seen = useRef(new Set<string>())
   return useMemo(() => {
-    for (const { category } of pages.flat()) if (category !== null) seen.current.add(category)
+    for (const { markets } of pages) {
+      for (const { category } of markets) if (category !== null) seen.current.add(category)
+    }
     return [...seen.current].sort()
   }, [pages])
 }
 
-// One page of the market list with live prices. Each page has its own subscription, so that a new page does
-// not affect earlier ones.
+const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] => [
+  ['Market', 'subject question', question],
+  ['Prices', 'outcomes', (market) => html`<${Outcomes} market=${market} prices=${prices} />`],
+  [
+    'Volume 24 h',
+    'num volume',
+    (market) => roundUsdText(market.volume_24h),
+    { sort: 'volume', label: 'Vol. 24 h' },
+  ],
+  [
+    'Opened',
+    'opened',
+    (market) => html`<${Time} seconds=${market.created_at} style="day" />`,
+    { sort: 'created_at' },
+  ],
+  [
+    'Closes',
+    'closes',
+    (market) => html`<${Time} seconds=${market.close_time} />`,
+    { sort: 'close_time' },
+  ],
+]
+const COLUMNS = columnsOf(new Map())
 
-const NO_PRICE = new Signal<LivePrice | null>(null)
-
-/** The event of a listed market. */
-export interface EventHead {
-  readonly slug: string
-  readonly title: string
-  readonly market_count: number
-  readonly total_volume_24h: number
+/** Grouped lists cannot be sorted, since events are ordered by volume. */
+function marketHead(query: MarketQuery) {
+  const { isGrouped, isDown } = query
+  const column = query.sort ?? (searchText(query) === '' ? 'volume' : 'relevance')
+  return headings(COLUMNS, isGrouped ? null : { column, isDown }, (order) =>
+    writeToAddress({ ...query, sort: order.column, isDown: order.isDown }),
+  )
 }
 
-const COLUMNS = [
-  [null, 'Market', ''],
-  [null, 'Prices', ''],
-  ['volume', 'Volume 24 h', 'num'],
-  ['created_at', 'Opened', ''],
-  ['close_time', 'Closes', ''],
-] as const
-
-interface MarketRowsProps {
-  readonly markets: readonly Market[]
-  /** Events by market id; empty: not grouped. Markets of an event must be adjacent. */
-  readonly events: ReadonlyMap<string, EventHead>
-}
-
-/** Table body; {@link marketHead} is the head. */
-export function MarketRows({ markets, events }: MarketRowsProps) {
+/** One page of the list. It has its own subscription, so that a new page does not affect earlier ones. */
+function MarketRows({ page: { markets, events } }: { readonly page: ListPage }) {
   const prices = useLivePrices(markets.map(({ id }) => id))
+  const columns = columnsOf(prices)
   let last: EventHead | null = null
-  return html`<tbody>
-    ${markets.map((market) => {
-      const event = events.get(market.id) ?? null
-      const isFirst = event !== null && event.slug !== last?.slug
-      last = event
-      return html`
-        ${isFirst ? html`<${EventRow} key=${`event ${event.slug}`} event=${event} />` : null}
-        <${MarketRow} key=${market.id} market=${market} live=${prices.get(market.id) ?? NO_PRICE} />`
-    })}
-  </tbody>`
+  const rows = markets.map((market) => {
+    const event = events.get(market.id) ?? null
+    const isFirst = event !== null && event.slug !== last?.slug
+    last = event
+    const [row] = tableRows({
+      ...{ rows: [market], columns },
+      keyOf: ({ id }) => id,
+      marks: ({ id }) => ({ 'data-market': id }),
+    })
+    return [isFirst ? eventRow(event) : null, row]
+  })
+  return html`<tbody>${rows}</tbody>`
 }
 
-const EventRow = ({ event }: { readonly event: EventHead }) =>
-  html`<tr class="event" data-event=${event.slug}><th scope="rowgroup" colspan=${COLUMNS.length}>
-    ${event.title} <span class="muted">${countText(event.market_count)}${
-      event.market_count === 1 ? ' market' : ' markets'
-    }, ${roundUsdText(event.total_volume_24h)} in 24 h</span>
+const eventRow = ({ slug, title, market_count: count, total_volume_24h: volume }: EventHead) =>
+  html`<tr class="event" key=${`event ${slug}`} data-event=${slug}><th scope="rowgroup" colspan=${COLUMNS.length}>
+    ${title} <span class="muted">${countText(count)}${count === 1 ? ' market' : ' markets'}, ${roundUsdText(volume)} in 24 h</span>
   </th></tr>`
 
-/** Table head with sort buttons. Grouped lists cannot be sorted, since events are ordered by volume. */
-export function marketHead(query: MarketQuery) {
-  const { isGrouped, isDown } = query
-  const sort = query.sort ?? (searchText(query) === '' ? 'volume' : null)
-  const columns = COLUMNS.map(
-    ([column, name, kind]) => [isGrouped ? null : column, name, kind] as const,
-  )
-  return sortHeads<MarketOrder | 'relevance'>(
-    columns,
-    { column: sort ?? 'relevance', isDown },
-    ({ column, isDown: down }) =>
-      column === 'relevance' || writeToAddress({ ...query, sort: column, isDown: down }),
-  )
+function question({ id, question: text, status, category, platforms }: Market) {
+  const [own, other] = platforms
+  return html`<a href=${hrefOf('market', id)}>${text}</a>
+    <span class="beneath">
+      ${status === 'open' ? null : html`<span class="tag">${status}</span>`}
+      <span class="muted">${[venueText(own?.platform), category].filter(Boolean).join(' · ')}</span>
+      ${
+        other === undefined
+          ? null
+          : html`<span class="tag twin" title=${`The same question at ${fullVenueText(other.platform)}`}>⇄ ${venueText(other.platform)}</span>`
+      }
+    </span>`
 }
 
-function MarketRow({
-  market,
-  live,
-}: {
+interface OutcomesProps {
   readonly market: Market
-  readonly live: Signal<LivePrice | null>
-}) {
-  const now = useSignal(live)
-  const { id, question, status, category, outcomes, platforms } = market
-  const [own, other] = platforms
-  const first = now?.price ?? outcomes[0]?.price ?? null
-  const decimals = stepDecimals(market.price_step)
-  return html`<tr data-market=${id}>
-    <th scope="row" class="question">
-      <a href=${hrefOf('market', id)}>${question}</a>
-      <span class="beneath">
-        ${status === 'open' ? null : html`<span class="tag">${status}</span>`}
-        <span class="muted">${[venueText(own?.platform), category].filter(Boolean).join(' · ')}</span>
-        ${
-          other === undefined
-            ? null
-            : html`<span class="tag twin" title=${`The same question at ${fullVenueText(other.platform)}`}>⇄ ${venueText(other.platform)}</span>`
-        }
-      </span>
-    </th>
-    <td class="outcomes">
-      ${outcomes.map(
-        ({ label, price }, index) => html`<span class="outcome" key=${index}>
-          <span class="label" title=${label}>${label}</span>
-          ${html`<${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} decimals=${decimals} />`}
-        </span>`,
-      )}
-    </td>
-    <td class="num volume" data-label="Vol. 24 h">${roundUsdText(market.volume_24h)}</td>
-    <td class="opened" data-label="Opened"><${Time} atMs=${market.created_at === null ? null : market.created_at * 1_000} style="day" /></td>
-    <td class="closes" data-label="Closes"><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} /></td>
-  </tr>`
+  readonly prices: LivePrices
+}
+
+function Outcomes({ market: { id, outcomes, price_step: step }, prices }: OutcomesProps) {
+  const first = useLivePrice(prices, id)?.price ?? outcomes[0]?.price ?? null
+  return outcomes.map(
+    ({ label, price }, index) => html`<span class="outcome" key=${index}>
+      <span class="label" title=${label}>${label}</span>
+      <${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} decimals=${stepDecimals(step)} />
+    </span>`,
+  )
 }

@@ -10,11 +10,12 @@ import {
   chosenNumber,
   InputField,
   numberField,
+  stay,
 } from '../parts/filters.ts'
 import { MatchCard, pairsOf } from '../parts/pair.ts'
 import { useQuotes } from '../parts/quotes.ts'
-import { More, usePages } from '../parts/requests.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { More, Unanswered, usePages } from '../parts/requests.ts'
+import { Empty } from '../parts/states.ts'
 import { fetchVenues } from '../parts/venues.ts'
 import type { MatchList } from '../records.ts'
 import type { PageProps } from '../route.ts'
@@ -32,24 +33,15 @@ export function MatchesPage({ route }: PageProps) {
   const order = chosen(route, 'sort', ORDERS)
   const paged = usePages(
     async (cursor, signal) => {
-      const query = {
-        confidence: confidence === '' ? null : confidence,
-        search: search === '' ? null : search,
-        min_score: scoreMin,
-        sort_by: order,
-        limit: PAGE_PAIRS,
-        cursor,
-      }
+      const filters = { confidence: confidence || null, search: search || null }
+      const sorting = { min_score: scoreMin, sort_by: order, limit: PAGE_PAIRS, cursor }
+      const query = { ...filters, ...sorting }
       const [venues, list] = await Promise.all([
         fetchVenues(signal),
         request<MatchList>('/v1/matching-markets', { query, signal }),
       ])
-      return {
-        pairs: pairsOf(list.matches, venues),
-        venues,
-        total: list.total,
-        cursor: list.cursor,
-      }
+      const { total, cursor: next } = list
+      return { pairs: pairsOf(list.matches, venues), venues, total, cursor: next }
     },
     [confidence, scoreMin, search, order],
   )
@@ -61,7 +53,7 @@ export function MatchesPage({ route }: PageProps) {
     <h1>Matches</h1>
     <p class="muted">The same question on both venues. The score is the probability, in percent, that both settle
       alike: read the explanation and any warnings before you trade on a match.</p>
-    <form class="row view-filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="row view-filters" role="search" onSubmit=${stay}>
       <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(route, { q })} />
       <${ChoiceField} label="Confidence" value=${confidence}
         choices=${CONFIDENCES.map((value) => [value, value === '' ? 'Any' : value])}
@@ -71,8 +63,7 @@ export function MatchesPage({ route }: PageProps) {
       <${InputField} label="Minimum score" ...${numberField(route, 'score', SCORES)}
         choose=${(score: string) => changeQuery(route, { score })} />
     </form>
-    ${first === undefined && paged.isLoading ? html`<${Waiting} what="matches" />` : null}
-    ${first === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
+    <${Unanswered} result=${paged} what="matches" />
     ${
       first === undefined
         ? null

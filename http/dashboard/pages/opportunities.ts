@@ -1,7 +1,6 @@
 // Live, sortable table of arbitrage opportunities across venues and within events. A row expands to books,
 // costs and rules.
 
-import { Component } from 'preact'
 import { useState } from 'preact/hooks'
 import { onRowClick } from '../browser.ts'
 import { countText, gapText, percentText, sizeText, usdText, writtenDecimals } from '../format.ts'
@@ -14,6 +13,7 @@ import {
   chosenNumber,
   InputField,
   numberField,
+  stay,
 } from '../parts/filters.ts'
 import { OpportunityDetail } from '../parts/opportunity-detail.ts'
 import {
@@ -26,24 +26,13 @@ import {
   shownRows,
   useOpportunities,
 } from '../parts/opportunity-list.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { sortHeads } from '../parts/tables.ts'
+import { Unanswered } from '../parts/requests.ts'
+import { Empty } from '../parts/states.ts'
+import { type Column, headings, type Order, table } from '../parts/tables.ts'
 import { protocols, venueText } from '../parts/venues.ts'
 import type { Opportunity } from '../records.ts'
 import type { PageProps, PageRoute } from '../route.ts'
 
-const COLUMNS = [
-  [null, 'Question', ''],
-  [null, 'Buy, best price', ''],
-  ['gap', 'Gap', 'num'],
-  ['profit', 'Profit', 'num'],
-  ['return', 'Return', 'num'],
-  ['cost', 'Cost before fees', 'num spare'],
-  ['size', 'Contracts', 'num'],
-  ['opened', 'Opened', 'num spare'],
-  ['closes', 'Closes', ''],
-  ['score', 'Score', 'num spare'],
-] as const
 const KINDS = [
   ['', 'All'],
   ['cross_venue', 'Across venues'],
@@ -62,7 +51,8 @@ export function OpportunitiesPage({ route }: PageProps) {
     isDown: chosen(route, 'way', WAYS) === 'down',
   }
   const opened = route.query.get('open')
-  const { kind, error, rows, again } = useOpportunities(filter, opened)
+  const list = useOpportunities(filter, opened)
+  const { kind, rows } = list
   const [held, setHeld] = useState<readonly string[] | null>(null)
   const sorted = shownRows(rows, filter, order, opened)
   const shown = held === null ? sorted : heldRows(sorted, held)
@@ -70,21 +60,19 @@ export function OpportunitiesPage({ route }: PageProps) {
   const release = ({ currentTarget: body }: Event) => {
     if (body instanceof Element && !body.matches(':hover, :focus-within')) setHeld(null)
   }
-  const openCount = shown.filter(({ ended }) => ended === null).length
   const isOver = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
     <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
       books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
       until the close, deposits and withdrawals.</p>
-    <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="row view-filters" onSubmit=${stay}>
       <${InputField} label="Minimum profit (USD)" ...${numberField(route, 'profit', PROFITS)}
         choose=${(profit: string) => changeQuery(route, { profit })} />
       <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}
         choose=${(kind: string) => changeQuery(route, { kind })} />
     </form>
-    ${kind === 'waiting' && shown.length === 0 ? html`<${Waiting} what="opportunities" />` : null}
-    ${kind === 'failed' ? html`<${Failure} error=${error} retry=${again} />` : null}
+    <${Unanswered} result=${list} what="opportunities" hasRows=${shown.length > 0} />
     ${isOver ? html`<p class="state incomplete">The opportunity of this address is over.</p>` : null}
     ${
       kind === 'answered' && shown.length === 0
@@ -98,63 +86,114 @@ export function OpportunitiesPage({ route }: PageProps) {
     ${
       shown.length === 0
         ? null
-        : html`<div class="card"><div class="scroll-x"><table class="list stacked opportunities">
-      <caption class="muted">${
-        shown.length < OPPORTUNITY_ROWS_MAX
-          ? `${countText(openCount)} open${held === null ? '' : '; rows stay where they are until you leave the table'}`
-          : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
-      }</caption>
-      ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
-        changeQuery(route, { sort: column, way: isDown ? 'down' : 'up' }),
-      )}
-      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} route=${route} names=${protocols.value} />`)}</tbody>
-    </table></div></div>`
+        : html`<div class="card">${opportunityTable(shown, {
+            ...{ route, opened, order, isHeld: held !== null },
+            body: {
+              onPointerEnter: hold,
+              onPointerLeave: release,
+              onFocusIn: hold,
+              onFocusOut: release,
+            },
+          })}</div>`
     }
   `
 }
 
-interface RowProps {
-  readonly row: OpportunityRow
-  readonly isOpen: boolean
+interface TableState {
   readonly route: PageRoute
-  /** Display names of the venues. */
-  readonly names: ReadonlyMap<string, string>
+  /** Id of the row that is open. */
+  readonly opened: string | null
+  readonly order: Order<OpportunityColumn>
+  /** Rows stay in their order. */
+  readonly isHeld: boolean
+  readonly body: Readonly<Record<string, (event: Event) => void>>
 }
 
-class Row extends Component<RowProps> {
-  /** Only a few of hundreds of rows change between two frames. */
-  override shouldComponentUpdate({ row, isOpen, route, names }: RowProps): boolean {
-    const { props } = this
-    if (names !== props.names) return true
-    return row !== props.row || isOpen !== props.isOpen || route !== props.route
-  }
-
-  override render({ row, isOpen, route }: RowProps) {
-    const { one, ended, isFresh } = row
-    const { id, question, category, match_score: score, closes_at: closes } = one
-    const toggle = () => changeQuery(route, { open: isOpen ? '' : id })
-    const detailId = `detail-${id}`
-    const gap = gapOf(one)
-    return html`
-      <tr class=${isFresh ? 'opens fresh' : 'opens'} data-row=${id} onClick=${onRowClick(toggle)}>
-        <td class="question">
-          <button type="button" class="inline" aria-expanded=${isOpen} aria-controls=${isOpen ? detailId : null} onClick=${toggle}>${question}</button>
-          ${ended === null ? null : html` <span class="tag bad">ended</span>`}
-          ${category === null ? null : html`<span class="muted below">${category}</span>`}
-        </td>
-        <td class="buy" data-label="Buy, best price">${buys(one)}</td>
-        <td class="num" data-label="Gap" data-gap=${gap}><span data-decimals=${writtenDecimals(gap, 0)}>${gapText(gap)}</span></td>
-        <td class="num up" data-label="Profit" data-profit=${one.profit_usd}>${usdText(one.profit_usd)}</td>
-        <td class="num" data-label="Return">${percentText(one.return)}</td>
-        <td class="num spare" data-label="Cost">${usdText(one.cost_usd)}</td>
-        <td class="num" data-label="Contracts">${sizeText(one.contracts)}</td>
-        <td class="num spare opened" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
-        <td class="closes" data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} /></td>
-        <td class="num spare" data-label="Score">${score === null ? '–' : score.toFixed(1)}</td>
-      </tr>
-      ${isOpen ? html`<tr class="detail" id=${detailId}><td colspan=${COLUMNS.length}><${OpportunityDetail} row=${row} /></td></tr>` : null}
-    `
-  }
+function opportunityTable(
+  rows: readonly OpportunityRow[],
+  { route, opened, order, isHeld, body }: TableState,
+) {
+  const toggle = ({ one: { id } }: OpportunityRow) =>
+    changeQuery(route, { open: id === opened ? '' : id })
+  const detailId = ({ one: { id } }: OpportunityRow) => (id === opened ? `detail-${id}` : null)
+  const columns: readonly Column<OpportunityRow, OpportunityColumn>[] = [
+    [
+      'Question',
+      'question',
+      (
+        row,
+      ) => html`<button type="button" class="inline" aria-expanded=${row.one.id === opened} aria-controls=${detailId(row)} onClick=${() => toggle(row)}>${row.one.question}</button>
+        ${row.ended === null ? null : html` <span class="tag bad">ended</span>`}
+        ${row.one.category === null ? null : html`<span class="muted below">${row.one.category}</span>`}`,
+    ],
+    ['Buy, best price', 'buy', ({ one }) => buys(one)],
+    [
+      'Gap',
+      'num',
+      ({ one }) => {
+        const gap = gapOf(one)
+        return html`<span data-gap=${gap} data-decimals=${writtenDecimals(gap, 0)}>${gapText(gap)}</span>`
+      },
+      { sort: 'gap' },
+    ],
+    [
+      'Profit',
+      'num',
+      ({ one: { profit_usd: usd } }) =>
+        html`<span class="up" data-profit=${usd}>${usdText(usd)}</span>`,
+      { sort: 'profit' },
+    ],
+    ['Return', 'num', ({ one }) => percentText(one.return), { sort: 'return' }],
+    [
+      'Cost before fees',
+      'num spare',
+      ({ one }) => usdText(one.cost_usd),
+      { sort: 'cost', label: 'Cost' },
+    ],
+    ['Contracts', 'num', ({ one }) => sizeText(one.contracts), { sort: 'size' }],
+    [
+      'Opened',
+      'num spare opened',
+      ({ one }) => html`<${Ago} atMs=${one.opened_at_ms} />`,
+      { sort: 'opened' },
+    ],
+    [
+      'Closes',
+      'closes',
+      ({ one }) => html`<${Time} seconds=${one.closes_at} />`,
+      { sort: 'closes' },
+    ],
+    [
+      'Score',
+      'num spare',
+      ({ one: { match_score: score } }) => (score === null ? '–' : score.toFixed(1)),
+      { sort: 'score' },
+    ],
+  ]
+  const openCount = rows.filter(({ ended }) => ended === null).length
+  return table({
+    ...{ kind: 'stacked opportunities', rows, columns, body },
+    // Only a few of hundreds of rows change between two frames.
+    inputs: [route, opened, protocols.value],
+    caption: html`<caption class="muted">${
+      rows.length < OPPORTUNITY_ROWS_MAX
+        ? `${countText(openCount)} open${isHeld ? '; rows stay where they are until you leave the table' : ''}`
+        : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
+    }</caption>`,
+    head: headings(columns, order, ({ column, isDown }) =>
+      changeQuery(route, { sort: column, way: isDown ? 'down' : 'up' }),
+    ),
+    keyOf: ({ one }) => one.id,
+    marks: (row) => ({
+      class: row.isFresh ? 'opens fresh' : 'opens',
+      'data-row': row.one.id,
+      onClick: onRowClick(() => toggle(row)),
+    }),
+    below: (row) =>
+      row.one.id === opened
+        ? html`<tr class="detail" id=${detailId(row)}><td colspan=${columns.length}><${OpportunityDetail} row=${row} /></td></tr>`
+        : null,
+  })
 }
 
 /** One line per leg; a single line if there are more than two. */

@@ -7,11 +7,11 @@ import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, dayAfter, easternDay, isDay } from '../format.ts'
 import { html } from '../html.ts'
-import { ChoiceField, changeQuery, InputField } from '../parts/filters.ts'
+import { ChoiceField, changeQuery, InputField, stay } from '../parts/filters.ts'
 import { fetchGames, GameCard } from '../parts/games.ts'
 import { useQuotes } from '../parts/quotes.ts'
-import { useRequest } from '../parts/requests.ts'
-import { Empty, Unanswered } from '../parts/states.ts'
+import { Unanswered, useRequest } from '../parts/requests.ts'
+import { Empty } from '../parts/states.ts'
 import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
@@ -34,7 +34,7 @@ export function SportsPage({ route }: PageProps) {
   const found = useFirstSport(sportParam === null && isDay(date) ? date : null)
   const [sport, name] = SPORTS.find(([path]) => path === (sportParam ?? found)) ?? SPORTS[0]
   const { result, games, live } = useGames(sport, date)
-  const counts = useCounts(sport, isDay(date) && result.kind === 'answered' ? date : null)
+  const counts = useCounts(sport, isDay(date) && result.answer !== null ? date : null)
   const counted = SPORTS.map(([path, label]) => {
     const count = counts.get(`${path} ${date}`) ?? 0
     return [path, count === 0 ? label : `${label} (${countText(count)})`] as const
@@ -42,7 +42,7 @@ export function SportsPage({ route }: PageProps) {
   const go = (days: number) => () => changeQuery(route, { date: dayAfter(date, days) })
   return html`
     <h1>Sports</h1>
-    <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="row view-filters" onSubmit=${stay}>
       <${ChoiceField} label="Sport" value=${sport} choices=${counted}
         choose=${(path: string) => changeQuery(route, { sport: path })} />
       <${InputField} label="Day (US Eastern)" type="date" value=${isDay(date) ? date : ''} bounds=${{ required: 'required' }}
@@ -66,7 +66,7 @@ export function SportsPage({ route }: PageProps) {
     </div>
     <${Unanswered} result=${result} what="games" />
     ${
-      result.kind !== 'answered'
+      result.answer === null
         ? null
         : html`
       ${
@@ -77,7 +77,7 @@ export function SportsPage({ route }: PageProps) {
       <div class="pairs">
         ${games.map(
           (game) =>
-            html`<${GameCard} key=${game.key} game=${game} venues=${result.answer.venues} live=${live} />`,
+            html`<${GameCard} key=${game.key} game=${game} venues=${result.answer?.venues} live=${live} />`,
         )}
       </div>`
     }
@@ -87,7 +87,7 @@ export function SportsPage({ route }: PageProps) {
 /** The games with live prices. Reloads them when one of their markets changes. */
 function useGames(sport: string, date: string) {
   const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
-  const games = result.kind === 'answered' ? result.answer.games : []
+  const games = result.answer?.games ?? []
   const ids = games.flatMap(({ sides, pairs, others }) => [
     ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
     ...pairs.flatMap(({ a, b }) => [a.id, b.id]),

@@ -10,6 +10,7 @@ import { html } from '../html.ts'
 import { Ago, Figures, Time } from '../parts/figures.ts'
 import { usePolled } from '../parts/requests.ts'
 import { Failure, Waiting } from '../parts/states.ts'
+import { table } from '../parts/tables.ts'
 import { fullVenueText, venueText } from '../parts/venues.ts'
 import type { Health, Stats } from '../records.ts'
 import { session } from '../session.ts'
@@ -40,31 +41,32 @@ export function StatusPage() {
   return html`
     <h1>Status</h1>
     ${answer === null && health.error === null ? html`<${Waiting} what="the status" />` : null}
-    ${health.error === null ? null : html`<${Failure} error=${health.error} />${answer === null ? null : html`<p class="muted">Showing the last known status.</p>`}`}
+    <${Failure} error=${health.error} />
+    ${health.error === null || answer === null ? null : html`<p class="muted">Showing the last known status.</p>`}
     ${
       answer === null
         ? null
         : html`<div class="stack" data-status=${answer.status}>
       <section class="card stack" aria-labelledby="feeds">
         <h2 id="feeds">Feeds</h2>
-        <${FeedTable} rows=${feedRows(answer, stats.answer, feedStates, health.error === null)} />
+        ${feedTable(feedRows(answer, stats.answer, feedStates, health.error === null))}
       </section>
       ${
         answer.cluster === undefined
           ? null
           : html`<section class="card stack" aria-labelledby="cluster">
         <h2 id="cluster">Cluster</h2>
-        <${ClusterTable} cluster=${answer.cluster} />
+        ${clusterTable(answer.cluster)}
       </section>`
       }
       <section class="card stack" aria-labelledby="drift">
         <h2 id="drift">Changes at the venues</h2>
-        <${DriftTable} rows=${driftRows(answer)} />
+        ${driftTable(driftRows(answer))}
       </section>
       <section class="card stack" aria-labelledby="server">
         <h2 id="server">Server</h2>
         <${Figures} of=${[...healthFigures(answer), ...(connections === null ? [] : [['Open streams', countText(connections)]]), ...(stats.answer === null ? [] : statsFigures(stats.answer))]} />
-        ${stats.error === null ? null : html`<${Failure} error=${stats.error} />`}
+        <${Failure} error=${stats.error} />
         ${isIn ? null : html`<p class="muted">Log in to see what the database holds.</p>`}
       </section>
       <${ThisTab} isIn=${isIn} latencyMs=${health.latencyMs} />
@@ -225,26 +227,24 @@ export function feedRows(
   })
 }
 
-export const FeedTable = ({
-  rows,
-}: {
-  readonly rows: readonly FeedRow[]
-}) => html`<div class="scroll-x"><table class="list stacked">
-  <caption class="visually-hidden">Feeds of the venues</caption>
-  <thead><tr>
-    <th scope="col">Venue</th><th scope="col">Feed</th>
-    <th scope="col" class="num">Venue delay</th><th scope="col" class="num">Server delay</th><th scope="col" class="num">Last trade</th>
-  </tr></thead>
-  <tbody>${rows.map(
-    ({ venue, state, lagMs, delayMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
-    <th scope="row">${fullVenueText(venue)}</th>
-    <td data-label="Feed" class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
-    <td data-label="Venue delay" class="num">${durationText(lagMs)}</td>
-    <td data-label="Server delay" class="num">${durationText(delayMs)}</td>
-    <td data-label="Last trade" class="num"><${Ago} atMs=${lastTradeMs} /></td>
-  </tr>`,
-  )}</tbody>
-</table></div>`
+const feedTable = (rows: readonly FeedRow[]) =>
+  table({
+    ...{ kind: 'stacked', caption: 'Feeds of the venues', rows },
+    keyOf: ({ venue }) => venue,
+    marks: ({ venue }) => ({ 'data-venue': venue }),
+    columns: [
+      ['Venue', 'subject', ({ venue }) => fullVenueText(venue)],
+      [
+        'Feed',
+        '',
+        ({ state }) =>
+          html`<span class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</span>`,
+      ],
+      ['Venue delay', 'num', ({ lagMs }) => durationText(lagMs)],
+      ['Server delay', 'num', ({ delayMs }) => durationText(delayMs)],
+      ['Last trade', 'num', ({ lastTradeMs }) => html`<${Ago} atMs=${lastTradeMs} />`],
+    ],
+  })
 
 type Cluster = NonNullable<Health['cluster']>
 const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
@@ -261,27 +261,24 @@ export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
 const SILENT_MS_MAX = 5_000
 
 /** The cluster's processes, as seen by the one that answered. */
-export const ClusterTable = ({
-  cluster,
-}: {
-  readonly cluster: Cluster
-}) => html`<p data-lease>${leaseText(cluster)}.</p>
-<div class="scroll-x"><table class="list stacked">
-  <caption class="visually-hidden">Processes of the cluster</caption>
-  <thead><tr>
-    <th scope="col">Role</th><th scope="col">Name</th>
-    <th scope="col" class="num">Messages behind</th><th scope="col" class="num">Time behind</th><th scope="col" class="num">Last heard</th>
-  </tr></thead>
-  <tbody>${cluster.members.map(
-    ({ role, name, lag_batches, lag_ms, silent_ms }) => html`<tr key=${name} data-member=${role}>
-    <th scope="row">${ROLE_LABELS[role]}</th>
-    <td data-label="Name">${name}${name === cluster.name ? html` <span class="muted">(answers here)</span>` : null}</td>
-    <td data-label="Messages behind" class="num">${countText(lag_batches)}</td>
-    <td data-label="Time behind" class="num">${durationText(lag_ms)}</td>
-    <td data-label="Last heard" class="num">${durationText(silent_ms)}</td>
-  </tr>`,
-  )}</tbody>
-</table></div>`
+const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluster)}.</p>
+  ${table({
+    ...{ kind: 'stacked', caption: 'Processes of the cluster', rows: cluster.members },
+    keyOf: ({ name }) => name,
+    marks: ({ role }) => ({ 'data-member': role }),
+    columns: [
+      ['Role', 'subject', ({ role }) => ROLE_LABELS[role]],
+      [
+        'Name',
+        '',
+        ({ name }) =>
+          html`${name}${name === cluster.name ? html` <span class="muted">(answers here)</span>` : null}`,
+      ],
+      ['Messages behind', 'num', ({ lag_batches: count }) => countText(count)],
+      ['Time behind', 'num', ({ lag_ms: ms }) => durationText(ms)],
+      ['Last heard', 'num', ({ silent_ms: ms }) => durationText(ms)],
+    ],
+  })}`
 
 type Finding = Health['drift'][string][number] & { readonly venue: string }
 
@@ -294,33 +291,25 @@ export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] 
   return [...ofWeight('loss'), ...ofWeight('notice')]
 }
 
-export const DriftTable = ({ rows }: { readonly rows: readonly Finding[] }) =>
+const driftTable = (rows: readonly Finding[]) =>
   rows.length === 0
     ? html`<p class="muted" data-drift="none">Everything both venues send is recognized.</p>`
-    : html`<div class="scroll-x"><table class="list stacked">
-  <caption class="visually-hidden">What the venues send that is not known</caption>
-  <thead><tr>
-    <th scope="col">Venue</th><th scope="col">What</th><th scope="col">Weight</th><th scope="col" class="num">Times</th>
-    <th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col">Example</th>
-  </tr></thead>
-  <tbody>${rows.map(
-    ({
-      venue,
-      kind,
-      name,
-      weight,
-      first,
-      last,
-      count,
-      sample,
-    }) => html`<tr key=${`${venue} ${kind} ${name}`} data-drift=${`${kind}=${name}`}>
-    <th scope="row">${venueText(venue)}</th>
-    <td data-label="What">${kind}=${name}</td>
-    <td data-label="Weight" class=${weight === 'loss' ? 'down' : 'muted'}>${weight}</td>
-    <td data-label="Times" class="num">${countText(count)}</td>
-    <td data-label="First" class="num"><${Time} atMs=${first * 1_000} /></td>
-    <td data-label="Last" class="num"><${Ago} atMs=${last * 1_000} /></td>
-    <td data-label="Example">${sample}</td>
-  </tr>`,
-  )}</tbody>
-</table></div>`
+    : table({
+        ...{ kind: 'stacked', caption: 'What the venues send that is not known', rows },
+        keyOf: ({ venue, kind, name }) => `${venue} ${kind} ${name}`,
+        marks: ({ kind, name }) => ({ 'data-drift': `${kind}=${name}` }),
+        columns: [
+          ['Venue', 'subject', ({ venue }) => venueText(venue)],
+          ['What', '', ({ kind, name }) => `${kind}=${name}`],
+          [
+            'Weight',
+            '',
+            ({ weight }) =>
+              html`<span class=${weight === 'loss' ? 'down' : 'muted'}>${weight}</span>`,
+          ],
+          ['Times', 'num', ({ count }) => countText(count)],
+          ['First', 'num', ({ first }) => html`<${Time} seconds=${first} />`],
+          ['Last', 'num', ({ last }) => html`<${Ago} atMs=${last * 1_000} />`],
+          ['Example', '', ({ sample }) => sample],
+        ],
+      })

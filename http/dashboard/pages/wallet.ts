@@ -1,30 +1,24 @@
-// A wallet's profile, profit, positions and trades. Without an address, the ranking of known wallets.
+// A wallet's profile, profit, positions and trades. Without an address, the ranking of all wallets that have been
+// requested so far, by realized profit or volume in a window.
 
 import { useId, useState } from 'preact/hooks'
-import { request, requestWithFacts } from '../api.ts'
+import { ApiError, request, requestWithFacts } from '../api.ts'
 import { setAddressHash } from '../browser.ts'
-import { countText, percentText, usdText } from '../format.ts'
+import { countText, percentText, shortId, usdText } from '../format.ts'
 import { html } from '../html.ts'
-import { Figures, Time } from '../parts/figures.ts'
+import { Figures, Profit, Time } from '../parts/figures.ts'
 import { ChoiceField, changeQuery, chosen } from '../parts/filters.ts'
-import { useRequest } from '../parts/requests.ts'
-import { Empty, Failure, sentence, Unanswered, Waiting } from '../parts/states.ts'
+import { typed } from '../parts/forms.ts'
+import { Unanswered, useRequest } from '../parts/requests.ts'
+import { Empty, sentence, Waiting } from '../parts/states.ts'
+import { table } from '../parts/tables.ts'
 import { fullVenueText, useVenues } from '../parts/venues.ts'
 import { WalletPnlCard, WalletPositions, WalletTrades } from '../parts/wallet-cards.ts'
-import {
-  addressIn,
-  describeRefusal,
-  NO_ADDRESS,
-  nameOf,
-  signedUsdText,
-  wayOf,
-} from '../parts/wallet-texts.ts'
 import type { RankedWallet, WalletProfile } from '../records.ts'
 import { hrefOf, type PageProps, type PageRoute } from '../route.ts'
 
 export function WalletPage({ route }: PageProps) {
-  const { subject } = route
-  const address = subject === '' ? null : subject
+  const address = route.subject === '' ? null : route.subject
   return html`
     <h1>Wallets</h1>
     <${WalletForm} address=${address ?? ''} />
@@ -32,52 +26,13 @@ export function WalletPage({ route }: PageProps) {
   `
 }
 
-function Wallet({ address }: { readonly address: string }) {
-  const [venue] = useVenues()
-  const result = useRequest(
-    (signal) =>
-      requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
-    [address],
-  )
-  if (result.kind === 'waiting')
-    return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
-  if (result.kind === 'failed') {
-    const refusal = describeRefusal(result.error, fullVenueText(venue))
-    if (refusal === null) return html`<${Failure} error=${result.error} retry=${result.again} />`
-    return html`<div class="state failure" role="alert" data-address=${address}>
-      <strong>${refusal.title}</strong> <span>${refusal.detail}</span>
-    </div>`
-  }
-  const { answer: profile, facts } = result.answer
-  return html`
-    ${facts.isComplete ? null : html`<${Incomplete} why=${facts.incomplete} again=${result.again} />`}
-    <div class="stack" key=${profile.updated_at}>
-      <${WalletProfileCard} profile=${profile} />
-      <${WalletPnlCard} address=${profile.address} />
-      <${WalletPositions} address=${profile.address} />
-      <${WalletTrades} address=${profile.address} />
-    </div>
-  `
+const NO_ADDRESS = 'This is no address of a wallet: one has 0x and 40 digits of 0 to 9 and a to f.'
+
+/** The trimmed address; null if the text is not an address. */
+export function addressIn(text: string): string | null {
+  const address = text.trim()
+  return /^0x[0-9a-f]{40}$/i.test(address) ? address : null
 }
-
-const Incomplete = ({
-  why,
-  again,
-}: {
-  readonly why: string | null
-  readonly again: () => void
-}) => html`<div class="state incomplete" role="status">
-  <strong>Not everything of this wallet is known.</strong>
-  <span>Sums may be wrong. ${incompleteReasonsText(why ?? '')}</span>
-  <button type="button" onClick=${again}>Ask again</button>
-</div>`
-
-/** Incomplete-data reasons without their codes. Input format: `code: sentence; code: sentence`. */
-export const incompleteReasonsText = (why: string): string =>
-  why
-    .split('; ')
-    .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
-    .join(' ')
 
 /** Address form. Invalid input is rejected without a request. */
 function WalletForm({ address }: { readonly address: string }) {
@@ -90,13 +45,10 @@ function WalletForm({ address }: { readonly address: string }) {
     setWrong(found === null)
     if (found !== null) setAddressHash(hrefOf('wallet', found))
   }
-  const type = ({ currentTarget: input }: Event) => {
-    if (input instanceof HTMLInputElement) setText(input.value)
-  }
   return html`<form class="row view-filters" role="search" onSubmit=${submit} novalidate>
     <div class="field wide">
       <label for=${id}>Address of a wallet</label>
-      <input id=${id} value=${text} onInput=${type} placeholder="0x…" autocomplete="off" spellcheck=${false}
+      <input id=${id} value=${text} onInput=${(event: Event) => setText(typed(event))} placeholder="0x…" autocomplete="off" spellcheck=${false}
         aria-invalid=${isWrong} aria-describedby=${isWrong ? `${id}-error` : null} />
       ${isWrong ? html`<p class="error" id=${`${id}-error`} role="alert">${NO_ADDRESS}</p>` : null}
     </div>
@@ -104,74 +56,109 @@ function WalletForm({ address }: { readonly address: string }) {
   </form>`
 }
 
-// Ranking of all wallets that have been requested so far, by realized profit or volume in a window.
-
-interface Ranking {
-  readonly wallets: readonly RankedWallet[]
-  readonly total: number
-}
-
-const RANKING_WINDOWS = ['all_time', 'one_day', 'seven_day', 'thirty_day'] as const
-const WINDOW_LABELS = {
-  all_time: 'all time',
-  one_day: '1 day',
-  seven_day: '7 days',
-  thirty_day: '30 days',
-} as const
-const ORDERS = ['realized_pnl', 'volume'] as const
-const ORDER_LABELS = { realized_pnl: 'realized profit', volume: 'volume' } as const
-
-export function WalletRanking({ route }: { readonly route: PageRoute }) {
-  const span = chosen(route, 'window', RANKING_WINDOWS)
-  const order = chosen(route, 'by', ORDERS)
+function Wallet({ address }: { readonly address: string }) {
+  const [venue] = useVenues()
   const result = useRequest(
     (signal) =>
-      request<Ranking>('/v1/wallets', { query: { window: span, sort_by: order }, signal }),
-    [span, order],
+      requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
+    [address],
   )
-  return html`<section class="card stack" aria-labelledby="ranking">
-    <h2 id="ranking">Ranking</h2>
-    <div class="row view-filters">
-      <${ChoiceField} label="Window" value=${span} choices=${RANKING_WINDOWS.map((value) => [value, WINDOW_LABELS[value]])}
-        choose=${(value: string) => changeQuery(route, { window: value })} />
-      <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
-        choose=${(by: string) => changeQuery(route, { by })} />
+  if (result.kind === 'waiting')
+    return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
+  if (result.answer === null) {
+    const refusal = describeRefusal(result.error, fullVenueText(venue))
+    if (refusal === null) return html`<${Unanswered} result=${result} />`
+    return html`<div class="state failure" role="alert" data-address=${address}>
+      <strong>${refusal.title}</strong> <span>${refusal.detail}</span>
+    </div>`
+  }
+  const { answer: profile, facts } = result.answer
+  return html`
+    ${
+      facts.isComplete
+        ? null
+        : html`<div class="state incomplete" role="status">
+            <strong>Not everything of this wallet is known.</strong>
+            <span>Sums may be wrong. ${incompleteReasonsText(facts.incomplete ?? '')}</span>
+            <button type="button" onClick=${result.again}>Ask again</button>
+          </div>`
+    }
+    <div class="stack" key=${profile.updated_at}>
+      ${profileCard(profile)}
+      <${WalletPnlCard} address=${profile.address} />
+      <${WalletPositions} address=${profile.address} />
+      <${WalletTrades} address=${profile.address} />
     </div>
-    <${Unanswered} result=${result} what="the ranking" />
-    ${result.kind === 'answered' ? listed(result.answer, result.again) : null}
-  </section>`
+  `
 }
 
-function listed({ wallets, total }: Ranking, again: () => void) {
-  if (wallets.length === 0) {
-    return html`<${Empty} again=${again}>No wallets yet. Enter an address above, or choose one from the${' '}
-      <a href=${hrefOf('whales')}>whales</a>.<//>`
+/** Incomplete-data reasons without their codes. Input format: `code: sentence; code: sentence`. */
+const incompleteReasonsText = (why: string): string =>
+  why
+    .split('; ')
+    .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
+    .join(' ')
+
+/** Text for errors about the address itself; null: another error. */
+export function describeRefusal(
+  error: unknown,
+  venue: string,
+): { readonly title: string; readonly detail: string } | null {
+  if (!(error instanceof ApiError)) return null
+  if (error.status === 422) return { title: 'Not an address.', detail: NO_ADDRESS }
+  if (error.status === 404) {
+    const detail = `This wallet has not traded on ${venue}. Is the address complete?`
+    return { title: 'No trades of this wallet.', detail }
   }
-  return html`<div class="scroll-x"><table class="list stacked">
-    <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>
-    <thead><tr>
-      <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
-      <th scope="col" class="num">Net realized</th><th scope="col" class="num spare">Realized</th>
-      <th scope="col" class="num">Volume</th>
-      <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
-      <th scope="col" class="num spare">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
-    </tr></thead>
-    <tbody>${wallets.map(
-      (wallet) => html`<tr key=${wallet.address}>
-      <td data-label="Rank" class="num">${wallet.rank}</td>
-      <td class="question"><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
-        ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
-      <td data-label="Net realized" class=${`num ${wayOf(wallet.net_realized_pnl)}`}>${signedUsdText(wallet.net_realized_pnl)}</td>
-      <td data-label="Realized" class=${`num spare ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
-      <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
-      <td data-label="Trades" class="num">${countText(wallet.trades)}</td>
-      <td data-label="Won" class="num">${countText(wallet.win_count)}</td>
-      <td data-label="Lost" class="num spare">${countText(wallet.loss_count)}</td>
-      <td data-label="Win rate" class="num">${percentText(wallet.win_rate)}</td>
-      <td data-label="Last trade"><${Time} atMs=${wallet.last_trade_at === null ? null : wallet.last_trade_at * 1_000} /></td>
-    </tr>`,
-    )}</tbody>
-  </table></div>`
+  return error.status === 400 ? { title: 'Not a wallet.', detail: error.message } : null
+}
+
+const filled = (text: string | null): string | null =>
+  text === null || text.trim() === '' ? null : text
+
+/** The owner's handle, else the venue's pseudonym, else the shortened address. */
+const nameOf = (wallet: RankedWallet | WalletProfile): string =>
+  filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
+
+function profileCard(profile: WalletProfile) {
+  const { metrics, eoa, proxy, pseudonym } = profile
+  const name = nameOf(profile)
+  const isSecondName = filled(pseudonym) !== null && pseudonym !== name
+  const counts = (...all: readonly number[]) => all.map(countText).join(' / ')
+  return html`<section class="card stack wallet-profile" aria-labelledby="wallet-name">
+    <div class="row">
+      <h2 id="wallet-name">${name}</h2>
+      ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
+    </div>
+    <${Figures} of=${[
+      ['Address', html`<code class="address">${proxy}</code>`],
+      ...(eoa === null ? [] : [['Owner', html`<code class="address">${eoa}</code>`]]),
+      ...(isSecondName ? [['Also called', pseudonym]] : []),
+      ['Volume', usdText(metrics.total_volume)],
+      ['Trades', countText(metrics.total_trades)],
+      ['Markets', countText(metrics.total_markets)],
+      ['First trade', html`<${Time} seconds=${profile.first_trade_at} />`],
+      ['Last trade', html`<${Time} seconds=${profile.last_trade_at} />`],
+      ['Splits / merges', counts(metrics.splits, metrics.merges)],
+      ['Redemptions / conversions', counts(metrics.redemptions, metrics.conversions)],
+      ['As of', html`<${Time} seconds=${profile.updated_at} />`],
+    ]} />
+    ${table({
+      ...{ kind: 'windows stacked', caption: 'Figures by window', rows: windowRows(profile) },
+      keyOf: ({ label }) => label,
+      columns: [
+        ['Window', 'subject', ({ label }) => label],
+        [
+          'Net realized',
+          'num',
+          ({ figures }) => html`<${Profit} usd=${figures.net_realized_pnl} />`,
+        ],
+        ['Before fees', 'num', ({ figures }) => html`<${Profit} usd=${figures.realized_pnl} />`],
+        ['Volume', 'num', ({ figures }) => usdText(figures.volume)],
+        ['Trades', 'num', ({ figures }) => countText(figures.trades)],
+      ],
+    })}
+  </section>`
 }
 
 const WINDOWS = [
@@ -180,48 +167,7 @@ const WINDOWS = [
   ['thirty_day', '30 days'],
   ['all_time', 'All time'],
 ] as const
-
-const isSecondName = (profile: WalletProfile): boolean =>
-  (profile.pseudonym ?? '').trim() !== '' && profile.pseudonym !== nameOf(profile)
-
-export function WalletProfileCard({ profile }: { readonly profile: WalletProfile }) {
-  const { metrics, eoa, proxy, pseudonym } = profile
-  return html`<section class="card stack wallet-profile" aria-labelledby="wallet-name">
-    <div class="row">
-      <h2 id="wallet-name">${nameOf(profile)}</h2>
-      ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
-    </div>
-    <${Figures} of=${[
-      ['Address', html`<code class="address">${proxy}</code>`],
-      ...(eoa === null ? [] : [['Owner', html`<code class="address">${eoa}</code>`]]),
-      ...(isSecondName(profile) ? [['Also called', pseudonym]] : []),
-      ['Volume', usdText(metrics.total_volume)],
-      ['Trades', countText(metrics.total_trades)],
-      ['Markets', countText(metrics.total_markets)],
-      ['First trade', html`<${Time} atMs=${momentOf(profile.first_trade_at)} />`],
-      ['Last trade', html`<${Time} atMs=${momentOf(profile.last_trade_at)} />`],
-      ['Splits / merges', `${countText(metrics.splits)} / ${countText(metrics.merges)}`],
-      [
-        'Redemptions / conversions',
-        `${countText(metrics.redemptions)} / ${countText(metrics.conversions)}`,
-      ],
-      ['As of', html`<${Time} atMs=${momentOf(profile.updated_at)} />`],
-    ]} />
-    <div class="scroll-x"><table class="list windows stacked">
-      <caption class="visually-hidden">Figures by window</caption>
-      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Net realized</th>
-        <th scope="col" class="num">Before fees</th>
-        <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
-      <tbody>${windowRows(profile).map(
-        ({ label, figures }) => html`<tr key=${label}><th scope="row">${label}</th>
-          <td data-label="Net realized" class=${`num ${wayOf(figures.net_realized_pnl)}`}>${signedUsdText(figures.net_realized_pnl)}</td>
-          <td data-label="Before fees" class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
-          <td data-label="Volume" class="num">${usdText(figures.volume)}</td>
-          <td data-label="Trades" class="num">${countText(figures.trades)}</td></tr>`,
-      )}</tbody>
-    </table></div>
-  </section>`
-}
+type WindowFigures = WalletProfile['windows'][string]
 
 /** Consecutive windows with equal figures share a row: `7 days, 30 days, all time`. */
 export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
@@ -230,20 +176,73 @@ export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
     const figures = windows[name]
     const last = rows.at(-1)
     if (figures === undefined) continue
-    if (last === undefined || !isSame(figures, last.figures)) {
-      rows.push({ label, figures })
-    } else last.label = `${last.label}, ${label.toLowerCase()}`
+    if (last !== undefined && isSame(figures, last.figures)) {
+      last.label = `${last.label}, ${label.toLowerCase()}`
+    } else rows.push({ label, figures })
   }
   return rows
 }
 
-type WindowFigures = WalletProfile['windows'][string]
-
+const SHOWN_FIGURES = ['realized_pnl', 'net_realized_pnl', 'volume', 'trades'] as const
 const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
-  one.realized_pnl === other.realized_pnl &&
-  one.net_realized_pnl === other.net_realized_pnl &&
-  one.volume === other.volume &&
-  one.trades === other.trades
+  SHOWN_FIGURES.every((name) => one[name] === other[name])
 
-const momentOf = (seconds: number | null): number | null =>
-  seconds === null ? null : seconds * 1_000
+interface Ranking {
+  readonly wallets: readonly RankedWallet[]
+  readonly total: number
+}
+
+const ORDERS = ['realized_pnl', 'volume'] as const
+const ORDER_LABELS = { realized_pnl: 'realized profit', volume: 'volume' } as const
+
+function WalletRanking({ route }: { readonly route: PageRoute }) {
+  const span = chosen(route, 'window', ['all_time', 'one_day', 'seven_day', 'thirty_day'])
+  const order = chosen(route, 'by', ORDERS)
+  const result = useRequest(
+    (signal) =>
+      request<Ranking>('/v1/wallets', { query: { window: span, sort_by: order }, signal }),
+    [span, order],
+  )
+  const windows = [...WINDOWS.slice(-1), ...WINDOWS.slice(0, -1)]
+  return html`<section class="card stack" aria-labelledby="ranking">
+    <h2 id="ranking">Ranking</h2>
+    <div class="row view-filters">
+      <${ChoiceField} label="Window" value=${span} choices=${windows}
+        choose=${(value: string) => changeQuery(route, { window: value })} />
+      <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
+        choose=${(by: string) => changeQuery(route, { by })} />
+    </div>
+    <${Unanswered} result=${result} what="the ranking" />
+    ${result.answer === null ? null : ranked(result.answer, result.again)}
+  </section>`
+}
+
+function ranked({ wallets, total }: Ranking, again: () => void) {
+  if (wallets.length === 0) {
+    return html`<${Empty} again=${again}>No wallets yet. Enter an address above, or choose one from the${' '}
+      <a href=${hrefOf('whales')}>whales</a>.<//>`
+  }
+  return table({
+    ...{ kind: 'stacked', rows: wallets },
+    caption: html`<caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>`,
+    keyOf: ({ address }) => address,
+    columns: [
+      ['Rank', 'num', ({ rank }) => rank],
+      [
+        'Wallet',
+        'question',
+        (wallet) =>
+          html`<a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
+          ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}`,
+      ],
+      ['Net realized', 'num', (one) => html`<${Profit} usd=${one.net_realized_pnl} />`],
+      ['Realized', 'num spare', (one) => html`<${Profit} usd=${one.realized_pnl} />`],
+      ['Volume', 'num', ({ volume }) => usdText(volume)],
+      ['Trades', 'num', ({ trades }) => countText(trades)],
+      ['Won', 'num', ({ win_count: count }) => countText(count)],
+      ['Lost', 'num spare', ({ loss_count: count }) => countText(count)],
+      ['Win rate', 'num', ({ win_rate: rate }) => percentText(rate)],
+      ['Last trade', '', ({ last_trade_at: at }) => html`<${Time} seconds=${at} />`],
+    ],
+  })
+}

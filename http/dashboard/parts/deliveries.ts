@@ -4,14 +4,15 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
-import { after, every, nowMs, onRowClick } from '../browser.ts'
+import { after, every, nowMs, onRowClick, type StopTimer } from '../browser.ts'
 import { countText, durationText, shortId } from '../format.ts'
 import { html } from '../html.ts'
-import type { Deliveries, Delivery, DeliveryDetail as Detail, Webhook } from '../records.ts'
+import type { Deliveries, Delivery, DeliveryDetail as Detail } from '../records.ts'
 import { Figures, Time } from './figures.ts'
 import { useAction } from './forms.ts'
-import { useRequest } from './requests.ts'
-import { Empty, Failure, Unanswered, Waiting } from './states.ts'
+import { Unanswered, useRequest } from './requests.ts'
+import { Empty, Failure, Waiting } from './states.ts'
+import { table } from './tables.ts'
 
 /** Delays between polls for the result of an attempt. */
 const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
@@ -27,90 +28,74 @@ interface WebhookDeliveriesProps {
   /** The latest test delivery; null: none. */
   readonly sent: Delivery | null
   /** Called when a delivery's status may have changed. */
-  readonly onSettled: () => void
+  readonly onSettled?: () => void
 }
 
 export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliveriesProps) {
   const [shown, setShown] = useState<Shown | null>(null)
   const [watched, setWatched] = useState<Delivery | null>(null)
-  const lastStatuses = useRef<string | null>(null)
+  const lastStates = useRef<string | null>(null)
   const action = useAction()
   const read = (cursor: string | null) =>
     request<Deliveries>(`${path}/deliveries`, { query: { limit: PAGE_ROWS, cursor } })
-  const readNewest = () =>
-    action.run(async () => {
-      const page = await read(null)
-      setShown((last) => withNewest(last, page))
-    })
-  useEffect(readNewest, [path])
-  useEffect(
-    () =>
-      every(PERIOD_MS, () => {
-        // A failed poll is repeated. Errors are shown only for manual reloads.
-        read(null).then(
-          (page) => {
-            setShown((last) => withNewest(last, page))
-            const now = page.deliveries.map(({ id, status }) => `${id} ${status}`).join()
-            if (lastStatuses.current !== null && lastStatuses.current !== now) onSettled()
-            lastStatuses.current = now
-          },
-          () => undefined,
-        )
-      }),
-    [path],
-  )
-  useEffect(() => watch(sent), [sent])
-  usePolling(watched, async () => {
+  const readNewest = async () => {
     const page = await read(null)
     setShown((last) => withNewest(last, page))
-    const now = page.deliveries.find(({ id }) => id === watched?.id)
-    const isSettled = now === undefined || now.status !== 'pending' || now.attempts > 0
-    if (isSettled) onSettled()
-    return isSettled
-  })
-  function watch(delivery: Delivery | null): void {
-    if (delivery === null) return
+    const now = page.deliveries
+      .map(({ id, status, attempts }) => `${id} ${status} ${attempts}`)
+      .join()
+    if (lastStates.current !== null && lastStates.current !== now) onSettled?.()
+    lastStates.current = now
+    return page
+  }
+  const refresh = () => action.run(async () => void (await readNewest()))
+  useEffect(refresh, [path])
+  // A failed poll is repeated. Errors are shown only for manual reloads.
+  useEffect(() => every(PERIOD_MS, () => void readNewest().catch(() => undefined)), [path])
+  const update = (delivery: Delivery) =>
     setShown((last) => (last === null ? null : withOne(last, delivery)))
+  const watch = (delivery: Delivery) => {
+    update(delivery)
     setWatched(delivery)
   }
-  // Updates the list with the details of an expanded row.
-  const updateRow = (delivery: Delivery) =>
-    setShown((last) => (last === null ? null : withOne(last, delivery)))
-  const readOlder = (cursor: string) =>
+  useEffect(() => (sent === null ? undefined : watch(sent)), [sent])
+  usePolling(watched, async () => {
+    const { deliveries } = await readNewest()
+    const now = deliveries.find(({ id }) => id === watched?.id)
+    return now === undefined || now.status !== 'pending' || now.attempts > 0
+  })
+  const cursor = shown?.cursor ?? null
+  const readOlder = () =>
     action.run(async () => {
       const page = await read(cursor)
       setShown((last) => (last === null ? last : withOlder(last, page)))
     })
-  const cursor = shown?.cursor ?? null
   return html`<section class="card stack" aria-labelledby="deliveries">
     <div class="row spread">
       <h2 id="deliveries">Deliveries</h2>
-      <button type="button" class="quiet" onClick=${readNewest} aria-disabled=${action.isRunning}>Refresh</button>
+      <button type="button" class="quiet" onClick=${refresh} aria-disabled=${action.isRunning}>Refresh</button>
     </div>
-    ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
+    <${Failure} error=${action.error} retry=${refresh} />
     ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
-    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} onSeen=${updateRow} />`}
+    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} onSeen=${update} />`}
     ${
       cursor === null
         ? null
-        : html`<p><button type="button" aria-disabled=${action.isRunning} onClick=${() => readOlder(cursor)}>
-            Older deliveries
-          </button></p>`
+        : html`<p><button type="button" aria-disabled=${action.isRunning} onClick=${readOlder}>Older deliveries</button></p>`
     }
   </section>`
 }
 
-/** Polls until `poll` resolves to true or the delays are used up. */
+/** Polls until `poll` resolves to true or the delays are used up. A failed poll is repeated. */
 function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): void {
   useEffect(() => {
     if (watched === null) return undefined
     let isOver = false
-    let stop: () => void = () => undefined
+    let stop: StopTimer = () => undefined
     const next = (index: number) => {
       const delayMs = POLL_DELAYS_MS[index]
       if (isOver || delayMs === undefined) return
       stop = after(delayMs, () => {
-        // A failed poll is repeated after the next delay. Errors are shown only for manual reloads.
         poll().then(
           (isSettled) => isSettled || next(index + 1),
           () => next(index + 1),
@@ -130,77 +115,84 @@ interface DeliveryTableProps {
   readonly path: string
   readonly url: string
   readonly onRetried: (delivery: Delivery) => void
+  /** Updates the list with the details of an expanded row. */
   readonly onSeen: (delivery: Delivery) => void
 }
 
-function DeliveryTable({ rows, ...parts }: DeliveryTableProps) {
+function DeliveryTable({ rows, path, url, onRetried, onSeen }: DeliveryTableProps) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   if (rows.length === 0) {
     return html`<${Empty}>Nothing sent yet. Send a test, or wait for the first matching event.<//>`
   }
-  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of the deliveries">
-    <table class="list deliveries stacked">
-      <thead><tr>
-        <th scope="col">Event</th><th scope="col">Created</th><th scope="col">Status</th>
-        <th scope="col" class="num">Attempts</th><th scope="col">Last attempt</th><th scope="col">Next attempt</th>
-        <th scope="col"><span class="visually-hidden">Try again</span></th>
-      </tr></thead>
-      <tbody>
-        ${rows.map((row) => html`<${DeliveryRow} key=${row.id} delivery=${row} ...${parts} />`)}
-      </tbody>
-    </table>
-  </div>`
+  const pathOf = ({ id }: Delivery) => `${path}/deliveries/${encodeURIComponent(id)}`
+  const toggle = ({ id }: Delivery) =>
+    setOpen((ids) => new Set(ids.has(id) ? [...ids].filter((one) => one !== id) : [...ids, id]))
+  return table({
+    ...{ kind: 'deliveries stacked', region: 'Table of the deliveries', rows },
+    keyOf: ({ id }) => id,
+    marks: (row) => ({
+      ...{ class: 'opens', 'data-delivery': row.id, 'data-status': row.status },
+      onClick: onRowClick(() => toggle(row)),
+    }),
+    columns: [
+      [
+        'Event',
+        'subject',
+        (row) =>
+          html`<button type="button" class="inline" aria-expanded=${open.has(row.id)} onClick=${() => toggle(row)}>${row.event_type}</button><small class="muted"><code title=${`webhook-id: ${row.event_id}`}>${shortId(row.event_id)}</code></small>`,
+      ],
+      ['Created', '', ({ created_at: at }) => near(at)],
+      [
+        'Status',
+        '',
+        ({ status }) =>
+          html`<span class=${`tag ${COLORS[status]}`}>${DELIVERY_WORDS[status]}</span>`,
+      ],
+      ['Attempts', 'num', ({ attempts }) => attempts],
+      ['Last attempt', 'attempt', attemptText],
+      ['Next attempt', '', ({ next_attempt_at: at }) => near(at)],
+      [
+        'Try again',
+        'actions',
+        (row) => html`<${Retry} delivery=${row} path=${pathOf(row)} onRetried=${onRetried} />`,
+      ],
+    ],
+    below: (row) =>
+      open.has(row.id)
+        ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${row} path=${pathOf(row)} url=${url} onSeen=${onSeen} /></td></tr>`
+        : null,
+  })
 }
 
-interface DeliveryRowProps extends Omit<DeliveryTableProps, 'rows'> {
+interface RetryProps extends Pick<DeliveryTableProps, 'path' | 'onRetried'> {
   readonly delivery: Delivery
 }
 
-function DeliveryRow({ delivery, path, url, onRetried, onSeen }: DeliveryRowProps) {
-  const { id, event_type: type, event_id: eventId, status, attempts } = delivery
-  const { created_at: created, next_attempt_at: next } = delivery
-  const action = useAction()
-  const [isOpen, setOpen] = useState(false)
-  const toggle = () => setOpen(!isOpen)
+function Retry({ delivery: { event_type: type, event_id: id }, path, onRetried }: RetryProps) {
+  const { isRunning, error, run } = useAction()
   const retry = () =>
-    action.run(async () => {
-      const address = `${path}/deliveries/${encodeURIComponent(id)}/retry`
-      onRetried(await request<Delivery>(address, { method: 'POST' }))
-    })
-  return html`<tr class="opens" data-delivery=${id} data-status=${status} onClick=${onRowClick(toggle)}>
-    <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${toggle}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
-    <td data-label="Created"><${Moment} seconds=${created} /></td>
-    <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
-    <td class="num" data-label="Attempts">${attempts}</td>
-    <td class="attempt" data-label="Last attempt">${attemptText(delivery)}</td>
-    <td data-label="Next attempt"><${Moment} seconds=${next} /></td>
-    <td class="actions">
-      <button
-        type="button" class="quiet" aria-disabled=${action.isRunning} onClick=${retry}
-        aria-label=${`Send again ${type} ${eventId}`}
-      >Send again</button>
-      ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
-    </td>
-  </tr>
-  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} path=${`${path}/deliveries/${encodeURIComponent(id)}`} url=${url} onSeen=${onSeen} /></td></tr>` : null}`
+    run(async () => onRetried(await request<Delivery>(`${path}/retry`, { method: 'POST' })))
+  return html`<button
+      type="button" class="quiet" aria-disabled=${isRunning} onClick=${retry} aria-label=${`Send again ${type} ${id}`}
+    >Send again</button>
+    <${Failure} error=${error} />`
 }
+
+const HALF_DAY_S = 43_200
 
 /** With seconds for recent and near times, since retries may be seconds apart. */
-function Moment({ seconds }: { readonly seconds: number | null }) {
-  if (seconds === null) return html`<span>–</span>`
-  const atMs = seconds * 1_000
-  return html`<${Time} atMs=${atMs} style=${Math.abs(atMs - nowMs()) < HALF_DAY_MS ? 'clock' : 'full'} />`
-}
+const near = (seconds: number | null) =>
+  html`<${Time} seconds=${seconds} style=${Math.abs((seconds ?? 0) - nowMs() / 1_000) < HALF_DAY_S ? 'clock' : 'full'} />`
 
-const HALF_DAY_MS = 43_200_000
-const COLOURS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped: 'bad' } as const
+const COLORS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped: 'bad' } as const
 
-interface DeliveryDetailProps {
+/** Texts of the statuses, in the order of counts. */
+export const DELIVERY_WORDS = {
+  ...{ delivered: 'delivered', pending: 'pending', exhausted: 'failed', dropped: 'dropped' },
+} as const
+
+interface DeliveryDetailProps extends Pick<DeliveryTableProps, 'path' | 'url' | 'onSeen'> {
   readonly delivery: Delivery
-  /** Path of the delivery, starting with `/v1`. */
-  readonly path: string
-  /** URL that events are posted to. */
-  readonly url: string
-  readonly onSeen: (delivery: Delivery) => void
 }
 
 /**
@@ -214,7 +206,7 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
     (signal) => request<Detail>(path, { signal }),
     [path, attempts, status, last?.at],
   )
-  const answer = result.kind === 'answered' ? result.answer : null
+  const { answer } = result
   useEffect(() => (answer === null ? undefined : onSeen(answer)), [answer])
   const seen = useRef(new Map<number | null, Detail>())
   if (answer !== null) seen.current = withAttempt(seen.current, answer)
@@ -226,19 +218,17 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
       newest === undefined
         ? null
         : html`<${Figures} of=${[
-            ['Event created', moment(newest.created_at_ms)],
+            ['Event created', exactly({ atMs: newest.created_at_ms })],
             ['Attempts', countText(newest.attempts)],
-            [
-              'Next attempt',
-              moment(newest.next_attempt_at === null ? null : newest.next_attempt_at * 1_000),
-            ],
+            ['Next attempt', exactly({ seconds: newest.next_attempt_at })],
           ]} />`
     }
-    ${details.map((detail, index) => html`<${Attempt} key=${detail.attempted_at_ms} detail=${detail} url=${url} isLast=${index === 0} />`)}
+    ${details.map((detail, index) => attempt(detail, url, index === 0))}
   </div>`
 }
 
-const moment = (atMs: number | null) => html`<${Time} atMs=${atMs} style="exact" />`
+const exactly = (at: { readonly atMs?: number | null; readonly seconds?: number | null }) =>
+  html`<${Time} ...${at} style="exact" />`
 
 /** Limit of retained attempts. Beyond it the oldest are dropped. */
 const ATTEMPTS_MAX = 10
@@ -254,53 +244,39 @@ export function withAttempt(
   return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
 }
 
-interface AttemptProps {
-  readonly detail: Detail
-  readonly url: string
-  readonly isLast: boolean
-}
-
-function Attempt({ detail, url, isLast }: AttemptProps) {
-  const { attempted_at_ms: atMs, last_attempt: last } = detail
-  return html`<section class="stack" data-attempt=${atMs}>
+function attempt(detail: Detail, url: string, isLast: boolean) {
+  const { attempted_at_ms: atMs, request: sent, response, last_attempt: last } = detail
+  const status = last === null ? 'Not sent yet' : (last.status ?? last.error ?? '')
+  return html`<section class="stack" key=${atMs} data-attempt=${atMs}>
     ${
       last === null
         ? null
         : html`<h3>${isLast ? 'Last attempt' : 'Earlier attempt'}</h3>
-          <${Figures} of=${[['Began', moment(atMs)], ['Took', durationText(last.duration_ms)]]} />`
+          <${Figures} of=${[['Began', exactly({ atMs })], ['Took', durationText(last.duration_ms)]]} />`
     }
-    <${Exchange} detail=${detail} url=${url} />
+    <div class="exchange">
+      <section class="stack">
+        <h4>Request</h4>
+        <pre data-part="request" tabindex="0" aria-label="The request">${[
+          ...[`POST ${url}`, ...headerLines(sent.headers)],
+          ...['webhook-signature: (not shown)', '', indented(sent.body)],
+        ].join('\n')}</pre>
+      </section>
+      <section class="stack">
+        <h4>Response</h4>
+        <pre data-part="response" tabindex="0" aria-label="The response">${[
+          last?.status === null || last === null ? String(status) : `HTTP ${status}`,
+          ...(response === null ? [] : [...headerLines(response.headers), '', response.body]),
+        ].join('\n')}</pre>
+        ${response?.is_cut === true ? html`<p class="muted">Only the first 2 KB of the response are kept.</p>` : null}
+        ${
+          last !== null && last.status !== null && response === null
+            ? html`<p class="muted">The body of this response was not kept.</p>`
+            : null
+        }
+      </section>
+    </div>
   </section>`
-}
-
-function Exchange({ detail, url }: { readonly detail: Detail; readonly url: string }) {
-  const { request: sent, response, last_attempt: last } = detail
-  const status = last === null ? 'Not sent yet' : (last.status ?? last.error ?? '')
-  return html`<div class="exchange">
-    <section class="stack">
-      <h4>Request</h4>
-      <pre data-part="request" tabindex="0" aria-label="The request">${[
-        `POST ${url}`,
-        ...headerLines(sent.headers),
-        'webhook-signature: (not shown)',
-        '',
-        indented(sent.body),
-      ].join('\n')}</pre>
-    </section>
-    <section class="stack">
-      <h4>Response</h4>
-      <pre data-part="response" tabindex="0" aria-label="The response">${[
-        last?.status === null || last === null ? String(status) : `HTTP ${status}`,
-        ...(response === null ? [] : [...headerLines(response.headers), '', response.body]),
-      ].join('\n')}</pre>
-      ${response?.is_cut === true ? html`<p class="muted">Only the first 2 KB of the response are kept.</p>` : null}
-      ${
-        last !== null && last.status !== null && response === null
-          ? html`<p class="muted">The body of this response was not kept.</p>`
-          : null
-      }
-    </section>
-  </div>`
 }
 
 const headerLines = (headers: Readonly<Record<string, string>>): readonly string[] =>
@@ -315,54 +291,6 @@ function indented(body: string): string {
   }
 }
 
-// Texts for webhook and delivery states, and merging of delivery pages. Pure functions.
-
-/** Whether events are posted, and the reason if not. */
-interface WebhookState {
-  readonly name: 'on' | 'failing' | 'off'
-  readonly text: string
-}
-
-/** `nowMs` is in Unix milliseconds. */
-export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
-  if (!webhook.active) return { name: 'off', text: OFF[webhook.disabled_reason ?? 'byUser'] }
-  if (!webhook.verified) {
-    return { name: 'off', text: 'It gets events once your receiver answers a test with a 2xx.' }
-  }
-  const since = webhook.failing_since
-  if (since === null) return { name: 'on', text: 'Events are posted as they happen.' }
-  const text = `Every attempt has failed for ${durationText(nowMs - since * 1_000)}.`
-  return { name: 'failing', text: `${text} After five days it is switched off.` }
-}
-
-const OFF = {
-  byUser: 'You switched it off: nothing is sent.',
-  gone: 'It was switched off: your receiver answered 410 Gone.',
-  failing: 'It was switched off: every attempt failed for five days.',
-} as const
-
-/** Nonzero counts: `12 delivered, 1 pending`. */
-export function countsText(counts: Webhook['counts']): string {
-  const parts = COUNTS.flatMap(([name, label]) => {
-    return counts[name] === 0 ? [] : [`${countText(counts[name])} ${label}`]
-  })
-  return parts.length === 0 ? 'None yet' : parts.join(', ')
-}
-
-const COUNTS = [
-  ['delivered', 'delivered'],
-  ['pending', 'pending'],
-  ['exhausted', 'failed'],
-  ['dropped', 'dropped'],
-] as const
-
-export const DELIVERY_WORDS: Readonly<Record<Delivery['status'], string>> = {
-  pending: 'pending',
-  delivered: 'delivered',
-  exhausted: 'failed',
-  dropped: 'dropped',
-}
-
 /** Result of the last attempt. */
 export function attemptText({ last_attempt: last }: Delivery): string {
   if (last === null) return 'Not tried yet'
@@ -373,14 +301,6 @@ export function attemptText({ last_attempt: last }: Delivery): string {
   return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
 }
 
-/** Active filters as names and values. */
-export function filterRows({ filters }: Webhook): readonly (readonly [string, string])[] {
-  return Object.entries(filters).flatMap(([name, wanted]) => {
-    if (wanted === null) return []
-    return [[name, Array.isArray(wanted) ? wanted.join(', ') : String(wanted)] as const]
-  })
-}
-
 export interface Shown {
   /** Newest first. */
   readonly rows: readonly Delivery[]
@@ -388,31 +308,33 @@ export interface Shown {
   readonly cursor: string | null
 }
 
+/** The rows of a page, and those of a list that are not in it. */
+function apart(rows: readonly Delivery[], { deliveries }: Pick<Deliveries, 'deliveries'>) {
+  const ids = new Set(deliveries.map(({ id }) => id))
+  return rows.filter(({ id }) => !ids.has(id))
+}
+
 /** Merges the newest page: replaces its rows and retains older ones. */
 export function withNewest(shown: Shown | null, page: Deliveries): Shown {
-  const fresh = { rows: page.deliveries, cursor: page.cursor }
-  if (shown === null) return fresh
-  const last = page.deliveries.at(-1)
-  const ids = new Set(page.deliveries.map(({ id }) => id))
+  const { deliveries: rows, cursor } = page
+  const last = rows.at(-1)
   // A page without overlap would leave a gap, so it replaces the list.
-  const isMeeting = page.has_more && shown.rows.some(({ id }) => id === last?.id)
-  if (!isMeeting) return fresh
-  const older = shown.rows.filter(({ id }) => !ids.has(id))
-  return { rows: [...page.deliveries, ...older], cursor: shown.cursor }
+  const isMeeting = page.has_more && shown?.rows.some(({ id }) => id === last?.id) === true
+  if (shown === null || !isMeeting) return { rows, cursor }
+  return { rows: [...rows, ...apart(shown.rows, page)], cursor: shown.cursor }
 }
 
 /** Appends an older page. */
-export function withOlder(shown: Shown, page: Deliveries): Shown {
-  const ids = new Set(shown.rows.map(({ id }) => id))
-  const older = page.deliveries.filter(({ id }) => !ids.has(id))
-  return { rows: [...shown.rows, ...older], cursor: page.cursor }
+export function withOlder({ rows }: Shown, page: Deliveries): Shown {
+  return {
+    rows: [...rows, ...apart(page.deliveries, { deliveries: [...rows] })],
+    cursor: page.cursor,
+  }
 }
 
 /** Updates a delivery; a new one is inserted at the top. */
-export function withOne(shown: Shown, delivery: Delivery): Shown {
-  const isListed = shown.rows.some(({ id }) => id === delivery.id)
-  const rows = isListed
-    ? shown.rows.map((row) => (row.id === delivery.id ? delivery : row))
-    : [delivery, ...shown.rows]
-  return { ...shown, rows }
+export function withOne({ rows, cursor }: Shown, delivery: Delivery): Shown {
+  const isListed = rows.some(({ id }) => id === delivery.id)
+  if (!isListed) return { rows: [delivery, ...rows], cursor }
+  return { rows: rows.map((row) => (row.id === delivery.id ? delivery : row)), cursor }
 }

@@ -1,4 +1,4 @@
-// Times in the viewer's time zone with UTC as tooltip, and elapsed times.
+// Figures that several pages show: times, prices, profits, trades by the outcome traded, and lists of named values.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'
@@ -6,6 +6,7 @@ import {
   durationText,
   localDay,
   priceText,
+  signedUsdText,
   type TimeStyle,
   timeText,
   utcText,
@@ -13,88 +14,39 @@ import {
 } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 
-/** Null shows a dash. A clock time of another day includes the date. */
-export function Time({
-  atMs,
-  style = 'full',
-}: {
-  readonly atMs: number | null
+/** Rerenders the component every `periodMs`; null: never. */
+export function useTick(periodMs: number | null): void {
+  const [, setTick] = useState(0)
+  useEffect(() => {
+    if (periodMs === null) return undefined
+    return every(periodMs, () => setTick((tick) => tick + 1))
+  }, [periodMs])
+}
+
+interface TimeProps {
+  /** Unix milliseconds; null shows a dash. */
+  readonly atMs?: number | null
+  /** The same in Unix seconds. */
+  readonly seconds?: number | null
   readonly style?: TimeStyle
-}) {
+}
+
+/** A time in the viewer's time zone with UTC as tooltip. A clock time of another day includes the date. */
+export function Time({ seconds = null, atMs = millisOf(seconds), style = 'full' }: TimeProps) {
   if (atMs === null) return html`<span>–</span>`
   const shown = style === 'clock' && localDay(atMs) !== localDay(nowMs()) ? 'past' : style
   return html`<time class=${shown} datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, shown)}</time>`
 }
 
+const millisOf = (seconds: number | null): number | null =>
+  seconds === null ? null : seconds * 1_000
+
 /** Elapsed time (`12 s ago`), updated every second. */
 export function Ago({ atMs }: { readonly atMs: number | null }) {
-  const [, setTick] = useState(0)
-  useEffect(() => every(1_000, () => setTick((tick) => tick + 1)), [])
+  useTick(1_000)
   if (atMs === null) return html`<span>–</span>`
   return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${durationText(nowMs() - atMs)} ago</time>`
 }
-
-// Converts a trade to the outcome that was traded. The API quotes side and price for the market's first
-// outcome.
-// Example: a buy of the second outcome at 19 cents is recorded as a sell at 81.
-
-export interface TradeFacts {
-  /** The taker's side, in terms of the market's first outcome. */
-  readonly side: string
-  /** Price of the first outcome, 0 to 1. */
-  readonly price: number
-  /** Contracts. */
-  readonly size: number
-  /** Dollars paid for the traded outcome. */
-  readonly usd: number
-  /** The traded outcome; null: unknown, treated as the first. */
-  readonly outcome: string | null
-}
-
-export interface Traded {
-  /** Null: both outcomes cost the same and cannot be distinguished. */
-  readonly side: 'buy' | 'sell' | null
-  /** Price of the traded outcome in dollars. */
-  readonly price: number
-  readonly outcome: string | null
-}
-
-/** Tolerance for equal prices of both outcomes. */
-const SAME = 1e-5
-const NAMES = { yes: false, no: true } as const
-
-/** `outcomes`: labels of the market's outcomes in order; null: unknown. */
-export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
-  const { price, outcome } = trade
-  const quotedSide = trade.side === 'buy' ? 'buy' : 'sell'
-  const isSecond = isSecondOutcome(trade, outcomes)
-  if (isSecond === null) return { side: null, price, outcome }
-  if (!isSecond) return { side: quotedSide, price, outcome: outcome ?? outcomes?.[0] ?? null }
-  const other = Math.round((1 - price) * 1e6) / 1e6
-  return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
-}
-
-/** Decided by name, or by the paid amount if the outcomes are unknown. Null: undecidable. */
-function isSecondOutcome(
-  { price, size, usd, outcome }: TradeFacts,
-  outcomes: readonly string[] | null,
-): boolean | null {
-  const name = outcome?.toLowerCase()
-  if (name === undefined) return false
-  const index = outcomes?.findIndex((label) => label.toLowerCase() === name) ?? -1
-  if (index >= 0) return index > 0
-  if (name === 'yes' || name === 'no') return NAMES[name]
-  if (Math.abs(1 - 2 * price) < SAME) return null
-  return Math.abs(usd - (1 - price) * size) < Math.abs(usd - price * size)
-}
-
-const VERBS = { buy: 'Bought', sell: 'Sold' } as const
-
-/** For example `Bought Nationals`, with a colored verb. */
-export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
-  html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
-    side === null ? 'Traded' : VERBS[side]
-  }</span>${' '}<span class="traded">${outcome ?? ''}</span>`
 
 interface PriceProps {
   /** In dollars; null: unknown. */
@@ -107,12 +59,9 @@ interface PriceProps {
 export const Price = ({ price, decimals = 0 }: PriceProps) =>
   html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 
+/** A price that flashes with an arrow when it changes, unless the browser requests reduced motion. */
 export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
-  const last = useRef<{ price: number | null; count: number; way: string }>({
-    price,
-    count: 0,
-    way: '',
-  })
+  const last = useRef({ price, count: 0, way: '' })
   const before = last.current
   if (before.price !== price) {
     const hasBoth = before.price !== null && price !== null
@@ -124,6 +73,10 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 }
 
+/** A profit or loss in dollars, with sign and color. */
+export const Profit = ({ usd }: { readonly usd: number }) =>
+  html`<span class=${usd > 0 ? 'up' : usd < 0 ? 'down' : ''}>${signedUsdText(usd)}</span>`
+
 /** A list of names and values. */
 export const Figures = ({
   of,
@@ -132,3 +85,62 @@ export const Figures = ({
 }) => html`<dl class="figures">
   ${of.map(([name, value]) => html`<div key=${name} data-figure=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`
+
+interface TradeFacts {
+  /** The taker's side, in terms of the market's first outcome. */
+  readonly side: string
+  /** Price of the first outcome, 0 to 1. */
+  readonly price: number
+  /** Contracts. */
+  readonly size: number
+  /** Dollars paid for the traded outcome. */
+  readonly size_usd: number
+  /** The traded outcome; null: unknown, treated as the first. */
+  readonly outcome: string | null
+}
+
+interface Traded {
+  /** Null: both outcomes cost the same and cannot be distinguished. */
+  readonly side: 'buy' | 'sell' | null
+  /** Price of the traded outcome in dollars. */
+  readonly price: number
+  readonly outcome: string | null
+}
+
+/** Tolerance for equal prices of both outcomes. */
+const SAME = 1e-5
+
+/**
+ * Converts a trade to the outcome that was traded. The API quotes side and price for the market's first outcome:
+ * a buy of the second at 19 cents is recorded as a sell at 81.
+ * `outcomes`: labels of the market's outcomes in order; null: unknown.
+ */
+export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
+  const { price, outcome } = trade
+  const quotedSide = trade.side === 'buy' ? 'buy' : 'sell'
+  const isSecond = isSecondOutcome(trade, outcomes)
+  if (isSecond === null) return { side: null, price, outcome }
+  if (!isSecond) return { side: quotedSide, price, outcome: outcome ?? outcomes?.[0] ?? null }
+  const other = Math.round((1 - price) * 1e6) / 1e6
+  return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
+}
+
+/** Decided by name, or by the paid amount if the outcomes are unknown. Null: undecidable. */
+function isSecondOutcome(
+  { price, size, size_usd: usd, outcome }: TradeFacts,
+  outcomes: readonly string[] | null,
+): boolean | null {
+  const name = outcome?.toLowerCase()
+  if (name === undefined) return false
+  const index = outcomes?.findIndex((label) => label.toLowerCase() === name) ?? -1
+  if (index >= 0) return index > 0
+  if (name === 'yes' || name === 'no') return name === 'no'
+  if (Math.abs(1 - 2 * price) < SAME) return null
+  return Math.abs(usd - (1 - price) * size) < Math.abs(usd - price * size)
+}
+
+/** For example `Bought Nationals`, with a colored verb. */
+export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
+  html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
+    side === null ? 'Traded' : side === 'buy' ? 'Bought' : 'Sold'
+  }</span>${' '}<span class="traded">${outcome ?? ''}</span>`

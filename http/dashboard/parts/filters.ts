@@ -6,7 +6,7 @@ import { setAddressHash } from '../browser.ts'
 import { capital } from '../format.ts'
 import { html } from '../html.ts'
 import { hrefOf, type PageRoute } from '../route.ts'
-import { described, Field } from './forms.ts'
+import { described, Field, typed } from './forms.ts'
 
 /** Updates query parameters of the page's address. An empty value removes the parameter. */
 export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
@@ -62,6 +62,9 @@ function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string 
     : `Enter a number, ${min} or more.`
 }
 
+/** Prevents the submit of a form of filters, since the list updates on input. */
+export const stay = (event: Event): void => event.preventDefault()
+
 /** A select field. */
 export function ChoiceField(set: {
   readonly label: string
@@ -70,12 +73,9 @@ export function ChoiceField(set: {
   readonly choose: (value: string) => void
 }) {
   const id = useId()
-  const onChange = (event: Event) => {
-    if (event.currentTarget instanceof HTMLSelectElement) set.choose(event.currentTarget.value)
-  }
   return html`<div class="field">
     <label for=${id}>${set.label}</label>
-    <select id=${id} value=${set.value} onChange=${onChange}>
+    <select id=${id} value=${set.value} onChange=${(event: Event) => set.choose(typed(event))}>
       ${set.choices.map(
         ([value, text]) =>
           html`<option key=${value} value=${value} selected=${value === set.value}>${capital(text)}</option>`,
@@ -102,18 +102,15 @@ interface InputFieldProps {
  */
 export function InputField(set: InputFieldProps) {
   const id = useId()
-  const [typed, setTyped] = useState<{
+  const [draft, setDraft] = useState<{
     readonly over: string
     readonly text: string
     readonly problem: string | null
   } | null>(null)
   // During the render, not in an effect: an effect would run after the first input and discard it.
-  if (typed !== null && typed.over !== set.value) setTyped(null)
-  const own = typed?.over === set.value ? typed : { text: set.value, problem: set.problem ?? null }
-  const put = (text: string, problem: string | null) => setTyped({ over: set.value, text, problem })
-  const onInput = ({ currentTarget: input }: Event) => {
-    if (input instanceof HTMLInputElement) put(input.value, null)
-  }
+  if (draft !== null && draft.over !== set.value) setDraft(null)
+  const own = draft?.over === set.value ? draft : { text: set.value, problem: set.problem ?? null }
+  const put = (text: string, problem: string | null) => setDraft({ over: set.value, text, problem })
   const onChange = ({ currentTarget: input }: Event) => {
     if (!(input instanceof HTMLInputElement)) return
     if (input.validity.valid) set.choose(input.value)
@@ -121,6 +118,7 @@ export function InputField(set: InputFieldProps) {
   }
   const field = { id, problem: own.problem }
   return html`<${Field} ...${field} label=${set.label}>
-    <input ...${described(field)} type=${set.type} value=${own.text} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
+    <input ...${described(field)} type=${set.type} value=${own.text} onInput=${(event: Event) => put(typed(event), null)}
+      onChange=${onChange} ...${set.bounds ?? {}} />
   <//>`
 }

@@ -1,4 +1,5 @@
-// Runs a user's action and tracks its progress and error. Ignores further calls while an action is running.
+// Forms: fields linked to their hints and errors, submit with progress, messages of rejections, confirmation of
+// irreversible actions, and secrets that are shown once.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
@@ -12,11 +13,12 @@ interface Action {
   readonly error: unknown
   /** Runs `work`, which updates the page itself. Its result is ignored after the component unmounts. */
   readonly run: (work: () => Promise<void>) => void
-  readonly clearError: () => void
 }
 
+/** Runs a user's action and tracks its progress and error. Ignores further calls while an action is running. */
 export function useAction(): Action {
-  const [state, setState] = useState<{ isRunning: boolean; error: unknown }>(IDLE)
+  const idle: Pick<Action, 'isRunning' | 'error'> = { isRunning: false, error: null }
+  const [state, setState] = useState(idle)
   const isUnmounted = useRef(false)
   const isRunning = useRef(false)
   useEffect(() => {
@@ -37,13 +39,47 @@ export function useAction(): Action {
       setState({ isRunning: true, error: null })
       work().then(() => settle(null), settle)
     },
-    clearError: () => setState((last) => ({ ...last, error: null })),
   }
 }
 
-const IDLE = { isRunning: false, error: null }
+export type Problems = ReadonlyMap<string, string>
+export const NO_PROBLEMS: Problems = new Map()
 
-// Form field with label, hint and error, linked for screen readers.
+/**
+ * A form of uncontrolled fields. `read` returns the work of a submit, messages by field if something is missing,
+ * or null to ignore the submit. `describe` gives the messages of a rejection. Fields are cleared after a success.
+ */
+export function useForm(
+  describe: (error: unknown) => Refusal,
+  read: (data: FormData, submitter: HTMLElement | null) => (() => Promise<void>) | Problems | null,
+) {
+  const form = useRef<HTMLFormElement>(null)
+  const { isRunning, error, run } = useAction()
+  const [missing, setMissing] = useState(NO_PROBLEMS)
+  const rejected = error === null ? NOTHING : describe(error)
+  useLayoutEffect(() => focusProblem(form.current), [missing, error])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (form.current === null) return
+    const work = read(new FormData(form.current), event.submitter)
+    if (work === null) return
+    setMissing(typeof work === 'function' ? NO_PROBLEMS : work)
+    if (typeof work !== 'function') return
+    run(async () => {
+      await work()
+      form.current?.reset()
+    })
+  }
+  const isMissing = missing.size > 0
+  const refusal = isMissing ? { ...NOTHING, fields: missing } : rejected
+  return {
+    attributes: { ref: form, novalidate: true, onSubmit },
+    isRunning,
+    error,
+    isMissing,
+    refusal,
+  }
+}
 
 interface FieldProps {
   /** Unique in the page. */
@@ -95,53 +131,51 @@ export function focusProblem(form: HTMLFormElement | null): void {
   if (field instanceof HTMLElement) field.focus()
 }
 
-// User-facing messages for rejected forms, by field or for the whole form.
-
 export interface Refusal {
   /** Message for the whole form; null: all messages belong to fields. */
   readonly form: string | null
   /** Messages by field name. */
-  readonly fields: ReadonlyMap<string, string>
+  readonly fields: Problems
   /** Seconds until a retry is useful; 0: immediately. */
   readonly waitSeconds: number
 }
+
+const NOTHING: Refusal = { form: null, fields: NO_PROBLEMS, waitSeconds: 0 }
 
 export type Entry = 'log-in' | 'sign-up'
 
 /** Messages of a rejected login or signup. */
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
-  if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
-  if (error.status === 401) return { ...NOTHING, form: 'The email or the password is wrong.' }
-  if (error.status === 429) return waiting(error)
-  if (error.status === 400 && entry === 'sign-up') {
+  if (error instanceof ApiError && error.status === 400 && entry === 'sign-up') {
     return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another email.` }
   }
-  return withLength(refusalOf(error, ['email', 'password']), error, 'password')
+  const wrong = { form: 'The email or the password is wrong.' }
+  return secretRefusal(error, ['email', 'password'], wrong)
 }
 
 /** Messages of a form with the current password in field `current` and possibly a new one in `next`. */
-export function passwordRefusal(error: unknown, current: string, next: string): Refusal {
+export const passwordRefusal = (error: unknown, current: string, next: string): Refusal =>
+  secretRefusal(error, [current, next], { fields: new Map([[current, 'The password is wrong.']]) })
+
+/** Messages of a form that ends with a password. `wrong` applies to a wrong one. */
+function secretRefusal(
+  error: unknown,
+  names: readonly [string, string],
+  wrong: Partial<Refusal>,
+): Refusal {
   if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
-  if (error.status === 401) {
-    return { ...NOTHING, fields: new Map([[current, 'The password is wrong.']]) }
+  if (error.status === 401) return { ...NOTHING, ...wrong }
+  if (error.status === 429) {
+    const waitSeconds = error.retryAfterSeconds ?? 1
+    return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
   }
-  if (error.status === 429) return waiting(error)
-  return withLength(refusalOf(error, [current, next]), error, next)
-}
-
-function waiting(error: ApiError): Refusal {
-  const waitSeconds = error.retryAfterSeconds ?? 1
-  return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
-}
-
-/** Replaces a message about the password's length. */
-function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
-  const message = error.fields.get(name)
+  const refusal = refusalOf(error, names)
+  const message = error.fields.get(names[1])
   if (message === undefined) return refusal
   const text = /at most/.test(message)
     ? 'This password is too long: it may have 1024 bytes.'
     : 'This password is too short: it needs 8 characters or more.'
-  return { ...refusal, fields: new Map([...refusal.fields, [name, text]]) }
+  return { ...refusal, fields: new Map([...refusal.fields, [names[1], text]]) }
 }
 
 /** Messages of a form with these fields. Errors of other fields are shown for the whole form. */
@@ -150,19 +184,32 @@ export function refusalOf(error: unknown, names: readonly string[]): Refusal {
     const { title, detail } = describeError(error)
     return { ...NOTHING, form: `${title} ${sentence(detail)}` }
   }
-  const ofFields = [...error.fields].filter(([name]) => names.includes(name))
-  const others = [...error.fields].filter(([name]) => !names.includes(name))
+  const texts = [...error.fields].map(([name, message]) => [name, problemText(message)] as const)
+  const others = texts.filter(([name]) => !names.includes(name)).map(([, text]) => text)
   return {
     ...NOTHING,
-    form: others.length === 0 ? null : others.map(([, message]) => problemText(message)).join(' '),
-    fields: new Map(ofFields.map(([name, message]) => [name, problemText(message)])),
+    form: others.length === 0 ? null : others.join(' '),
+    fields: new Map(texts.filter(([name]) => names.includes(name))),
   }
 }
 
-const NOTHING: Refusal = { form: null, fields: new Map(), waitSeconds: 0 }
-
-// Button for an irreversible action, with an inline confirmation. Escape and "Cancel" close it without
-// effect.
+/**
+ * A question that replaces its button. The focus moves to the element of `first` when it opens, and when it
+ * closes. Escape closes it.
+ */
+export function useQuestion() {
+  const [isOpen, setOpen] = useState(false)
+  const first = useRef<HTMLElement>(null)
+  const wasOpen = useRef(false)
+  // A layout effect runs before the browser handles the next key press, so no key is lost.
+  useLayoutEffect(() => {
+    if (isOpen || wasOpen.current) first.current?.focus()
+    wasOpen.current = isOpen
+  }, [isOpen])
+  const close = () => setOpen(false)
+  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
+  return { isOpen, first, open: () => setOpen(true), close, onKeyDown }
+}
 
 interface ConfirmProps {
   /** Text of the button. */
@@ -174,24 +221,12 @@ interface ConfirmProps {
   readonly onYes: () => void
 }
 
+/** Button for an irreversible action, with an inline confirmation. Escape and "Cancel" close it without effect. */
 export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps) {
-  const [isConfirming, setConfirming] = useState(false)
-  const first = useRef<HTMLButtonElement>(null)
-  const wasConfirming = useRef(false)
-  // A layout effect runs before the browser handles the next key press, so no key is lost.
-  useLayoutEffect(() => {
-    // Moves the focus to "Cancel", and back to the button afterwards.
-    if (isConfirming || wasConfirming.current) first.current?.focus()
-    wasConfirming.current = isConfirming
-  }, [isConfirming])
-  if (!isConfirming) {
-    return html`<button
-      key="ask" ref=${first} type="button" aria-label=${`${action} ${of}`}
-      onClick=${() => setConfirming(true)}
-    >${action}</button>`
+  const { isOpen, first, open, close, onKeyDown } = useQuestion()
+  if (!isOpen) {
+    return html`<button key="ask" ref=${first} type="button" aria-label=${`${action} ${of}`} onClick=${open}>${action}</button>`
   }
-  const close = () => setConfirming(false)
-  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
   return html`<span class="confirm row" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
     <span>${question}</span>
     <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Cancel</button>
@@ -199,20 +234,18 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   </span>`
 }
 
-// Shows a secret once, with a copy button and, for a key, an example command. The secret is not stored, so it
-// cannot be shown again.
-
 interface SecretOnceProps {
   readonly title: string
   /** Noun for button names, such as "key". */
   readonly what: string
   readonly secret: string
-  /** Shell command that uses the secret; null: none. */
-  readonly command: string | null
+  /** Shell command that uses the secret. */
+  readonly command?: string
   readonly onDone: () => void
   readonly children?: Shown
 }
 
+/** Shows a secret once, with a copy button. The secret is not stored, so it cannot be shown again. */
 export function SecretOnce({ title, what, secret, command, onDone, children }: SecretOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // The section appears above the form, outside of the viewer's current focus.
@@ -221,19 +254,22 @@ export function SecretOnce({ title, what, secret, command, onDone, children }: S
     <h2 id="once" ref=${heading} tabindex="-1">${title}</h2>
     <p>Copy it now: it is shown only once.</p>
     <${Copyable} text=${secret} what=${what} />
-    ${command === null ? null : html`<p>Try it:</p><${Copyable} text=${command} what="command" />`}
+    ${command === undefined ? null : html`<p>Try it:</p><${Copyable} text=${command} what="command" />`}
     ${children}
     <p><button type="button" class="quiet" onClick=${onDone}>Done</button></p>
   </section>`
 }
 
-type Copying = 'not yet' | 'copied' | 'by hand'
-
 const COPIED_MS = 3_000
+const COPY_TEXTS = {
+  'not yet': '',
+  copied: 'It is in your clipboard.',
+  'by hand': 'This browser lets no page copy: it is selected, copy it by hand.',
+} as const
 
 function Copyable({ text, what }: { readonly text: string; readonly what: string }) {
   const shown = useRef<HTMLElement>(null)
-  const [copying, setCopying] = useState<Copying>('not yet')
+  const [copying, setCopying] = useState<keyof typeof COPY_TEXTS>('not yet')
   useEffect(() => {
     if (copying !== 'copied') return undefined
     return after(COPIED_MS, () => setCopying('not yet'))
@@ -250,12 +286,6 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
     <button type="button" class="primary" onClick=${copy}>
       ${copying === 'copied' ? 'Copied' : `Copy the ${what}`}
     </button>
-    <span class="muted" role="status">${STATUS_TEXTS[copying]}</span>
+    <span class="muted" role="status">${COPY_TEXTS[copying]}</span>
   </div>`
-}
-
-const STATUS_TEXTS: Readonly<Record<Copying, string>> = {
-  'not yet': '',
-  copied: 'It is in your clipboard.',
-  'by hand': 'This browser lets no page copy: it is selected, copy it by hand.',
 }

@@ -19,7 +19,7 @@ import {
   type MatchRecord,
   pairsOf,
 } from './pair.ts'
-import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from './quotes.ts'
+import { contrary, gapOf, type LivePrices, type Quote, quoteOf } from './quotes.ts'
 import { fetchVenues, type Venues, venueText } from './venues.ts'
 
 /** A market on which a side trades. */
@@ -203,7 +203,7 @@ function titleOf(key: string, markets: readonly Market[]): string {
 interface GameProps {
   readonly game: Game
   readonly venues: Venues
-  readonly live: LiveQuotes
+  readonly live: LivePrices
 }
 
 export function GameCard({ game, venues, live }: GameProps) {
@@ -279,7 +279,7 @@ interface Quoted extends Leg {
   readonly quote: Quote
 }
 
-function sideRow({ name, a: ours, b: theirs, match }: Side, live: LiveQuotes): GameRow {
+function sideRow({ name, a: ours, b: theirs, match }: Side, live: LivePrices): GameRow {
   const quoted = (at: Leg | null): Quoted | null => {
     if (at === null) return null
     const quote = quoteOf(at.market, live)
@@ -304,7 +304,7 @@ const matchTag = ({ score, confidence, explanation }: MatchRecord) =>
 
 const marketOf = (id: string): GameRow['subject'] => ({ id, marks: { 'data-market': id } })
 
-function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes): GameRow {
+function pairRow(pair: MatchPair, venues: Venues, live: LivePrices): GameRow {
   const { outcome, a, b, gap } = alignedQuotes(pair, live)
   return {
     subject: marketOf(pair.a.id),
@@ -318,7 +318,7 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes): GameRow {
   }
 }
 
-function marketRow(market: Market, venues: Venues, live: LiveQuotes): GameRow {
+function marketRow(market: Market, venues: Venues, live: LivePrices): GameRow {
   const quoted = { ...leg(market), quote: quoteOf(market, live) }
   const isOfA = market.id.startsWith(`${venues.a}_`)
   return {

@@ -6,13 +6,11 @@ import { nowMs } from '../browser.ts'
 import { countText, durationText, priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
 import type { Market } from '../records.ts'
-import { Signal, useSignal } from '../signal.ts'
+import { useSignal } from '../signal.ts'
 import { feeds, streamState } from '../stream.ts'
 import { ChangingPrice, Time } from './figures.ts'
-import { type LivePrice, priceOfOutcome, useLivePrices } from './quotes.ts'
+import { priceOfOutcome, useLivePrice, useLivePrices } from './quotes.ts'
 import { fullVenueText } from './venues.ts'
-
-const NONE = new Signal<LivePrice | null>(null)
 
 export function MarketTitle({ market }: { readonly market: Market }) {
   const { question, status, category, platforms, resolution_status: resolution } = market
@@ -87,7 +85,7 @@ export function MarketOutcomes({
   /** Decimals of a cent in the market's prices. */
   readonly decimals: number
 }) {
-  const live = useSignal(useLivePrices([market.id]).get(market.id) ?? NONE)
+  const live = useLivePrice(useLivePrices([market.id]), market.id)
   // A resolved market shows the settlement price of the REST response. The last streamed price is a trading
   // price.
   const trading = market.status === 'resolved' ? null : (live?.price ?? null)
@@ -107,14 +105,11 @@ export function MarketOutcomes({
       <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
       <div><dt>Volume counts</dt> <dd>${VOLUME_UNIT_LABELS[market.volume_unit]}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
-      <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} /></dd></div>
-      <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>
+      <div><dt>Opened</dt> <dd><${Time} seconds=${market.created_at} /></dd></div>
+      <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} seconds=${market.close_time} /></dd></div>
     </dl>
   </section>`
 }
-
-const millis = (seconds: number | null): number | null =>
-  seconds === null ? null : seconds * 1_000
 
 /** Characters of the rules shown while collapsed. */
 const RULES_SHOWN = 600

@@ -1,14 +1,13 @@
 // Filters of the market list. The address is the single source of the query
 // (`#/markets?q=fed&venue=venue_a`); every form change updates it.
 
-import { useEffect, useRef } from 'preact/hooks'
-import { onKey, type StopTimer, setAddressHash } from '../browser.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { after, onKey, setAddressHash } from '../browser.ts'
 import { capital } from '../format.ts'
 import { html } from '../html.ts'
-import type { Market, MarketPage, MarketStatus } from '../records.ts'
+import type { MarketStatus } from '../records.ts'
 import { currentRoute, hrefOf, parseRoute } from '../route.ts'
-import { Signal } from '../signal.ts'
-import { InputField } from './filters.ts'
+import { InputField, stay } from './filters.ts'
 import { typed } from './forms.ts'
 import { fullVenueText } from './venues.ts'
 
@@ -45,15 +44,12 @@ const CATEGORY = {
 
 /** The query of an address. Invalid values get the default. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
-  const text = parameters.get('q') ?? ''
-  const statusParam = parameters.get('status')
-  const status =
-    STATUSES.find((value) => value === statusParam) ?? (statusParam === ANY ? null : FIRST_STATUS)
+  const param = parameters.get('status')
   return {
-    text: text.slice(0, TEXT_LENGTH_MAX),
-    venue: filled(parameters.get('venue')),
-    status,
-    category: filled(parameters.get('category')),
+    text: (parameters.get('q') ?? '').slice(0, TEXT_LENGTH_MAX),
+    venue: parameters.get('venue') || null,
+    status: STATUSES.find((value) => value === param) ?? (param === ANY ? null : FIRST_STATUS),
+    category: parameters.get('category') || null,
     sort: ORDERS.find((value) => value === parameters.get('sort')) ?? null,
     isDown: parameters.get('way') !== 'up',
     isGrouped: parameters.get('group') === 'event',
@@ -72,15 +68,31 @@ export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): stri
     group: query.isGrouped ? 'event' : null,
   })
 
-/** Whether two queries give the same list. */
-export const isSameQuery = (one: MarketQuery, other: MarketQuery): boolean =>
-  searchText(one) === searchText(other) &&
-  hrefOfQuery({ ...one, text: '' }) === hrefOfQuery({ ...other, text: '' })
-
 /** The search text; empty: no search. */
 export function searchText({ text }: MarketQuery): string {
   const trimmed = text.trim()
   return trimmed.length < TEXT_LENGTH_MIN ? '' : trimmed
+}
+
+/** Two queries with the same key give the same list. */
+const keyOf = (query: MarketQuery): string => hrefOfQuery({ ...query, text: searchText(query) })
+
+/** Pause after typed text before a search. */
+const PAUSE_MS = 250
+
+/** The query to load: a changed filter applies at once, changed text after a pause. */
+export function useSettled(query: MarketQuery): {
+  readonly settled: MarketQuery
+  readonly key: string
+} {
+  const [settled, settle] = useState(query)
+  const key = keyOf(query)
+  useEffect(() => {
+    if (key === keyOf(settled)) return undefined
+    if (searchText(query) === searchText(settled)) return settle(query)
+    return after(PAUSE_MS, () => settle(query))
+  }, [key])
+  return { settled, key: keyOf(settled) }
 }
 
 /** Replaces the address, so that typed letters do not fill the browser history. */
@@ -92,9 +104,8 @@ export function writeToAddress(query: MarketQuery): void {
   currentRoute.set(parseRoute(href))
 }
 
-function filled(text: string | null): string | null {
-  return text === null || text === '' ? null : text
-}
+export const isNarrowed = ({ text, venue, status, category }: MarketQuery): boolean =>
+  text !== '' || venue !== null || status !== FIRST_STATUS || category !== null
 
 export function MarketFilters({
   query,
@@ -111,8 +122,8 @@ export function MarketFilters({
   const field = useRef<HTMLInputElement>(null)
   // Selects the text, so that typing replaces it.
   useEffect(() => onKey('/', () => field.current?.select()), [])
-  const shownVenues =
-    query.venue === null || venues.includes(query.venue) ? venues : [...venues, query.venue]
+  const { venue } = query
+  const names = venue === null || venues.includes(venue) ? venues : [...venues, venue]
   return html`<form class="row market-filters" role="search" onSubmit=${stay}>
     <label class="field wide">
       <span>Search <kbd aria-hidden="true">/</kbd></span>
@@ -124,10 +135,10 @@ export function MarketFilters({
     </label>
     <label class="field">
       <span>Venue</span>
-      <select name="venue" value=${query.venue ?? ''}
+      <select name="venue" value=${venue ?? ''}
         onChange=${(event: Event) => set({ venue: typed(event) || null })}>
         <option value="">Both</option>
-        ${shownVenues.map((name) => html`<option key=${name} value=${name}>${fullVenueText(name)}</option>`)}
+        ${names.map((name) => html`<option key=${name} value=${name}>${fullVenueText(name)}</option>`)}
       </select>
     </label>
     <label class="field">
@@ -157,121 +168,4 @@ export function MarketFilters({
         : null
     }
   </form>`
-}
-
-export const isNarrowed = ({ text, venue, status, category }: MarketQuery): boolean =>
-  text !== '' || venue !== null || status !== FIRST_STATUS || category !== null
-
-/** Prevents the submit, since the list updates on input. */
-function stay(event: Event): void {
-  event.preventDefault()
-}
-
-// Market search with debounce: aborts outdated requests and shows only the response to the latest query. The
-// last list stays visible until then.
-
-/** Debounce delay of typed text. */
-export const PAUSE_MS = 250
-/** Page limit, since every listed market costs a subscription. */
-export const PAGES_MAX = 8
-
-export interface FinderState {
-  /**
-   * `waiting`: nothing to show; `searching`: shows the last list while another loads; `adding`: loads the
-   * next page.
-   */
-  readonly phase: 'waiting' | 'searching' | 'adding' | 'shown' | 'failed'
-  readonly pages: readonly (readonly Market[])[]
-  readonly hasMore: boolean
-  /** Set in phase `failed`. */
-  readonly error: unknown
-}
-
-interface FinderParts {
-  readonly fetchMarkets: (
-    query: MarketQuery,
-    cursor: string | null,
-    signal: AbortSignal,
-  ) => Promise<MarketPage>
-  readonly delay: (delayMs: number, action: () => void) => StopTimer
-}
-
-export class MarketFinder {
-  readonly state = new Signal<FinderState>({
-    phase: 'waiting',
-    pages: [],
-    hasMore: false,
-    error: null,
-  })
-  readonly #parts: FinderParts
-  #wanted: MarketQuery | null = null
-  #cursor: string | null = null
-  #cancelPause: StopTimer = () => undefined
-  #controller: AbortController | null = null
-
-  constructor(parts: FinderParts) {
-    this.#parts = parts
-  }
-
-  /** Starts another query: at once if a filter changed, debounced if the text changed. */
-  search(query: MarketQuery): void {
-    const last = this.#wanted
-    if (last !== null && isSameQuery(last, query)) return
-    const isTyping = last !== null && searchText(last) !== searchText(query)
-    this.#wanted = query
-    this.#begin(isTyping ? PAUSE_MS : 0)
-  }
-
-  /** Reloads from the first page. A shown list stays visible until then. */
-  again(): void {
-    const query = this.#wanted
-    if (query === null || this.state.value.phase !== 'shown') return this.#begin(0)
-    this.close()
-    this.#fetchPage(query, null, [])
-  }
-
-  /** Adds the next page, if any. */
-  more(): void {
-    const { phase, hasMore, pages } = this.state.value
-    const query = this.#wanted
-    if (query === null || phase !== 'shown' || !hasMore || pages.length >= PAGES_MAX) return
-    this.#set({ phase: 'adding' })
-    this.#fetchPage(query, this.#cursor, pages)
-  }
-
-  /** Cancels pending requests. */
-  close(): void {
-    this.#cancelPause()
-    this.#controller?.abort()
-    this.#controller = null
-  }
-
-  #begin(delayMs: number): void {
-    this.close()
-    const query = this.#wanted
-    if (query === null) return
-    this.#set({ phase: this.state.value.pages.length === 0 ? 'waiting' : 'searching', error: null })
-    if (delayMs === 0) return this.#fetchPage(query, null, [])
-    this.#cancelPause = this.#parts.delay(delayMs, () => this.#fetchPage(query, null, []))
-  }
-
-  #fetchPage(query: MarketQuery, cursor: string | null, before: FinderState['pages']): void {
-    const controller = new AbortController()
-    this.#controller = controller
-    this.#parts.fetchMarkets(query, cursor, controller.signal).then(
-      (page) => {
-        if (this.#controller !== controller) return
-        this.#cursor = page.cursor
-        const pages = page.markets.length === 0 ? before : [...before, page.markets]
-        this.#set({ phase: 'shown', pages, hasMore: page.has_more, error: null })
-      },
-      (error: unknown) => {
-        if (this.#controller === controller) this.#set({ phase: 'failed', error })
-      },
-    )
-  }
-
-  #set(change: Partial<FinderState>): void {
-    this.state.set({ ...this.state.value, ...change })
-  }
 }

@@ -14,8 +14,8 @@ import { besides, fetchGames } from './games.ts'
 import { endText } from './market-facts.ts'
 import { type MatchPair, type MatchRecord, pairsOf } from './pair.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from './quotes.ts'
-import { useRequest } from './requests.ts'
-import { Empty, Unanswered } from './states.ts'
+import { Unanswered, useRequest } from './requests.ts'
+import { Empty } from './states.ts'
 import { fetchVenues, fullVenueText, venueText } from './venues.ts'
 
 interface MatchedMarket {
@@ -32,8 +32,7 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
     (signal) => fetchMatchedMarket(market, signal),
     [id, status, platforms.length],
   )
-  const name = result.kind === 'answered' ? result.answer.other : null
-  const matchedMarket = result.kind === 'answered' ? result.answer.matchedMarket : null
+  const { other: name = null, matchedMarket = null } = result.answer ?? {}
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `At ${fullVenueText(name)}`}</h2>
     <${Unanswered} result=${result} what="the twin" />
@@ -60,7 +59,7 @@ function EndedMatchedMarket({
     },
     [id, status],
   )
-  if (result.kind !== 'answered') return html`<${Unanswered} result=${result} what="the twin" />`
+  if (result.answer === null) return html`<${Unanswered} result=${result} what="the twin" />`
   const { day, others } = result.answer
   return html`
     ${others.length === 0 ? html`<${Empty}>No market at ${venueText(venue)} is known to have asked the same; matches end with trading.<//>` : null}

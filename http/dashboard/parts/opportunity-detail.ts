@@ -3,7 +3,7 @@
 
 import type { BookView, Level } from '../../client/connect.ts'
 import { request } from '../api.ts'
-import { percentText, priceText, sizeText, usdText } from '../format.ts'
+import { percentText, priceText, signedUsdText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import type { Market, Opportunity } from '../records.ts'
 import { hrefOf } from '../route.ts'
@@ -13,10 +13,9 @@ import { fetchMatchedMarket } from './matched-market.ts'
 import type { OpportunityRow } from './opportunity-list.ts'
 import { MatchTags } from './pair.ts'
 import { complementOf } from './quotes.ts'
-import { useRequest } from './requests.ts'
-import { Empty, Unanswered, Waiting } from './states.ts'
+import { Unanswered, useRequest } from './requests.ts'
+import { Empty, Waiting } from './states.ts'
 import { venueText } from './venues.ts'
-import { signedUsdText } from './wallet-texts.ts'
 
 type Leg = Opportunity['legs'][number]
 type Sides = Pick<BookView, 'bids' | 'asks'>
@@ -154,7 +153,7 @@ function Rules({ marketId }: { readonly marketId: string }) {
     },
     [marketId],
   )
-  if (result.kind !== 'answered') return html`<${Unanswered} result=${result} what="the rules" />`
+  if (result.answer === null) return html`<${Unanswered} result=${result} what="the rules" />`
   const { market, matchedMarket } = result.answer
   if (matchedMarket === null)
     return html`<${Empty}>The markets are no longer known to ask the same.<//>`

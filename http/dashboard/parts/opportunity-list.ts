@@ -19,7 +19,7 @@ export interface OpportunityRow {
 export type OpportunityRows = ReadonlyMap<string, OpportunityRow>
 
 /** An empty `kind` matches both kinds. */
-export interface OpportunityFilter {
+interface OpportunityFilter {
   readonly profitMin: number
   readonly kind: '' | Opportunity['kind']
 }

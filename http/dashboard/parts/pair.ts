@@ -6,7 +6,7 @@ import { html } from '../html.ts'
 import type { Market, MatchList } from '../records.ts'
 import { hrefOf } from '../route.ts'
 import { Price, Time } from './figures.ts'
-import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from './quotes.ts'
+import { contrary, gapOf, type LivePrices, type Quote, quoteOf } from './quotes.ts'
 import { type Venues, venueText } from './venues.ts'
 
 export type MatchRecord = MatchList['matches'][number]
@@ -42,7 +42,7 @@ export const pairsOf = (matches: readonly MatchRecord[], venues: Venues): readon
   matches.flatMap((match) => pairOf(match, venues) ?? [])
 
 /** Both quotes for the first outcome of venue a's market. */
-export function alignedQuotes({ a, b, match }: MatchPair, live: LiveQuotes): AlignedQuotes {
+export function alignedQuotes({ a, b, match }: MatchPair, live: LivePrices): AlignedQuotes {
   const { inverted } = match
   const own = quoteOf(a, live)
   const outcome = a.outcomes[0]?.label ?? 'Yes'
@@ -77,7 +77,7 @@ export const CONFIDENCE_TAGS = { high: 'good', medium: 'wait', low: 'bad' } as c
 interface PairProps {
   readonly pair: MatchPair
   readonly venues: Venues
-  readonly live: LiveQuotes
+  readonly live: LivePrices
 }
 
 export function MatchCard({ pair, venues, live }: PairProps) {

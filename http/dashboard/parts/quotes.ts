@@ -1,10 +1,10 @@
-// Live best prices of listed markets, redrawn at most once per frame, and the price gap between two venues.
-// Quotes of inverted markets are converted to the same outcome.
+// Live prices of markets, and the price gap between two venues. Quotes of inverted markets are converted to the
+// same outcome.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { DataMessage, PriceMessage } from '../../client/messages.ts'
+import type { PriceMessage } from '../../client/messages.ts'
 import type { Market } from '../records.ts'
-import { Signal, useRedraw } from '../signal.ts'
+import { Signal, useRedraw, useSignal } from '../signal.ts'
 import { follow } from '../stream.ts'
 
 /** Best prices of one outcome in dollars, 0 to 1; null: that side of the book is empty. */
@@ -13,42 +13,72 @@ export interface Quote {
   readonly ask: number | null
 }
 
-/** Live quotes by market id. Contains only markets whose price has changed since the page was opened. */
-export type LiveQuotes = ReadonlyMap<string, Quote>
+type LivePrice = PriceMessage['data']
 
+/** Live prices by market id; null before the first message of a market. */
+export type LivePrices = ReadonlyMap<string, Signal<LivePrice | null>>
+
+/** Minimum time between two prices of a market. Faster changes are unreadable. */
+const CONFLATE_MS = 250
 /** Limit of followed markets, since a stream has a maximum number of subscriptions. Further rows are not live. */
 const FOLLOWED_MAX = 400
-const CONFLATE_MS = 250
 
-/** Follows the prices of these markets while the component is mounted. */
-export function useQuotes(marketIds: readonly string[]): LiveQuotes {
-  const quotes = useRef(new Map<string, Quote>())
+/** Follows the prices of these markets: one signal each, so that a change can rerender a single row. */
+export function useLivePrices(marketIds: readonly string[]): LivePrices {
   const followed = marketIds.slice(0, FOLLOWED_MAX)
+  const last = useRef<LivePrices>(new Map())
+  const signals = useMemo(() => {
+    const signalOf = (id: string) => last.current.get(id) ?? new Signal<LivePrice | null>(null)
+    last.current = new Map(followed.map((id) => [id, signalOf(id)]))
+    return last.current
+  }, [followed.join('\n')])
+  useEffect(() => {
+    if (signals.size === 0) return undefined
+    return follow(
+      {
+        channel: 'prices',
+        marketIds: [...signals.keys()],
+        options: { conflate_ms: CONFLATE_MS },
+      },
+      {
+        onMessage: (message) => {
+          if (message.type === 'price') signals.get(message.market_id)?.set(message.data)
+        },
+      },
+    )
+  }, [signals])
+  return signals
+}
+
+const NO_PRICE = new Signal<LivePrice | null>(null)
+
+/** The live price of one market. */
+export const useLivePrice = (prices: LivePrices, marketId: string): LivePrice | null =>
+  useSignal(prices.get(marketId) ?? NO_PRICE)
+
+/** Like `useLivePrices`. The component rerenders at most once per frame when one of the prices changes. */
+export function useQuotes(marketIds: readonly string[]): LivePrices {
+  const prices = useLivePrices(marketIds)
   useRedraw(
     (redraw) => {
-      const ids = new Set(followed)
-      for (const id of quotes.current.keys()) if (!ids.has(id)) quotes.current.delete(id)
-      if (followed.length === 0) return () => undefined
-      const onMessage = (message: DataMessage) => {
-        if (message.type !== 'price') return
-        const { best_bid: bid, best_ask: ask } = message.data
-        quotes.current.set(message.market_id, { bid, ask })
-        redraw()
+      const stops = [...prices.values()].map((price) => price.subscribe(redraw))
+      return () => {
+        for (const stop of stops) stop()
       }
-      return follow(
-        { channel: 'prices', marketIds: followed, options: { conflate_ms: CONFLATE_MS } },
-        { onMessage },
-      )
     },
-    [followed.join(' ')],
+    [prices],
   )
-  return quotes.current
+  return prices
 }
 
 /** The live quote of a market, else that of the REST response. */
-export function quoteOf(market: Pick<Market, 'id' | 'platforms'>, live: LiveQuotes): Quote {
-  const listing = market.platforms.find(({ platform }) => market.id.startsWith(`${platform}_`))
-  return live.get(market.id) ?? { bid: listing?.best_bid ?? null, ask: listing?.best_ask ?? null }
+export function quoteOf(
+  { id, platforms }: Pick<Market, 'id' | 'platforms'>,
+  live: LivePrices,
+): Quote {
+  const listing = platforms.find(({ platform }) => id.startsWith(`${platform}_`))
+  const { best_bid: bid, best_ask: ask } = live.get(id)?.value ?? listing ?? {}
+  return { bid: bid ?? null, ask: ask ?? null }
 }
 
 /** The quote of the other outcome: an ask for one is a bid for the other. */
@@ -96,38 +126,6 @@ export function crossingOf(ours: Quote, theirs: Quote): Crossing {
 /** Prices are whole millionths, so rounding removes floating-point error. */
 function difference(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : Math.round((bid - ask) * 1e6) / 1e6
-}
-
-// Live prices of many markets, one signal each, so that a change rerenders a single row. A changed price
-// flashes with an arrow, unless the browser requests reduced motion.
-
-export type LivePrice = PriceMessage['data']
-
-/** Minimum time between two prices of a market. Faster changes are unreadable. */
-const PRICE_CONFLATE_MS = 250
-
-/** The live price of each market; null before the first message. */
-export function useLivePrices(
-  marketIds: readonly string[],
-): ReadonlyMap<string, Signal<LivePrice | null>> {
-  const names = marketIds.join('\n')
-  const signals = useMemo(
-    () => new Map(marketIds.map((id) => [id, new Signal<LivePrice | null>(null)])),
-    [names],
-  )
-  useEffect(() => {
-    if (signals.size === 0) return undefined
-    const options = { conflate_ms: PRICE_CONFLATE_MS }
-    return follow(
-      { channel: 'prices', marketIds: [...signals.keys()], options },
-      {
-        onMessage: (message) => {
-          if (message.type === 'price') signals.get(message.market_id)?.set(message.data)
-        },
-      },
-    )
-  }, [signals])
-  return signals
 }
 
 /** Price of an outcome, computed from the first outcome's price: the complement for all others. */

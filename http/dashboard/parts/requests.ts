@@ -1,38 +1,77 @@
-// Hooks for REST requests: one request per mount and input change, or polling. Requests are aborted on
-// unmount.
+// Hooks for REST requests: once per mount and input change, polled, page by page, or followed by the stream.
+// Requests are aborted on unmount.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../client/messages.ts'
-import { after, every, monotonicMs } from '../browser.ts'
+import { after, every, monotonicMs, type StopTimer } from '../browser.ts'
 import { html } from '../html.ts'
 import { useRedraw } from '../signal.ts'
 import { follow } from '../stream.ts'
-import { Failure } from './states.ts'
+import { Failure, Waiting } from './states.ts'
 
-type State<Answer> =
-  | { readonly kind: 'waiting' }
-  | { readonly kind: 'answered'; readonly answer: Answer }
-  | { readonly kind: 'failed'; readonly error: unknown }
+/** Passes the result of a request on, unless `signal` aborts before. */
+export function settle<Answer>(
+  answer: Promise<Answer>,
+  signal: AbortSignal,
+  onAnswer: (answer: Answer) => void,
+  onError: (error: unknown) => void,
+): void {
+  answer.then(
+    (value) => signal.aborted || onAnswer(value),
+    (error: unknown) => signal.aborted || onError(error),
+  )
+}
 
-/** `again` repeats the request. The old answer stays visible meanwhile. */
-export type RequestState<Answer = unknown> = State<Answer> & { readonly again: () => void }
+interface Result {
+  readonly kind: 'waiting' | 'answered' | 'failed'
+  /** Error of the last request; null: it succeeded. */
+  readonly error: unknown
+  /** Repeats the request. The old answer stays visible meanwhile. */
+  readonly again: () => void
+}
+
+/** `answer` is null unless `kind` is `answered`. */
+interface RequestState<Answer> extends Result {
+  readonly answer: Answer | null
+}
 
 export function useRequest<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
 ): RequestState<Answer> {
-  const [state, setState] = useState<State<Answer>>({ kind: 'waiting' })
+  const waiting: Omit<RequestState<Answer>, 'again'> = {
+    kind: 'waiting',
+    answer: null,
+    error: null,
+  }
+  const [state, setState] = useState(waiting)
   const [round, setRound] = useState(0)
-  useEffect(() => setState({ kind: 'waiting' }), inputs)
+  useEffect(() => setState(waiting), inputs)
   useEffect(() => {
     const ending = new AbortController()
-    fetchAnswer(ending.signal).then(
-      (answer) => ending.signal.aborted || setState({ kind: 'answered', answer }),
-      (error: unknown) => ending.signal.aborted || setState({ kind: 'failed', error }),
+    settle(
+      fetchAnswer(ending.signal),
+      ending.signal,
+      (answer) => setState({ kind: 'answered', answer, error: null }),
+      (error) => setState({ kind: 'failed', answer: null, error }),
     )
     return () => ending.abort()
   }, [...inputs, round])
   return { ...state, again: () => setRound((count) => count + 1) }
+}
+
+/** Loading or failure state of a request. With `hasRows`, it is not shown as loading. */
+export function Unanswered({
+  result: { kind, error, again },
+  what,
+  hasRows = false,
+}: {
+  readonly result: Result
+  readonly what: string
+  readonly hasRows?: boolean
+}) {
+  if (kind === 'waiting') return hasRows ? null : html`<${Waiting} what=${what} />`
+  return kind === 'answered' ? null : html`<${Failure} error=${error} retry=${again} />`
 }
 
 interface Polled<Answer> {
@@ -51,19 +90,18 @@ export function usePolled<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   { periodMs, isWanted = true }: { readonly periodMs: number; readonly isWanted?: boolean },
 ): Polled<Answer> {
-  const [polled, setPolled] = useState<Polled<Answer>>({
-    answer: null,
-    error: null,
-    latencyMs: null,
-  })
+  const nothing: Polled<Answer> = { answer: null, error: null, latencyMs: null }
+  const [polled, setPolled] = useState(nothing)
   useEffect(() => {
     if (!isWanted) return undefined
     const ending = new AbortController()
     const poll = () => {
       const beganMs = monotonicMs()
-      fetchAnswer(ending.signal).then(
+      settle(
+        fetchAnswer(ending.signal),
+        ending.signal,
         (answer) => setPolled({ answer, error: null, latencyMs: monotonicMs() - beganMs }),
-        (error: unknown) => ending.signal.aborted || setPolled((before) => ({ ...before, error })),
+        (error) => setPolled((before) => ({ ...before, error })),
       )
     }
     poll()
@@ -76,11 +114,77 @@ export function usePolled<Answer>(
   return polled
 }
 
-// A list loaded by REST and updated by the stream. It loads once the stream is live, so that no change is
-// missed, and again after a gap.
+interface Progress<Page> {
+  readonly pages: readonly Page[]
+  /** What loads now: all from the first page, or the next page. */
+  readonly loading: 'first' | 'next' | null
+  readonly error: unknown
+}
+
+interface Paged<Page> extends Progress<Page>, Result {
+  readonly hasMore: boolean
+  /** Loads the next page, or retries the failed one. */
+  readonly more: () => void
+}
+
+/**
+ * The pages of a list so far: loads the first on mount, and further ones on demand. When `inputs` change it
+ * loads the first page again; with `isKeeping`, the old pages stay visible until then.
+ * `kind` and `error` are those of the first page; `again` reloads from it while the old pages stay visible.
+ */
+export function usePages<Page extends { readonly cursor: string | null }>(
+  fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Page>,
+  inputs: readonly unknown[],
+  isKeeping = false,
+): Paged<Page> {
+  const beginning: Progress<Page> = { pages: [], loading: 'first', error: null }
+  const [progress, setProgress] = useState(beginning)
+  const ending = useRef(new AbortController())
+  const load = (before: readonly Page[], shown = before) => {
+    ending.current.abort()
+    ending.current = new AbortController()
+    const { signal } = ending.current
+    setProgress({
+      pages: shown,
+      loading: before === shown && shown.length > 0 ? 'next' : 'first',
+      error: null,
+    })
+    settle(
+      fetchPage(before.at(-1)?.cursor ?? null, signal),
+      signal,
+      (page) => setProgress({ pages: [...before, page], loading: null, error: null }),
+      (error) => setProgress({ pages: shown, loading: null, error }),
+    )
+  }
+  useEffect(() => {
+    load([], isKeeping ? progress.pages : [])
+    return () => ending.current.abort()
+  }, inputs)
+  const { pages, loading, error } = progress
+  return {
+    ...progress,
+    kind: pages.length > 0 ? 'answered' : error === null ? 'waiting' : 'failed',
+    hasMore: (pages.at(-1)?.cursor ?? null) !== null,
+    more: () => void (loading === null && load(pages)),
+    again: () => void (loading === null && load([], pages)),
+  }
+}
+
+/** Button for the next page, or the error of the last one; nothing before the first and after the last page. */
+export function More({ paged }: { readonly paged: Paged<unknown> }) {
+  const { kind, loading, error, hasMore, more } = paged
+  if (kind !== 'answered') return null
+  if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
+  if (!hasMore) return null
+  return html`<p><button type="button" class="more" aria-disabled=${loading !== null} onClick=${more}>
+    ${loading === null ? 'Show more' : 'Loading…'}
+  </button></p>`
+}
 
 interface LiveSource<Rows> {
   readonly channel: Channel
+  /** Omitted: all markets. */
+  readonly marketIds?: readonly string[]
   readonly none: Rows
   readonly load: (signal: AbortSignal) => Promise<Rows>
   /** Applies a message. Returns the same object if nothing changes. */
@@ -89,143 +193,77 @@ interface LiveSource<Rows> {
   readonly join: (current: Rows, answer: Rows, requestedMs: number) => Rows
 }
 
-interface LiveList<Rows> {
-  readonly kind: 'waiting' | 'answered' | 'failed'
-  readonly error: unknown
-  readonly rows: Rows
-}
-
 /** Loads without the stream if it is not live after this time. */
 const PATIENCE_MS = 1_500
 
-/** The current list. It resets when `inputs` change. `again` also resets it and reloads. */
-export function useLiveList<Rows>(
-  source: LiveSource<Rows>,
-  inputs: readonly unknown[],
-): LiveList<Rows> & { readonly again: () => void } {
-  const beginning: LiveList<Rows> = { kind: 'waiting', error: null, rows: source.none }
+/**
+ * A list loaded by REST and updated by the stream. It loads once the stream is live, so that no change is
+ * missed, and again after a gap. It resets when `inputs` change.
+ */
+export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly unknown[]) {
+  const beginning: Omit<Result, 'again'> & { readonly rows: Rows } = {
+    kind: 'waiting',
+    error: null,
+    rows: source.none,
+  }
   const list = useRef(beginning)
+  const again = useRef<() => void>(() => undefined)
   // A reload uses the source of the latest render.
   const latest = useRef(source)
   latest.current = source
-  const [round, setRound] = useState(0)
-  useRedraw(
-    (redraw) => {
-      const put = (change: Partial<LiveList<Rows>>) => {
-        list.current = { ...list.current, ...change }
-        redraw()
-      }
-      put(beginning)
-      const load = (signal: AbortSignal) => latest.current.load(signal)
-      return followList({ ...source, load }, { current: () => list.current.rows, put })
-    },
-    [...inputs, round],
-  )
-  return { ...list.current, again: () => setRound(round + 1) }
-}
-
-function followList<Rows>(
-  { channel, load, applyMessage, join }: LiveSource<Rows>,
-  {
-    current,
-    put,
-  }: { readonly current: () => Rows; readonly put: (change: Partial<LiveList<Rows>>) => void },
-): () => void {
-  const ending = new AbortController()
-  const reload = () => {
-    cancelWait()
-    const requestedMs = monotonicMs()
-    load(ending.signal).then(
-      (answer) => {
-        if (ending.signal.aborted) return
-        put({ kind: 'answered', error: null, rows: join(current(), answer, requestedMs) })
-      },
-      (error: unknown) => ending.signal.aborted || put({ kind: 'failed', error }),
-    )
-  }
-  const cancelWait = after(PATIENCE_MS, reload)
-  const stop = follow(
-    { channel, all: true },
-    {
+  useRedraw((redraw) => {
+    const ending = new AbortController()
+    let cancelWait: StopTimer = () => undefined
+    const put = (change: Partial<typeof beginning>) => {
+      list.current = { ...list.current, ...change }
+      redraw()
+    }
+    const reload = () => {
+      cancelWait()
+      const requestedMs = monotonicMs()
+      const { load, join } = latest.current
+      settle(
+        load(ending.signal),
+        ending.signal,
+        (answer) =>
+          put({
+            kind: 'answered',
+            error: null,
+            rows: join(list.current.rows, answer, requestedMs),
+          }),
+        (error) => put({ kind: 'failed', error }),
+      )
+    }
+    put(beginning)
+    again.current = reload
+    cancelWait = after(PATIENCE_MS, reload)
+    const { channel, marketIds, applyMessage } = source
+    const stop = follow(marketIds === undefined ? { channel, all: true } : { channel, marketIds }, {
       onMessage: (message) => {
-        const rows = applyMessage(current(), message)
-        if (rows !== current()) put({ rows })
+        const rows = applyMessage(list.current.rows, message)
+        if (rows !== list.current.rows) put({ rows })
       },
       // The server may still have what the stream lost.
       onGap: reload,
       onReady: reload,
-    },
-  )
-  return () => {
-    ending.abort()
-    cancelWait()
-    stop()
-  }
-}
-
-// A paged list: loads the first page on mount or when `inputs` change, and further pages on demand.
-
-interface Page {
-  readonly cursor: string | null
-}
-
-interface Progress<Answer> {
-  readonly pages: readonly Answer[]
-  readonly isLoading: boolean
-  readonly error: unknown
-}
-
-interface Paged<Answer> extends Progress<Answer> {
-  readonly hasMore: boolean
-  /** Loads the next page, or retries the failed one. */
-  readonly more: () => void
-  /** Reloads from the first page. The old pages stay visible until then. */
-  readonly again: () => void
-}
-
-const BEGINNING = { pages: [], isLoading: true, error: null } as const
-
-/** The pages so far; cleared when `inputs` change. */
-export function usePages<Answer extends Page>(
-  fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Answer>,
-  inputs: readonly unknown[],
-): Paged<Answer> {
-  const [progress, setProgress] = useState<Progress<Answer>>(BEGINNING)
-  const ending = useRef<AbortController | null>(null)
-  const loadAfter = (pages: readonly Answer[], shown = pages) => {
-    const own = new AbortController()
-    ending.current?.abort()
-    ending.current = own
-    setProgress({ pages: shown, isLoading: true, error: null })
-    fetchPage(pages.at(-1)?.cursor ?? null, own.signal).then(
-      (answer) => {
-        if (own.signal.aborted) return
-        setProgress({ pages: [...pages, answer], isLoading: false, error: null })
-      },
-      (error: unknown) => {
-        if (!own.signal.aborted) setProgress({ pages: shown, isLoading: false, error })
-      },
-    )
-  }
-  useEffect(() => {
-    loadAfter([])
-    return () => ending.current?.abort()
+    })
+    return () => {
+      ending.abort()
+      cancelWait()
+      stop()
+    }
   }, inputs)
-  const cursor = progress.pages.at(-1)?.cursor ?? null
-  return {
-    ...progress,
-    hasMore: cursor !== null,
-    more: () => progress.isLoading || loadAfter(progress.pages),
-    again: () => progress.isLoading || loadAfter([], progress.pages),
-  }
+  return { ...list.current, again: () => again.current() }
 }
 
-/** Button for the next page, or the error of the last one; nothing after the last page. */
-export function More({ paged }: { readonly paged: Omit<Paged<unknown>, 'pages'> }) {
-  const { isLoading, error, hasMore, more } = paged
-  if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
-  if (!hasMore) return null
-  return html`<p><button type="button" class="more" aria-disabled=${isLoading} onClick=${more}>
-    ${isLoading ? 'Loading…' : 'Show more'}
-  </button></p>`
+/** Merges two lists without duplicates, newest first, up to `max` rows. Rows of `one` take precedence. */
+export function mergedByTime<Row extends { readonly id: string; readonly timestamp_ms: number }>(
+  one: readonly Row[],
+  other: readonly Row[],
+  max: number,
+): readonly Row[] {
+  const ids = new Set(one.map(({ id }) => id))
+  return [...one, ...other.filter(({ id }) => !ids.has(id))]
+    .sort((first, second) => second.timestamp_ms - first.timestamp_ms)
+    .slice(0, max)
 }

@@ -6,25 +6,10 @@ import { after, every, isTabHidden } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
-import type { RequestState } from './requests.ts'
 
 /** Announced by screen readers. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
-
-/** Loading or failure state of a request. */
-export function Unanswered({
-  result,
-  what,
-}: {
-  readonly result: RequestState
-  readonly what: string
-}) {
-  if (result.kind === 'waiting') return html`<${Waiting} what=${what} />`
-  return result.kind === 'answered'
-    ? null
-    : html`<${Failure} error=${result.error} retry=${result.again} />`
-}
 
 /** Poll period of an empty list. */
 const EMPTY_MS = 5_000
@@ -48,7 +33,7 @@ export function Empty({
 }
 
 /**
- * A failed request, with a retry button if `retry` is given.
+ * A failed request, with a retry button if `retry` is given; nothing if `error` is null.
  * Retries automatically when the server is reachable again, or after the server's `Retry-After`.
  */
 export function Failure({
@@ -58,13 +43,14 @@ export function Failure({
   readonly error: unknown
   readonly retry?: () => void
 }) {
-  const { title, detail } = describeError(error)
   useEffect(() => {
     if (retry === undefined || !(error instanceof ApiError)) return undefined
     if (error.status === 0) return onceLive(retry)
     const { retryAfterSeconds: wait } = error
     return wait === null ? undefined : after(wait * 1_000, retry)
   }, [error])
+  if (error === null) return null
+  const { title, detail } = describeError(error)
   return html`<div class="state failure" role="alert">
     <strong>${title}</strong> <span>${detail}</span>
     ${retry === undefined ? null : html`<button type="button" onClick=${retry}>Try again</button>`}

@@ -42,6 +42,6 @@ export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
 
 /** Configured names of venue a and venue b; empty until known. */
 export function useVenues(): readonly string[] {
-  const result = useRequest(fetchVenues, [])
-  return result.kind === 'answered' ? [result.answer.a, result.answer.b] : []
+  const { answer } = useRequest(fetchVenues, [])
+  return answer === null ? [] : [answer.a, answer.b]
 }

@@ -1,9 +1,9 @@
 // A wallet's profit figures and the curve of realized profit to date, also as a table for screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { request, requestWithFacts } from '../api.ts'
-import type { Curve, CurvePoint } from '../charts/canvases.ts'
-import { countText, percentText, sizeText, usdText } from '../format.ts'
+import { request } from '../api.ts'
+import type { CurvePoint } from '../charts/canvases.ts'
+import { countText, percentText, signedUsdText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import type {
   WalletPnl,
@@ -13,12 +13,11 @@ import type {
   WalletTradePage,
 } from '../records.ts'
 import { hrefOf } from '../route.ts'
-import { Figures, Price, Time, TradedText, tradedOf } from './figures.ts'
+import { Figures, Price, Profit, Time, TradedText, tradedOf } from './figures.ts'
 import { ChoiceField } from './filters.ts'
-import { More, usePages, useRequest } from './requests.ts'
-import { Empty, Failure, Unanswered, Waiting } from './states.ts'
-import { type Order, sortHeads } from './tables.ts'
-import { signedUsdText, wayOf } from './wallet-texts.ts'
+import { More, Unanswered, usePages, useRequest } from './requests.ts'
+import { Empty, Failure } from './states.ts'
+import { type Column, headings, type Order, table } from './tables.ts'
 
 const STEPS = [
   ['all', 'All'],
@@ -35,7 +34,7 @@ export function WalletPnlCard({ address }: { readonly address: string }) {
   const [step, setStep] = useState<Step>('all')
   const result = useRequest(
     (signal) =>
-      requestWithFacts<WalletPnl>(`/v1/wallets/${address}/pnl`, {
+      request<WalletPnl>(`/v1/wallets/${address}/pnl`, {
         query: { granularity: step },
         signal,
       }),
@@ -53,12 +52,12 @@ export function WalletPnlCard({ address }: { readonly address: string }) {
       </div>
     </div>
     <${Unanswered} result=${result} what="profits" />
-    ${result.kind === 'answered' ? pnlBody(result.answer.answer, step) : null}
+    ${result.answer === null ? null : pnlBody(result.answer, step)}
   </section>`
 }
 
 function pnlBody(pnl: WalletPnl, step: Step) {
-  const profit = (usd: number) => html`<span class=${wayOf(usd)}>${signedUsdText(usd)}</span>`
+  const profit = (usd: number) => html`<${Profit} usd=${usd} />`
   const points = curvePoints(pnl)
   return html`
     <${Figures} of=${[
@@ -94,38 +93,35 @@ function PnlCurve({
   const host = useRef<HTMLDivElement>(null)
   const [failure, setFailure] = useState<unknown>(null)
   useEffect(() => {
-    let curve: Curve | null = null
+    let close: (() => void) | null = null
     let isUnmounted = false
-    // The chart library loads only when a curve is pnlBody.
+    // The chart library loads only when a curve is shown.
     import('../charts/canvases.ts').then(({ openCurve }) => {
       if (isUnmounted || host.current === null) return
-      curve = openCurve(host.current)
-      curve.show(points, isByDay)
+      close = openCurve(host.current, points, isByDay)
     }, setFailure)
     return () => {
       isUnmounted = true
-      curve?.close()
+      close?.()
     }
   }, [points.map(({ time, usd }) => `${time} ${usd}`).join(), isByDay])
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
   const label = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
   return html`
-    ${failure === null ? null : html`<${Failure} error=${failure} />`}
+    <${Failure} error=${failure} />
     <h3>Realized profit to date, before fees</h3>
     <div class="canvas" ref=${host} role="img" aria-label=${label} data-points=${points.length}></div>
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>
-      <div class="scroll-x"><table class="list">
-        <thead><tr><th scope="col">Time</th><th scope="col" class="num">Realized to date</th></tr></thead>
-        <tbody>${points
-          .slice(-TABLE_ROWS)
-          .reverse()
-          .map(
-            ({ time, usd }) => html`<tr key=${time}><td><${Time} atMs=${time * 1_000} /></td>
-          <td class=${`num ${wayOf(usd)}`}>${signedUsdText(usd)}</td></tr>`,
-          )}</tbody>
-      </table></div>
+      ${table({
+        rows: points.slice(-TABLE_ROWS).reverse(),
+        keyOf: ({ time }) => time,
+        columns: [
+          ['Time', '', ({ time }) => html`<${Time} seconds=${time} />`],
+          ['Realized to date', 'num', ({ usd }) => html`<${Profit} usd=${usd} />`],
+        ],
+      })}
     </details>`
 }
 
@@ -138,20 +134,34 @@ export function curvePoints({
   return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
 }
 
-/** Sort key of the API (null: not sortable), heading and classes. */
-const COLUMNS = [
-  ['question', 'Market', ''],
-  [null, 'Outcome', ''],
-  ['balance', 'Contracts', 'num'],
-  [null, 'Entry', 'num'],
-  [null, 'Now', 'num'],
-  ['initial_value', 'Cost', 'num spare'],
-  ['current_value', 'Value', 'num'],
-  ['realized_pnl', 'Realized', 'num'],
-  ['unrealized_pnl', 'Unrealized', 'num spare'],
-  ['total_pnl', 'Total', 'num'],
-] as const
-type Column = Exclude<(typeof COLUMNS)[number][0], null>
+/** Headings with the sort keys of the API. */
+const COLUMNS: readonly Column<WalletPosition>[] = [
+  [
+    'Market',
+    'question',
+    (row) => html`<a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
+      ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
+      ${row.redeemable ? html` <span class="tag">redeemable</span>` : null}
+      ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}`,
+    { sort: 'question' },
+  ],
+  ['Outcome', '', ({ outcome }) => outcome ?? '–'],
+  ['Contracts', 'num', ({ balance }) => sizeText(balance), { sort: 'balance' }],
+  ['Entry', 'num', ({ avg_entry_price: price }) => html`<${Price} price=${price} />`],
+  ['Now', 'num', ({ current_price: price }) => html`<${Price} price=${price} />`],
+  ['Cost', 'num spare', ({ initial_value: usd }) => usdText(usd), { sort: 'initial_value' }],
+  ['Value', 'num', ({ current_value: usd }) => usdText(usd), { sort: 'current_value' }],
+  profitColumn('Realized', 'num', 'realized_pnl'),
+  profitColumn('Unrealized', 'num spare', 'unrealized_pnl'),
+  profitColumn('Total', 'num', 'total_pnl'),
+]
+function profitColumn(
+  name: string,
+  kind: string,
+  sort: 'realized_pnl' | 'unrealized_pnl' | 'total_pnl',
+): Column<WalletPosition> {
+  return [name, kind, (row) => html`<${Profit} usd=${row[sort]} />`, { sort }]
+}
 
 const STATUSES = [
   ['open', 'Open'],
@@ -162,21 +172,14 @@ const PAGE_ROWS = 50
 
 export function WalletPositions({ address }: { readonly address: string }) {
   const [status, setStatus] = useState('open')
-  const [order, setOrder] = useState<Order<Column>>({ column: 'current_value', isDown: true })
+  const [order, setOrder] = useState<Order<string>>({ column: 'current_value', isDown: true })
   const paged = usePages(
-    (cursor, signal) =>
-      request<WalletPositionPage>(`/v1/wallets/${address}/positions`, {
-        query: {
-          status,
-          // Includes tiny balances, since the summary counts them.
-          min_balance: 0,
-          sort_by: order.column,
-          order: order.isDown ? 'desc' : 'asc',
-          limit: PAGE_ROWS,
-          cursor,
-        },
-        signal,
-      }),
+    (cursor, signal) => {
+      const sorting = { sort_by: order.column, order: order.isDown ? 'desc' : 'asc' }
+      // Includes tiny balances, since the summary counts them.
+      const query = { status, min_balance: 0, ...sorting, limit: PAGE_ROWS, cursor }
+      return request<WalletPositionPage>(`/v1/wallets/${address}/positions`, { query, signal })
+    },
     [address, status, order],
   )
   const rows = paged.pages.flatMap(({ positions }) => positions)
@@ -192,91 +195,68 @@ export function WalletPositions({ address }: { readonly address: string }) {
         : html`<p class="muted">${countText(summary.open_positions)} open, worth ${usdText(summary.total_value)},
             bought for ${usdText(summary.total_initial_value)}.</p>`
     }
-    ${summary === undefined && paged.isLoading ? html`<${Waiting} what="positions" />` : null}
-    ${summary === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
+    <${Unanswered} result=${paged} what="positions" />
     ${
       summary !== undefined && rows.length === 0
         ? html`<${Empty} again=${paged.again}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
         : null
     }
-    ${rows.length === 0 ? null : positionTable(rows, order, setOrder)}
-    ${summary === undefined ? null : html`<${More} paged=${paged} />`}
+    ${
+      rows.length === 0
+        ? null
+        : table({
+            ...{ kind: 'stacked', rows, columns: COLUMNS },
+            caption: 'Positions, to be sorted by the buttons of the columns',
+            head: headings(COLUMNS, order, setOrder),
+            keyOf: ({ token_id: id }) => id,
+            marks: ({ token_id: id }) => ({ 'data-token': id }),
+          })
+    }
+    <${More} paged=${paged} />
   </section>`
 }
-
-function positionTable(
-  rows: readonly WalletPosition[],
-  order: Order<Column>,
-  choose: (order: Order<Column>) => void,
-) {
-  return html`<div class="scroll-x"><positionTable class="list stacked">
-    <caption class="visually-hidden">Positions, to be sorted by the buttons of the columns</caption>
-    ${sortHeads(COLUMNS, order, choose)}
-    <tbody>${rows.map((row) => html`<${PositionRow} key=${row.token_id} row=${row} />`)}</tbody>
-  </positionTable></div>`
-}
-
-function PositionRow({ row }: { readonly row: WalletPosition }) {
-  const profit = (name: string, usd: number, kind = 'num') =>
-    html`<td class=${`${kind} ${wayOf(usd)}`} data-label=${name}>${signedUsdText(usd)}</td>`
-  return html`<tr data-token=${row.token_id}>
-    <td class="question"><a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
-      ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
-      ${row.redeemable ? html` <span class="tag">redeemable</span>` : null}
-      ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}</td>
-    <td data-label="Outcome">${row.outcome ?? '–'}</td>
-    <td data-label="Contracts" class="num">${sizeText(row.balance)}</td>
-    <td data-label="Entry" class="num"><${Price} price=${row.avg_entry_price} /></td>
-    <td data-label="Now" class="num"><${Price} price=${row.current_price} /></td>
-    <td data-label="Cost" class="num spare">${usdText(row.initial_value)}</td>
-    <td data-label="Value" class="num">${usdText(row.current_value)}</td>
-    ${profit('Realized', row.realized_pnl)}${profit('Unrealized', row.unrealized_pnl, 'num spare')}${profit('Total', row.total_pnl)}
-  </tr>`
-}
-
-const TRADE_PAGE_ROWS = 50
 
 export function WalletTrades({ address }: { readonly address: string }) {
   const paged = usePages(
     (cursor, signal) =>
       request<WalletTradePage>(`/v1/wallets/${address}/trades`, {
-        query: { limit: TRADE_PAGE_ROWS, cursor },
+        query: { limit: PAGE_ROWS, cursor },
         signal,
       }),
     [address],
   )
   const rows = paged.pages.flatMap(({ trades }) => trades)
-  const isFirst = paged.pages.length === 0
   return html`<section class="card stack wallet-trades" aria-labelledby="wallet-trades">
     <h2 id="wallet-trades">Trades</h2>
-    ${isFirst && paged.isLoading ? html`<${Waiting} what="trades" />` : null}
-    ${isFirst && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
-    ${!isFirst && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
+    <${Unanswered} result=${paged} what="trades" />
+    ${paged.kind === 'answered' && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
     ${rows.length === 0 ? null : tradeTable(rows)}
-    ${isFirst ? null : html`<${More} paged=${paged} />`}
+    <${More} paged=${paged} />
   </section>`
 }
 
-function tradeTable(rows: readonly WalletTrade[]) {
-  return html`<div class="scroll-x"><tradeTable class="list stacked">
-    <caption class="visually-hidden">Trades, newest first</caption>
-    <thead><tr>
-      <th scope="col">Time</th><th scope="col">Market</th><th scope="col">Trade</th>
-      <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th>
-      <th scope="col" class="num">Value</th><th scope="col">As</th>
-    </tr></thead>
-    <tbody>${rows.map((row) => {
-      const { outcome, question, size, size_usd: usd } = row
-      const done = tradedOf({ ...row, usd }, null)
-      return html`<tr key=${row.id} data-trade=${row.id}>
-        <td class="when" data-label="Time"><${Time} atMs=${row.timestamp_ms} /></td>
-        <td class="question"><a href=${hrefOf('market', row.market_id)}>${question ?? row.market_id}</a></td>
-        <td class="what" data-label="Trade"><${TradedText} of=${done} />${outcome === null ? '–' : ''}</td>
-        <td class="num" data-label="Price"><${Price} price=${done.price} /></td>
-        <td class="num" data-label="Contracts">${sizeText(size)}</td>
-        <td class="num" data-label="Value">${usdText(usd)}</td>
-        <td data-label="As">${row.role ?? '–'}</td>
-      </tr>`
-    })}</tbody>
-  </tradeTable></div>`
-}
+const tradeTable = (rows: readonly WalletTrade[]) =>
+  table({
+    ...{ kind: 'stacked', caption: 'Trades, newest first', rows },
+    keyOf: ({ id }) => id,
+    marks: ({ id }) => ({ 'data-trade': id }),
+    columns: [
+      ['Time', 'when', ({ timestamp_ms: ms }) => html`<${Time} atMs=${ms} />`],
+      [
+        'Market',
+        'question',
+        ({ market_id: id, question }) =>
+          html`<a href=${hrefOf('market', id)}>${question ?? id}</a>`,
+      ],
+      [
+        'Trade',
+        'what',
+        (row) =>
+          html`<${TradedText} of=${tradedOf(row, null)} />${row.outcome === null ? '–' : ''}`,
+      ],
+      ['Price', 'num', (row) => html`<${Price} price=${tradedOf(row, null).price} />`],
+      ['Contracts', 'num', ({ size }) => sizeText(size)],
+      ['Value', 'num', ({ size_usd: usd }) => usdText(usd)],
+      ['As', '', ({ role }) => role ?? '–'],
+    ],
+  })

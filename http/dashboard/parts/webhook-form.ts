@@ -1,7 +1,7 @@
-// Webhook form data: conversion to and from the API, applicable filters, and validation before the request.
-// Pure functions.
+// Form to create or edit a webhook: its fields and filters, validation before the request, and conversion to and
+// from the API. Shows only filters that apply to the selected event types.
 
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { html } from '../html.ts'
 import type { CreatedWebhook, Health, Webhook } from '../records.ts'
@@ -9,15 +9,16 @@ import {
   described,
   Field,
   FormProblem,
-  focusProblem,
+  NO_PROBLEMS,
+  type Problems,
   refusalOf,
   typed,
-  useAction,
+  useForm,
 } from './forms.ts'
 import { useRequest } from './requests.ts'
 import { fullVenueText } from './venues.ts'
 
-export type EventType = Webhook['event_types'][number]
+type EventType = Webhook['event_types'][number]
 
 /** Selectable event types. `webhook.test` is not selectable, since every webhook can receive a test. */
 export const EVENTS: readonly {
@@ -29,118 +30,86 @@ export const EVENTS: readonly {
   { type: 'price.changed', label: 'Price moves: 5¢ or more by default' },
   { type: 'market.resolved', label: 'A market settles' },
   { type: 'match.created', label: 'The same question is found on the other venue' },
-  {
-    type: 'arbitrage.opened',
-    label: 'An opportunity opens: profit after depth and fees',
-  },
+  { type: 'arbitrage.opened', label: 'An opportunity opens: profit after depth and fees' },
   { type: 'arbitrage.closed', label: 'An opportunity ends' },
 ]
+const TRADES: readonly EventType[] = ['trade.created', 'whale.alert']
+const PRICES: readonly EventType[] = ['price.changed']
+const GAPS: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
 
-/** Texts of the form. Lists have one entry per line. */
-export interface Draft {
+interface Filter {
+  readonly name: keyof Webhook['filters']
+  readonly label: string
+  /** A list has one entry per line; ids and addresses can also be separated by commas or spaces. */
+  readonly kind: 'venue' | 'side' | 'number' | 'whole' | 'ids' | 'addresses' | 'lines'
+  /** An example of a number, or what a line of a list is. */
+  readonly hint?: string
+  /** Event types that have the filtered field; omitted: all. */
+  readonly types?: readonly EventType[]
+}
+
+const FILTERS: readonly Filter[] = [
+  { name: 'platform', label: 'Venue', kind: 'venue' },
+  { name: 'min_usd', label: 'Minimum value (USD)', kind: 'number', hint: '5000', types: TRADES },
+  { name: 'side', label: 'Taker’s side of the first outcome', kind: 'side', types: TRADES },
+  { name: 'taker_side', label: 'Taker’s side of the outcome traded', kind: 'side', types: TRADES },
+  { name: 'min_change', label: 'Minimum price move', kind: 'number', hint: '0.05', types: PRICES },
+  {
+    ...{ name: 'min_profit_usd', label: 'Profit in Minimum value (USD)', kind: 'number' },
+    ...{ hint: '5', types: GAPS },
+  },
+  {
+    ...{ name: 'min_edge', label: 'Minimum profit per contract', kind: 'number' },
+    ...{ hint: '0.01', types: GAPS },
+  },
+  { name: 'min_age_ms', label: 'Minimum age (ms)', kind: 'whole', hint: '2000', types: GAPS },
+  { name: 'market_ids', label: 'Markets', kind: 'ids', hint: 'Ids, one a line.' },
+  {
+    ...{ name: 'wallets', label: 'Wallets', kind: 'addresses' },
+    ...{ hint: 'Addresses, one a line.', types: TRADES },
+  },
+  {
+    ...{ name: 'taker_wallets', label: 'Takers', kind: 'addresses' },
+    ...{ hint: 'Addresses of takers alone, one a line.', types: TRADES },
+  },
+  { name: 'event_slugs', label: 'Venue events', kind: 'lines', hint: 'Slugs, one a line.' },
+  { name: 'categories', label: 'Categories', kind: 'lines', hint: 'One a line.' },
+]
+
+/** Texts of the form. */
+export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>> {
   readonly url: string
   readonly description: string
   readonly types: readonly EventType[]
-  readonly market_ids: string
-  readonly platform: string
-  readonly wallets: string
-  readonly taker_wallets: string
-  readonly min_usd: string
-  readonly min_change: string
-  readonly min_profit_usd: string
-  readonly min_edge: string
-  readonly min_age_ms: string
-  readonly side: string
-  readonly taker_side: string
-  readonly event_slugs: string
-  readonly categories: string
-}
-export type FilterName = Exclude<keyof Draft, 'url' | 'description' | 'types'>
-
-export const EMPTY_DRAFT: Draft = {
-  ...{ url: '', description: '', types: [] },
-  ...{
-    market_ids: '',
-    platform: '',
-    wallets: '',
-    taker_wallets: '',
-    min_usd: '',
-    min_change: '',
-    side: '',
-    taker_side: '',
-  },
-  ...{ min_profit_usd: '', min_edge: '', min_age_ms: '' },
-  ...{ event_slugs: '', categories: '' },
 }
 
+export const EMPTY_DRAFT: Draft = { url: '', description: '', types: [] }
 /** Default of a new webhook. */
 export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
-const OPPORTUNITIES: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
-
-/** Event types that have the filtered field. Filters not listed apply to all event types. */
-const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = {
-  wallets: ['trade.created', 'whale.alert'],
-  taker_wallets: ['trade.created', 'whale.alert'],
-  min_usd: ['trade.created', 'whale.alert'],
-  side: ['trade.created', 'whale.alert'],
-  taker_side: ['trade.created', 'whale.alert'],
-  min_change: ['price.changed'],
-  min_profit_usd: OPPORTUNITIES,
-  min_edge: OPPORTUNITIES,
-  min_age_ms: OPPORTUNITIES,
+/** Form data of an existing webhook. */
+export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
+  const texts = FILTERS.map(({ name }) => {
+    const value = filters[name]
+    return [name, Array.isArray(value) ? value.join('\n') : String(value ?? '')] as const
+  })
+  return { url, description: description ?? '', types, ...Object.fromEntries(texts) }
 }
 
-/** Whether a filter applies to one of the selected event types. */
-export function isOffered(filter: FilterName, types: readonly EventType[]): boolean {
-  const fitting = FILTERS_OF[filter]
-  return fitting === undefined || types.some((type) => fitting.includes(type))
-}
-
-/**
- * Filters that reject events without the field. `min_change` is not listed, since it applies to one event
- * type only.
- */
-const FACTS = [
-  'wallets',
-  'taker_wallets',
-  'min_usd',
-  'side',
-  'taker_side',
-  'min_profit_usd',
-  'min_edge',
-  'min_age_ms',
-] as const
+/** Filters that apply to one of the selected event types. */
+export const offered = (types: readonly EventType[]): readonly Filter[] =>
+  FILTERS.filter(({ types: fitting }) => fitting?.some((type) => types.includes(type)) ?? true)
 
 /** Selected event types that the filters always reject, since they lack the filtered field. */
 export function neverSent(draft: Draft): readonly EventType[] {
-  const active = FACTS.filter((name) => {
-    return isOffered(name, draft.types) && draft[name].trim() !== ''
-  })
+  const isFilled = ({ name }: Filter) => (draft[name] ?? '').trim() !== ''
+  // A filter of a single event type does not reject others.
+  const active = offered(draft.types).filter(
+    (filter) => filter.types !== PRICES && isFilled(filter),
+  )
   // Tests pass every filter.
   const others = draft.types.filter((type) => type !== 'webhook.test')
-  return others.filter((type) => active.some((name) => FILTERS_OF[name]?.includes(type) === false))
-}
-
-/** Form data of an existing webhook. */
-export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
-  const lines = (list: readonly string[] | null) => (list ?? []).join('\n')
-  return {
-    ...{ url, description: description ?? '', types },
-    market_ids: lines(filters.market_ids),
-    platform: filters.platform ?? '',
-    wallets: lines(filters.wallets),
-    taker_wallets: lines(filters.taker_wallets),
-    min_usd: filters.min_usd?.toString() ?? '',
-    min_change: filters.min_change?.toString() ?? '',
-    min_profit_usd: filters.min_profit_usd?.toString() ?? '',
-    min_edge: filters.min_edge?.toString() ?? '',
-    min_age_ms: filters.min_age_ms?.toString() ?? '',
-    side: filters.side ?? '',
-    taker_side: filters.taker_side ?? '',
-    event_slugs: lines(filters.event_slugs),
-    categories: lines(filters.categories),
-  }
+  return others.filter((type) => active.some(({ types }) => types?.includes(type) === false))
 }
 
 /** Request body to create or update a webhook. An update replaces all filters. */
@@ -155,76 +124,57 @@ export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 
 export function bodyOf(
   draft: Draft,
   venues: readonly string[],
-): { readonly body: DraftBody } | { readonly problems: ReadonlyMap<string, string> } {
+): { readonly body: DraftBody } | { readonly problems: Problems } {
   const problems = new Map<string, string>()
-  if (draft.url.trim() === '') problems.set('url', 'Enter the address that events are posted to.')
+  const [url, description] = [draft.url.trim(), draft.description.trim()]
+  if (url === '') problems.set('url', 'Enter the address that events are posted to.')
   if (draft.types.length === 0) problems.set('event_types', 'Choose one event or more.')
   const filters: Record<string, string | number | readonly string[]> = {}
-  for (const name of FILTERS) {
-    const text = draft[name].trim()
-    if (text === '' || !isOffered(name, draft.types)) continue
-    filters[name] = filterOf(name, text)
-    const problem = problemOf(name, text, venues)
+  for (const { name, kind } of offered(draft.types)) {
+    const text = (draft[name] ?? '').trim()
+    if (text === '') continue
+    const problem = problemOf(kind, text, venues)
     if (problem !== null) problems.set(name, problem)
+    if (kind === 'number' || kind === 'whole') filters[name] = Number(text)
+    else filters[name] = kind === 'venue' || kind === 'side' ? text : entriesOf(kind, text)
   }
   if (problems.size > 0) return { problems }
-  const description = draft.description.trim()
-  return {
-    body: {
-      url: draft.url.trim(),
-      event_types: [...draft.types],
-      description: description === '' ? null : description,
-      filters,
-    },
-  }
+  const event_types = [...draft.types]
+  return { body: { url, event_types, description: description || null, filters } }
 }
 
-const FILTERS = [
-  ...(['market_ids', 'platform', 'wallets', 'taker_wallets', 'min_usd'] as const),
-  ...(['min_profit_usd', 'min_edge', 'min_age_ms'] as const),
-  ...(['min_change', 'side', 'taker_side', 'event_slugs', 'categories'] as const),
-]
-
-/** Entries of a list, one per line. Market ids and addresses can also be separated by commas or spaces. */
-export function entriesOf(name: FilterName, text: string): readonly string[] {
-  const parts = name === 'market_ids' || name.endsWith('wallets') ? /[\s,]+/ : /\n/
-  const entries = text.split(parts).map((entry) => entry.trim())
+/** Entries of a list. */
+export function entriesOf(kind: Filter['kind'], text: string): readonly string[] {
+  const entries = text.split(kind === 'lines' ? /\n/ : /[\s,]+/).map((entry) => entry.trim())
   return entries.filter((entry) => entry !== '')
 }
 
-function filterOf(name: FilterName, text: string): string | number | readonly string[] {
-  if (name === 'platform' || name === 'side' || name === 'taker_side') return text
-  return isNumber(name) ? Number(text) : entriesOf(name, text)
-}
-
-const isNumber = (name: FilterName): boolean => name.startsWith('min_')
-
-const numberHint = (name: FilterName): string =>
-  name === 'min_age_ms'
-    ? 'Enter whole milliseconds, such as 2000.'
-    : 'Enter a number, such as 0.05 or 10000.'
-
-function problemOf(name: FilterName, text: string, venues: readonly string[]): string | null {
-  if (isNumber(name)) {
-    const isWhole = name !== 'min_age_ms' || Number.isInteger(Number(text))
-    return Number.isFinite(Number(text)) && isWhole ? null : numberHint(name)
+function problemOf(kind: Filter['kind'], text: string, venues: readonly string[]): string | null {
+  const wrongOf = (isRight: (entry: string) => boolean) =>
+    entriesOf(kind, text).find((entry) => !isRight(entry))
+  switch (kind) {
+    case 'number':
+      if (Number.isFinite(Number(text))) return null
+      return 'Enter a number, such as 0.05 or 10000.'
+    case 'whole':
+      if (Number.isInteger(Number(text))) return null
+      return 'Enter whole milliseconds, such as 2000.'
+    case 'addresses': {
+      const wrong = wrongOf((entry) => /^0x[0-9a-f]{40}$/i.test(entry))
+      return wrong === undefined ? null : `${wrong} is no address: 0x and 40 hexadecimal digits.`
+    }
+    case 'ids': {
+      const prefixes = venues.map((venue) => `${venue}_`)
+      const isId = (entry: string) =>
+        prefixes.some((prefix) => entry.toLowerCase().startsWith(prefix.toLowerCase()))
+      const wrong = venues.length === 0 ? undefined : wrongOf(isId)
+      if (wrong === undefined) return null
+      return `${wrong} is no market’s id: they begin with ${prefixes.join(' or ')}.`
+    }
+    default:
+      return null
   }
-  if (name === 'wallets' || name === 'taker_wallets') {
-    const wrong = entriesOf(name, text).find((entry) => !/^0x[0-9a-f]{40}$/i.test(entry))
-    return wrong === undefined ? null : `${wrong} is no address: 0x and 40 hexadecimal digits.`
-  }
-  if (name !== 'market_ids' || venues.length === 0) return null
-  const wrong = entriesOf(name, text).find((entry) => !isMarketId(entry, venues))
-  const begins = venues.map((venue) => `${venue}_`).join(' or ')
-  return wrong === undefined ? null : `${wrong} is no market’s id: they begin with ${begins}.`
 }
-
-function isMarketId(text: string, venues: readonly string[]): boolean {
-  const id = text.toLowerCase()
-  return venues.some((venue) => id.startsWith(`${venue.toLowerCase()}_`))
-}
-
-// Form to create or edit a webhook. Shows only filters that apply to the selected event types.
 
 interface WebhookFormProps {
   readonly initial: Draft
@@ -236,49 +186,46 @@ interface WebhookFormProps {
   readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
-type Problems = ReadonlyMap<string, string>
-const NONE: Problems = new Map()
-const NAMES = [
-  ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'taker_wallets'],
-  'min_usd',
-  ...['min_change', 'min_profit_usd', 'min_edge', 'min_age_ms', 'side', 'taker_side'],
-  ...['event_slugs', 'categories'],
-]
+const NAMES = ['url', 'description', 'event_types', ...FILTERS.map(({ name }) => name)]
 
 export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps) {
-  const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
-  const [own, setOwn] = useState(NONE)
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set())
-  const action = useAction()
-  const health = useRequest((signal) => request<Health>('/health', { signal }), [])
-  const venues = health.kind === 'answered' ? Object.keys(health.answer.exchanges) : []
-  const refusal = action.error === null ? null : refusalOf(action.error, NAMES)
-  const problems = own.size > 0 ? leftOf(own, bodyOf(draft, venues)) : unchanged(refusal, changed)
-  useLayoutEffect(() => focusProblem(form.current), [own, action.error])
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const made = bodyOf(draft, venues)
-    setOwn('body' in made ? NONE : made.problems)
-    setChanged(new Set())
-    action.clearError()
-    const isTested = event.submitter?.hasAttribute('data-test') === true
-    if ('body' in made) action.run(() => send(made.body, isTested))
-  }
+  const { answer: health } = useRequest((signal) => request<Health>('/health', { signal }), [])
+  const venues = Object.keys(health?.exchanges ?? {})
+  const made = bodyOf(draft, venues)
+  const form = useForm(
+    (error) => refusalOf(error, NAMES),
+    (_, submitter) => {
+      setChanged(new Set())
+      if ('problems' in made) return made.problems
+      return () => send(made.body, submitter?.hasAttribute('data-test') === true)
+    },
+  )
+  const { attributes, isRunning, isMissing, refusal } = form
+  const now = 'problems' in made ? made.problems : NO_PROBLEMS
+  // Own messages of the last submit that still apply, or the server's for fields that have not changed since.
+  const problems = new Map(
+    isMissing
+      ? [...now].filter(([name]) => refusal.fields.has(name))
+      : [...refusal.fields].filter(
+          ([name]) => !changed.has(name === 'event_types' ? 'types' : name),
+        ),
+  )
   const set = (change: Partial<Draft>) => {
     setDraft((last) => ({ ...last, ...change }))
     setChanged((names) => new Set([...names, ...Object.keys(change)]))
   }
   const parts = { draft, problems, set }
   const neverSentTypes = neverSent(draft)
-  return html`<form class="webhook-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
+  return html`<form class="webhook-form stack" ...${attributes}>
     <${TextField} ...${parts} name="url" label="Endpoint URL" placeholder="https://example.com/hooks"
       hint="Your server: https, on a public address." type="url" />
-    <${TypesField} ...${parts} />
+    ${typesField(parts)}
     <${TextField} ...${parts} name="description" label="Description" hint="Optional, for your own reference." />
     <fieldset class="webhook-filters">
       <legend>Filters <span class="muted">(empty matches everything)</span></legend>
-      <${FilterFields} ...${parts} venues=${venues} />
+      <div class="webhook-grid">${offered(draft.types).map((filter) => filterField(filter, parts, venues))}</div>
     </fieldset>
     ${
       neverSentTypes.length === 0
@@ -286,30 +233,11 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
         : html`<p class="notice" role="status">With these filters ${neverSentTypes.join(' and ')} would never be sent, as${' '}
           ${neverSentTypes.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Create two webhooks instead.</p>`
     }
-    <${FormProblem} text=${own.size === 0 && changed.size === 0 ? (refusal?.form ?? null) : null} />
-    <p class="row"><button type="submit" class="primary" aria-disabled=${action.isRunning}>
-      ${action.isRunning ? 'Saving…' : verb}
-    </button>
-    ${testVerb === undefined ? null : html`<button type="submit" data-test aria-disabled=${action.isRunning}>${testVerb}</button>`}</p>
+    <${FormProblem} text=${changed.size === 0 ? refusal.form : null} />
+    <p class="row"><button type="submit" class="primary" aria-disabled=${isRunning}>${isRunning ? 'Saving…' : verb}</button>
+    ${testVerb === undefined ? null : html`<button type="submit" data-test aria-disabled=${isRunning}>${testVerb}</button>`}</p>
   </form>`
 }
-
-/** Validation messages of the last submit that still apply. */
-function leftOf(own: Problems, made: ReturnType<typeof bodyOf>): Problems {
-  const now = 'problems' in made ? made.problems : NONE
-  return new Map([...now].filter(([name]) => own.has(name)))
-}
-
-/** Server messages for fields that have not changed since. Only the server can validate a change. */
-const unchanged = (
-  refusal: { readonly fields: Problems } | null,
-  changed: ReadonlySet<string>,
-): Problems =>
-  new Map(
-    [...(refusal?.fields ?? NONE)].filter(
-      ([name]) => !changed.has(name === 'event_types' ? 'types' : name),
-    ),
-  )
 
 interface PartProps {
   readonly draft: Draft
@@ -318,15 +246,15 @@ interface PartProps {
 }
 
 interface TextFieldProps extends PartProps {
-  readonly name: 'url' | 'description' | FilterName
+  readonly name: 'url' | 'description' | Filter['name']
   readonly label: string
-  readonly hint?: string
-  readonly placeholder?: string
+  readonly hint?: string | null
+  readonly placeholder?: string | null
   readonly type?: string
   /** A list with one entry per line. */
   readonly isList?: boolean
   /** Allowed values, the first of which means any; omitted: free text. */
-  readonly choices?: readonly (readonly [value: string, words: string])[]
+  readonly choices?: readonly (readonly [value: string, text: string])[]
 }
 
 function TextField(props: TextFieldProps) {
@@ -334,7 +262,7 @@ function TextField(props: TextFieldProps) {
   const field = { id: `webhook-${name}`, hint, problem: problems.get(name) ?? null }
   const input = {
     ...described(field),
-    ...{ name, placeholder, value: draft[name], autocomplete: 'off', spellcheck: 'false' },
+    ...{ name, placeholder, value: draft[name] ?? '', autocomplete: 'off', spellcheck: 'false' },
     onInput: (event: Event) => set({ [name]: typed(event) }),
   }
   const { choices, isList = false } = props
@@ -342,7 +270,7 @@ function TextField(props: TextFieldProps) {
     ${
       choices !== undefined
         ? html`<select ...${input}>
-          ${choices.map(([value, label]) => html`<option key=${value} value=${value}>${label}</option>`)}
+          ${choices.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
         </select>`
         : isList
           ? html`<textarea rows="2" ...${input}></textarea>`
@@ -351,19 +279,17 @@ function TextField(props: TextFieldProps) {
   <//>`
 }
 
-function TypesField({ draft, problems, set }: PartProps) {
+function typesField({ draft: { types }, problems, set }: PartProps) {
   const problem = problems.get('event_types') ?? null
-  const toggle = (type: EventType) => {
-    const { types } = draft
+  const toggle = (type: EventType) =>
     set({ types: types.includes(type) ? types.filter((one) => one !== type) : [...types, type] })
-  }
   return html`<fieldset class="webhook-events field">
     <legend>Events</legend>
     ${EVENTS.map(
       ({ type, label }, index) => html`<label class="webhook-choice" key=${type}>
         <input
           ...${index === 0 ? described({ id: 'webhook-event_types', problem }) : {}}
-          type="checkbox" value=${type} checked=${draft.types.includes(type)} onChange=${() => toggle(type)}
+          type="checkbox" value=${type} checked=${types.includes(type)} onChange=${() => toggle(type)}
         />
         <span><code>${type}</code> <span class="muted">${label}</span></span>
       </label>`,
@@ -372,49 +298,22 @@ function TypesField({ draft, problems, set }: PartProps) {
   </fieldset>`
 }
 
-const SIDES = [
-  ['', 'Any'],
-  ['buy', 'Buy'],
-  ['sell', 'Sell'],
-] as const
+const SIDES = [['', 'Any'] as const, ['buy', 'Buy'] as const, ['sell', 'Sell'] as const]
 
-function FilterFields({ venues, ...parts }: PartProps & { readonly venues: readonly string[] }) {
-  const { platform, types } = parts.draft
-  const options = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
-  const platforms = [
-    ['', 'All'] as const,
-    ...options.map((name) => [name, fullVenueText(name)] as const),
-  ]
-  const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
-    { name: 'platform', label: 'Venue', choices: platforms },
-    { name: 'min_usd', label: 'Minimum value (USD)', placeholder: '5000' },
-    { name: 'side', label: 'Taker’s side of the first outcome', choices: SIDES },
-    { name: 'taker_side', label: 'Taker’s side of the outcome traded', choices: SIDES },
-    { name: 'min_change', label: 'Minimum price move', placeholder: '0.05' },
-    { name: 'min_profit_usd', label: 'Profit in Minimum value (USD)', placeholder: '5' },
-    { name: 'min_edge', label: 'Minimum profit per contract', placeholder: '0.01' },
-    { name: 'min_age_ms', label: 'Minimum age (ms)', placeholder: '2000' },
-    { name: 'market_ids', label: 'Markets', hint: 'Ids, one a line.', isList: true },
-    { name: 'wallets', label: 'Wallets', hint: 'Addresses, one a line.', isList: true },
-    {
-      name: 'taker_wallets',
-      label: 'Takers',
-      hint: 'Addresses of takers alone, one a line.',
-      isList: true,
-    },
-    {
-      name: 'event_slugs',
-      label: 'Venue events',
-      hint: 'Slugs, one a line.',
-      isList: true,
-    },
-    { name: 'categories', label: 'Categories', hint: 'One a line.', isList: true },
-  ]
-  return html`<div class="webhook-grid">
-    ${fields.map((field) => {
-      if (field.name === 'url' || field.name === 'description') return null
-      if (!isOffered(field.name, types)) return null
-      return html`<${TextField} key=${field.name} ...${field} ...${parts} />`
-    })}
-  </div>`
+function filterField(
+  { name, label, kind, hint }: Filter,
+  parts: PartProps,
+  venues: readonly string[],
+) {
+  const { platform = '' } = parts.draft
+  const names = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
+  const choices = {
+    venue: [['', 'All'], ...names.map((venue) => [venue, fullVenueText(venue)])],
+    side: SIDES,
+  }
+  const isNumber = kind === 'number' || kind === 'whole'
+  const isChoice = kind === 'venue' || kind === 'side'
+  return html`<${TextField} key=${name} name=${name} label=${label} ...${parts}
+    placeholder=${isNumber ? hint : undefined} hint=${isNumber ? null : hint}
+    choices=${isChoice ? choices[kind] : undefined} isList=${!isNumber && !isChoice} />`
 }

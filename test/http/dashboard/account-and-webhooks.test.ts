@@ -7,11 +7,10 @@ import { Type } from '@sinclair/typebox'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
 import { curlLine, limitText } from '../../../http/dashboard/pages/account.ts'
+import { countsText, stateOf } from '../../../http/dashboard/pages/webhooks.ts'
 import {
   attemptText,
-  countsText,
   type Shown,
-  stateOf,
   withAttempt,
   withNewest,
   withOlder,
@@ -27,8 +26,8 @@ import {
   EMPTY_DRAFT,
   EVENTS,
   entriesOf,
-  isOffered,
   neverSent,
+  offered,
 } from '../../../http/dashboard/parts/webhook-form.ts'
 import type {
   Deliveries,
@@ -257,9 +256,9 @@ test('sends list fields as arrays, numeric fields as numbers, and no empty filte
       },
     },
   })
-  assert.deepEqual(entriesOf('wallets', ' , \n'), [])
-  assert.deepEqual(entriesOf('wallets', '0x1 0x2,0x3'), ['0x1', '0x2', '0x3'])
-  assert.deepEqual(entriesOf('categories', 'Art, old\n new '), ['Art, old', 'new'])
+  assert.deepEqual(entriesOf('addresses', ' , \n'), [])
+  assert.deepEqual(entriesOf('addresses', '0x1 0x2,0x3'), ['0x1', '0x2', '0x3'])
+  assert.deepEqual(entriesOf('lines', 'Art, old\n new '), ['Art, old', 'new'])
 })
 
 test('leaves a webhook unchanged when its form is saved without edits', async (t) => {
@@ -293,12 +292,12 @@ test('leaves a webhook unchanged when its form is saved without edits', async (t
 })
 
 test('hides filters that do not apply to the chosen events and names events that a filter suppresses', () => {
-  assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
-  assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
-  assert.ok(isOffered('categories', []))
-  assert.ok(
-    isOffered('min_age_ms', ['arbitrage.closed']) && !isOffered('min_edge', ['whale.alert']),
-  )
+  const isOffered = (name: string, ...types: Draft['types']) =>
+    offered(types).some((filter) => filter.name === name)
+  assert.ok(!isOffered('min_usd', 'price.changed', 'match.created'))
+  assert.ok(isOffered('min_change', 'price.changed') && !isOffered('min_change', 'whale.alert'))
+  assert.ok(isOffered('categories'))
+  assert.ok(isOffered('min_age_ms', 'arbitrage.closed') && !isOffered('min_edge', 'whale.alert'))
   const gaps: Draft = {
     ...EMPTY_DRAFT,
     types: ['arbitrage.opened', 'trade.created'],

@@ -19,9 +19,8 @@ import {
   leaseText,
   MessageRate,
 } from '../../../http/dashboard/pages/status.ts'
-import { windowRows } from '../../../http/dashboard/pages/wallet.ts'
+import { addressIn, describeRefusal, windowRows } from '../../../http/dashboard/pages/wallet.ts'
 import {
-  merged,
   passes,
   WHALE_ROWS_MAX,
   type WhaleRow,
@@ -38,11 +37,12 @@ import {
   pairsOf,
 } from '../../../http/dashboard/parts/pair.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/quotes.ts'
+import { mergedByTime } from '../../../http/dashboard/parts/requests.ts'
 import { fullVenueText, protocols, venueText } from '../../../http/dashboard/parts/venues.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallet-cards.ts'
-import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallet-texts.ts'
 import type { Market } from '../../../http/dashboard/records.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
+import { Signal } from '../../../http/dashboard/signal.ts'
 import { feesRecord } from '../../../http/records/fees.ts'
 
 const VENUES = { a: 'north', b: 'south' }
@@ -116,7 +116,8 @@ test('converts both prices of a pair to the same outcome and computes the gap be
 test('replaces a REST price only with a live price of the same market', () => {
   const one = market('north_1', { bid: 0.2, ask: 0.4 })
   assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
-  const live = new Map([['north_1', { bid: 0.5, ask: null }]])
+  const price = { price: 0.5, price_cents: 50, source: 'last_trade', mid_price: null, spread: null }
+  const live = new Map([['north_1', new Signal({ ...price, best_bid: 0.5, best_ask: null })]])
   assert.deepEqual(quoteOf(one, live), { bid: 0.5, ask: null })
   assert.deepEqual(quoteOf(market('south_1', NOTHING), live), NOTHING)
 })
@@ -344,8 +345,9 @@ test('computes local days and US Eastern game days across months, years and cloc
 
 function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
   return {
-    ...{ id, marketId: 'north_1', platform: 'north', question: 'Will it?', side: 'buy' },
-    ...{ price: 0.5, size: 10, usd: 5_000, outcome: 'Yes', wallet: null, atMs: 1_000 },
+    ...{ id, market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'buy' },
+    ...{ price: 0.5, size: 10, size_usd: 5_000, outcome: 'Yes', wallet: null },
+    timestamp_ms: 1_000,
     ...{ isLive: false, ...set },
   }
 }
@@ -357,11 +359,11 @@ test('merges lists of whales, newest first, without duplicates and up to the row
   for (let round = 0; round < 60; round += 1) {
     const rows = Array.from({ length: random.below(12) }, () => {
       const number = random.below(400)
-      return whale(`w${number}`, { atMs: number * 10 })
+      return whale(`w${number}`, { timestamp_ms: number * 10 })
     })
-    shown = merged(rows, shown)
+    shown = mergedByTime(rows, shown, WHALE_ROWS_MAX)
     for (const row of rows) seen.set(row.id, row)
-    const expected = [...seen.values()].sort((one, other) => other.atMs - one.atMs)
+    const expected = [...seen.values()].sort((one, other) => other.timestamp_ms - one.timestamp_ms)
     assert.deepEqual(
       shown.map(({ id }) => id),
       expected.slice(0, WHALE_ROWS_MAX).map(({ id }) => id),
@@ -379,7 +381,14 @@ test('parses whales from REST and the stream alike and skips malformed whales', 
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
     fills: 3,
   }
-  const read = { side: 'sell', price: 0.25, size: 8, usd: 6_000, wallet: '0xa', atMs: 9 }
+  const read = {
+    side: 'sell',
+    price: 0.25,
+    size: 8,
+    size_usd: 6_000,
+    wallet: '0xa',
+    timestamp_ms: 9,
+  }
   assert.deepEqual(whaleRow(record, true), whale('w1', { ...read, outcome: null, isLive: true }))
   for (const name of ['id', 'market_id', 'question', 'price', 'size_usd', 'timestamp_ms']) {
     assert.equal(whaleRow({ ...record, [name]: null }, true), null, name)
@@ -387,7 +396,7 @@ test('parses whales from REST and the stream alike and skips malformed whales', 
 })
 
 test('filters whales by dollars, venue and side', () => {
-  const row = whale('w1', { usd: 7_000, platform: 'north', side: 'sell' })
+  const row = whale('w1', { size_usd: 7_000, platform: 'north', side: 'sell' })
   const filter = { usdMin: 7_000, platform: '', side: '' }
   assert.ok(passes(row, filter))
   assert.ok(passes(row, { ...filter, platform: 'north', side: 'sell' }))

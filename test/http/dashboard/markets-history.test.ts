@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/charts/candles.ts'
+import { barOfMessage, MarketBars } from '../../../http/dashboard/charts/candles.ts'
+import type { Bar } from '../../../http/dashboard/charts/canvases.ts'
 import { tradedOf } from '../../../http/dashboard/parts/figures.ts'
 import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
 import {
   TAPE_TRADES_MAX,
   type TapeTrade,
-  TradeTape,
+  withTrade,
 } from '../../../http/dashboard/parts/trade-panel.ts'
 
 const trade = (number: number): TapeTrade => ({
@@ -24,15 +25,15 @@ const trade = (number: number): TapeTrade => ({
 })
 
 test('describes a trade by the outcome, side and price of its execution', () => {
-  const published = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
+  const published = { side: 'sell', price: 0.81, size: 100, size_usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(published, ['Mets', 'Nationals']), done)
   assert.deepEqual(tradedOf(published, null), done, 'by what was paid')
   const first = { side: 'sell', price: 0.81, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(published, ['nationals', 'Mets']), first)
-  assert.deepEqual(tradedOf({ ...published, usd: 81 }, null), first)
+  assert.deepEqual(tradedOf({ ...published, size_usd: 81 }, null), first)
   for (const price of [0.5, 0.500_001]) {
-    const even = { side: 'sell', price, size: 100, usd: 50, outcome: 'No' }
+    const even = { side: 'sell', price, size: 100, size_usd: 50, outcome: 'No' }
     assert.deepEqual(tradedOf(even, null).side, 'buy')
     assert.deepEqual(tradedOf({ ...even, outcome: 'Yes' }, null).side, 'sell')
     const unknown = { side: null, price, outcome: 'Mets' }
@@ -61,11 +62,11 @@ test('keeps the newest 200 distinct trades in time order, whatever the order of 
     const coming = [...all, ...all.slice(0, 100)]
       .map((one) => ({ one, order: random.next() }))
       .sort((first, second) => first.order - second.order)
-    const tape = new TradeTape()
-    for (const { one } of coming) tape.put(one)
+    let tape: readonly TapeTrade[] = []
+    for (const { one } of coming) tape = withTrade(tape, one)
     const newest = all.slice(-TAPE_TRADES_MAX).reverse()
     assert.deepEqual(
-      tape.trades.map(({ id }) => id),
+      tape.map(({ id }) => id),
       newest.map(({ id }) => id),
       `seed ${seed}`,
     )
@@ -73,13 +74,13 @@ test('keeps the newest 200 distinct trades in time order, whatever the order of 
 })
 
 test('puts the later published of two simultaneous trades on top and ignores duplicates', () => {
-  const tape = new TradeTape()
   const moment = { timestamp_ms: 1_000 }
-  assert.equal(tape.put({ ...trade(1), ...moment }), true)
-  assert.equal(tape.put({ ...trade(2), ...moment }), true)
-  assert.equal(tape.put({ ...trade(1), ...moment }), false)
+  const tape = [1, 2, 1].reduce(
+    (before: readonly TapeTrade[], number) => withTrade(before, { ...trade(number), ...moment }),
+    [],
+  )
   assert.deepEqual(
-    tape.trades.map(({ id }) => id),
+    tape.map(({ id }) => id),
     ['t2', 't1'],
   )
 })
