@@ -17,14 +17,7 @@ import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import {
-  bookText,
-  EXAMPLE_BOOK,
-  ORDERBOOK,
-  StreamBookSchema,
-  sendFresh,
-  sendStale,
-} from './orderbook.ts'
+import { bookText, EXAMPLE_BOOK, ORDERBOOK, StreamBookSchema, sendStaleness } from './orderbook.ts'
 
 const NAME = 'depth'
 
@@ -105,10 +98,9 @@ class DepthChannel implements OpenChannel {
   onUpdate(update: Update): void {
     if (update.kind === 'book') this.#note(update, null)
     else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
-    else if (update.kind === 'bookStale' && !update.isOfVenue) {
-      for (const { variant } of VARIANTS) sendStale(this.#parts.fanOut, variant, NAME, update)
-    } else if (update.kind === 'bookConfirmed' && update.wasStale) {
-      for (const { variant } of VARIANTS) sendFresh(this.#parts.fanOut, variant, NAME, update)
+    else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
+      const to = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
+      sendStaleness(this.#parts.fanOut, to, update)
     }
   }
 

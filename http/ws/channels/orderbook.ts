@@ -12,7 +12,7 @@ import type {
   Stamp,
   Update,
 } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import type { MarketNumber } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS, midPrice } from '../../../engine/units.ts'
 import { levelsText, levelText, spreadText } from '../../records/render.ts'
@@ -188,8 +188,12 @@ class Orderbook implements OpenChannel {
       const { fanOut } = this.#parts
       fanOut.send(ORDERBOOK, update.market, 'change', (encoder) => bookUpdate(encoder, update))
     } else if (update.kind === 'bookReplaced') this.#replace(update)
-    else if (update.kind === 'bookStale') this.#markStale(update)
-    else if (update.kind === 'bookConfirmed') this.#confirm(update)
+    else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
+      const to = { channel: ORDERBOOK, variants: [ORDERBOOK] }
+      if (!sendStaleness(this.#parts.fanOut, to, update)) return
+      if (update.kind === 'bookStale') this.books.markStale(update)
+      else this.books.confirm(update)
+    }
   }
 
   latest(_variant: string, market: MarketNumber): Stamp {
@@ -217,42 +221,26 @@ class Orderbook implements OpenChannel {
       return [resync, bookSnapshot(encoder, view, view.book())]
     })
   }
-
-  #markStale(stale: BookStale): void {
-    if (stale.isOfVenue) return
-    this.books.markStale(stale)
-    sendStale(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, stale)
-  }
-
-  /** A stale book was confirmed: sends `fresh` without a new state. */
-  #confirm(update: BookConfirmed): void {
-    const { market, wasStale, seq } = update
-    if (!wasStale) return
-    this.books.confirm(update)
-    sendFresh(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, { market, seq })
-  }
 }
 
-/** Sends `stale` of a market to every subscriber of a variant. */
-export function sendStale(
+/**
+ * Sends `stale`, or `fresh` of a stale book that was confirmed, to every subscriber of these variants. False: nothing is
+ * sent, since the venue announces its stale books together, or the book was not stale. `seq`: the newest of the channel.
+ */
+export function sendStaleness(
   fanOut: FanOut,
-  variant: ChannelVariant,
-  channel: ChannelName,
-  stale: BookStale,
-): void {
-  const write = (encoder: Encoder) => encoder.reply(staleMessage(channel, stale))
-  fanOut.send(variant, stale.market, 'change', write)
-}
-
-/** Sends `fresh` of a market to every subscriber of a variant. */
-export function sendFresh(
-  fanOut: FanOut,
-  variant: ChannelVariant,
-  channel: ChannelName,
-  { market, seq }: { readonly market: MarketRef; readonly seq: number },
-): void {
-  const write = (encoder: Encoder) => encoder.reply(freshMessage(channel, market, seq))
-  fanOut.send(variant, market, 'change', write)
+  { channel, variants }: { channel: ChannelName; variants: readonly ChannelVariant[] },
+  update: BookStale | BookConfirmed,
+  seq: number = update.seq,
+): boolean {
+  if (update.kind === 'bookStale' ? update.isOfVenue : !update.wasStale) return false
+  const { market } = update
+  const message =
+    update.kind === 'bookStale' ? staleMessage(channel, update) : freshMessage(channel, market, seq)
+  for (const variant of variants) {
+    fanOut.send(variant, market, 'change', (encoder) => encoder.reply(message))
+  }
+  return true
 }
 
 type Sides = Pick<BookView, 'bids' | 'asks'>

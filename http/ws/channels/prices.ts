@@ -19,7 +19,7 @@ import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import { sendFresh, sendStale } from './orderbook.ts'
+import { sendStaleness } from './orderbook.ts'
 
 const NAME = 'prices'
 
@@ -127,16 +127,13 @@ class Prices implements OpenChannel {
   }
 
   onUpdate(update: Update): void {
-    const { fanOut } = this.#parts
-    if (update.kind === 'price') return this.#note(update)
-    for (const { variant } of VARIANTS) {
-      if (update.kind === 'bookReplaced') this.#replace(variant, update)
-      else if (update.kind === 'bookStale' && !update.isOfVenue) {
-        sendStale(fanOut, variant, NAME, update)
-      } else if (update.kind === 'bookConfirmed' && update.wasStale) {
-        const { market } = update
-        sendFresh(fanOut, variant, NAME, { market, seq: this.latest(variant, market.number).seq })
-      }
+    if (update.kind === 'price') this.#note(update)
+    else if (update.kind === 'bookReplaced') {
+      for (const { variant } of VARIANTS) this.#replace(variant, update)
+    } else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
+      const to = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
+      const { seq } = this.latest(EVERY, update.market.number)
+      sendStaleness(this.#parts.fanOut, to, update, seq)
     }
   }
 
