@@ -42,6 +42,13 @@ export function feedReporter(
   }
 }
 
+/** null if all are. */
+export function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
+  let last: TimeMs | null = null
+  for (const time of times) if (time !== null && (last === null || time > last)) last = time
+  return last
+}
+
 export interface SocketOptions {
   readonly venue: VenueKey
   /** Names the socket in metrics, logs and recordings. The set is fixed. */

@@ -5,6 +5,7 @@ import type { HttpClient } from '../../fetch.ts'
 import { addTo } from '../../grouping.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
+import { latest } from '../socket-feed.ts'
 import type {
   FeedHealth,
   Readable,
@@ -249,10 +250,4 @@ export class KalshiFeed implements VenueFeed {
     if (message.change !== 'close_date_updated' || message.closeAtMs === null) return
     this.#parts.timers.correct(message.ticker, { closeAtMs: timeMs(message.closeAtMs) })
   }
-}
-
-function latest(times: readonly (TimeMs | null)[]): TimeMs | null {
-  let last: TimeMs | null = null
-  for (const time of times) if (time !== null && (last === null || time > last)) last = time
-  return last
 }

@@ -17,6 +17,7 @@ import { Combos } from './combos.ts'
 import { kalshiProbes } from './drift-checks.ts'
 import { KALSHI } from './facts.ts'
 import { KalshiFeed } from './feed.ts'
+import type { SocketAccess } from './kalshi-socket.ts'
 import { MarketTerms } from './market-terms.ts'
 import type { OrderbookSnapshot } from './messages.ts'
 import { PollingFeed } from './polling.ts'
@@ -90,27 +91,18 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   })
   const tradingEndOf = (market: WatchedMarket) => terms.tradingEndOf(market)
   const shared = { ...parts, log, http, trades, timers, fees, tradingEndOf }
-  const marketAccess = { combos, terms, fetchBook: (ticker: string) => fetchBook(http, ticker) }
+  const access = (by: KalshiSigner): SocketAccess => ({
+    ...{ tap, counters, combos, terms, url: () => options.wsUrl },
+    headers: () => by.headers('GET', new URL(options.wsUrl).pathname),
+    fetchBook: (ticker) => fetchBook(http, ticker),
+  })
   const feed =
     signer === null
       ? new PollingFeed({ ...shared, counters, tap })
-      : new KalshiFeed({
-          ...shared,
-          access: { ...accessOf(signer, options, counters), ...marketAccess },
-        })
+      : new KalshiFeed({ ...shared, access: access(signer) })
   const pastPrices = new KalshiPastPrices({ http, clock, counters })
   const teams = (signal: AbortSignal) => readTeams({ http, counters }, signal)
   return { key: 'b', catalog, feed, pastPrices, teams, wallets: null, drift }
-}
-
-function accessOf(signer: KalshiSigner, options: KalshiOptions, counters: VenueCounters) {
-  const path = new URL(options.wsUrl).pathname
-  return {
-    url: () => options.wsUrl,
-    headers: () => signer.headers('GET', path),
-    tap: options.tap,
-    counters,
-  }
 }
 
 async function fetchBook(http: HttpClient, ticker: string): Promise<OrderbookSnapshot | null> {

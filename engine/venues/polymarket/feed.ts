@@ -6,8 +6,7 @@ import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
-import type { TimeMs } from '../../units.ts'
-import { type FrameTap, feedReporter } from '../socket-feed.ts'
+import { type FrameTap, feedReporter, latest } from '../socket-feed.ts'
 import type {
   FeedHealth,
   Readable,
@@ -203,20 +202,15 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   health(): FeedHealth {
-    let lastDataAtMs: TimeMs | null = this.#trades.socket.lastDataAtMs
-    let lastSignAtMs: TimeMs | null = this.#trades.socket.lastSignAtMs
-    for (const { socket } of this.#connections.all()) {
-      lastDataAtMs = latest(lastDataAtMs, socket.lastDataAtMs)
-      lastSignAtMs = latest(lastSignAtMs, socket.lastSignAtMs)
-    }
     const { source, socket } = this.#trades
+    const sockets = [socket, ...Array.from(this.#connections.all(), (each) => each.socket)]
     // A closed socket of an ended stream is not an outage.
     const isWanted = source === 'activity' || socket.isOpen
     return {
       connectionsOpen: this.#connections.deliveringCount + (socket.isOpen ? 1 : 0),
       connectionsWanted: this.#connections.wantedCount + (isWanted ? 1 : 0),
-      lastDataAtMs,
-      lastSignAtMs,
+      lastDataAtMs: latest(sockets.map((each) => each.lastDataAtMs)),
+      lastSignAtMs: latest(sockets.map((each) => each.lastSignAtMs)),
       bookDelayMs: 0,
       tradesSource: source,
     }
@@ -332,9 +326,4 @@ export class PolymarketFeed implements VenueFeed {
       connection.isSilenceChecked = false
     }
   }
-}
-
-function latest(one: TimeMs | null, other: TimeMs | null): TimeMs | null {
-  if (one === null || other === null) return one ?? other
-  return one > other ? one : other
 }
