@@ -46,7 +46,7 @@ const GAPS_APART_MS = 60_000
 
 export class ActivityFeed {
   readonly #parts: ActivityParts
-  readonly #socket: SocketFeed
+  readonly socket: SocketFeed
   readonly #report: ReturnType<typeof feedReporter>
   #lostSinceMs: TimeMs | null = null
   #reconnectedAtMs = 0
@@ -61,7 +61,7 @@ export class ActivityFeed {
     this.#parts = parts
     const of = { venue: 'a', stream: 'trades', connection: ACTIVITY_CONNECTION } as const
     this.#report = feedReporter({ clock: parts.venue.clock, emit: parts.emit }, of)
-    this.#socket = new SocketFeed({
+    this.socket = new SocketFeed({
       ...{ ...parts.venue, ...of, tap: parts.tap, drift: parts.counters.drift },
       url: () => parts.url,
       onOpen: () => this.#opened(),
@@ -75,10 +75,6 @@ export class ActivityFeed {
     })
   }
 
-  get socket(): SocketFeed {
-    return this.#socket
-  }
-
   start(): void {
     const { clock } = this.#parts.venue
     if (this.#stopTimers.length === 0) {
@@ -87,7 +83,7 @@ export class ActivityFeed {
         clock.every(DECIDED_EVERY_MS, () => this.#decideUnnamed()),
       ]
     }
-    this.#socket.start()
+    this.socket.start()
   }
 
   stop(): Promise<void> {
@@ -95,13 +91,13 @@ export class ActivityFeed {
     this.#stopTimers = []
     this.#stopGapTimer?.()
     this.#stopGapTimer = null
-    return this.#socket.stop()
+    return this.socket.stop()
   }
 
   /** Reports that trades since `sinceMs` may be missing: emits a gap at once, or extends the next one. */
   reportGap(sinceMs: TimeMs, reason: string): void {
     this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
-    this.#gapSinceMs = this.#gapSinceMs === null ? sinceMs : least(this.#gapSinceMs, sinceMs)
+    this.#gapSinceMs = least(this.#gapSinceMs, sinceMs)
     const waitMs = this.#gapAllowedAtMs - this.#parts.venue.clock.monotonicMs()
     if (waitMs <= 0) this.#emitGap(reason)
     else this.#stopGapTimer ??= this.#parts.venue.clock.after(waitMs, () => this.#emitGap(reason))
@@ -119,9 +115,8 @@ export class ActivityFeed {
 
   /** Ends the outage: its trades are read over REST, and later ones come from another source. */
   takenOver(reason: string, sinceMs: TimeMs): void {
-    const lostMs = this.#lostSinceMs
+    const fromMs = least(this.#lostSinceMs, sinceMs)
     this.#lostSinceMs = null
-    const fromMs = lostMs === null ? sinceMs : least(lostMs, sinceMs)
     this.#report('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
   }
 
@@ -130,18 +125,18 @@ export class ActivityFeed {
   }
 
   #opened(): void {
-    this.#socket.send(SUBSCRIBE)
+    this.socket.send(SUBSCRIBE)
     const sinceMs = this.#lostSinceMs
     this.#lostSinceMs = null
     if (!this.#isEnded) this.#report('feedUp', 'connected', sinceMs)
   }
 
   #down(reason: string): void {
-    const { lastDataAtMs, lateSinceMs } = this.#socket
+    const { lastDataAtMs, lateSinceMs } = this.socket
     const lastMs = lastDataAtMs ?? this.#parts.venue.clock.nowMs()
     const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
     if (this.#isEnded) return
-    this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
+    this.#lostSinceMs = least(this.#lostSinceMs, sinceMs)
     this.#report('feedDown', reason, this.#lostSinceMs)
   }
 
@@ -213,7 +208,7 @@ export class ActivityFeed {
 
   /** Opens a new connection. The stream is silent while trades arrive from another source. */
   reconnect(reason: string): void {
-    this.#socket.reconnect(reason)
+    this.socket.reconnect(reason)
   }
 
   /** While the stream counts as ended, a new connection may restore it. */
@@ -222,7 +217,7 @@ export class ActivityFeed {
     const nowMs = this.#parts.venue.clock.monotonicMs()
     if (nowMs - this.#reconnectedAtMs < RECONNECT_EVERY_MS) return
     this.#reconnectedAtMs = nowMs
-    this.#socket.reconnect('the ended stream is asked again')
+    this.socket.reconnect('the ended stream is asked again')
   }
 
   /** Each match has participant rows. One type without the other means that the venue changed the stream. */
@@ -242,6 +237,6 @@ export class ActivityFeed {
   }
 }
 
-function least(one: TimeMs, other: TimeMs): TimeMs {
-  return one < other ? one : other
+function least(one: TimeMs | null, other: TimeMs): TimeMs {
+  return one !== null && one < other ? one : other
 }
