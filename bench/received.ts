@@ -16,6 +16,7 @@ export interface StreamMessage {
   readonly message?: string
   readonly replayed?: number
   readonly accepted?: readonly string[]
+  readonly data?: { readonly market_id?: string; readonly native_trade_id?: string }
 }
 
 /** The position up to which a client has everything of a channel. */

@@ -9,7 +9,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { systemClock } from '../engine/clock.ts'
 import { whaleCloseMs } from '../engine/limits.ts'
 import {
@@ -25,6 +24,8 @@ import {
   timesRow,
 } from './harness.ts'
 import { LiveService } from './live-service.ts'
+import type { StreamMessage } from './received.ts'
+import { TargetStream } from './target/stream.ts'
 
 const SETTLED_MS_MAX = 20_000
 /** Identical fills of one transaction are distinguished only by a page of trades, seconds after the first was known. */
@@ -41,8 +42,7 @@ export const bench: Bench = {
   run: (setting) => inFolder((folder) => measure(folder, setting)),
 }
 
-async function measure(dataDir: string, setting: BenchSetting) {
-  const { isSmall, say: logLine } = setting
+async function measure(dataDir: string, { isSmall }: BenchSetting) {
   const messagesPerSecond = isSmall ? 200 : 5_000
   const service = await LiveService.start({
     ...{ dataDir, messagesPerSecond, marketsPerVenue: isSmall ? 20 : 200 },
@@ -52,12 +52,10 @@ async function measure(dataDir: string, setting: BenchSetting) {
   try {
     await service.ready()
     if (!isSmall) await pause(WARM_UP_MS)
-    const bareShare = await load.processorShare()
+    const { share: bareShare } = await load.used()
     const rows: Row[] = [...(await load.whales(`${messagesPerSecond} venue messages/s`))]
     for (const hookCount of isSmall ? [2] : [1, 5]) {
-      const { text, row } = await load.deliveries(hookCount, bareShare)
-      logLine(text)
-      rows.push(row)
+      rows.push(await load.deliveries(hookCount, bareShare))
     }
     await service.pauseWorld()
     const lines = await load.settled()
@@ -92,26 +90,26 @@ class WebhookLoad {
     this.#measureMs = measureMs
   }
 
-  /** The engine's processor time per second during a measurement. */
-  async processorShare(): Promise<number> {
+  /** Duration of a measurement, and the engine's processor time per second in it. */
+  async used(): Promise<{ readonly seconds: number; readonly share: number }> {
     const fromSeconds = this.#service.processorSeconds()
     const startedMs = systemClock.monotonicMs()
     await pause(this.#measureMs)
-    const elapsedSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
-    return (this.#service.processorSeconds() - fromSeconds) / elapsedSeconds
+    const seconds = (systemClock.monotonicMs() - startedMs) / 1_000
+    return { seconds, share: (this.#service.processorSeconds() - fromSeconds) / seconds }
   }
 
   /** One webhook for whales from 5,000 dollars, like the stream's. */
   async whales(load: string): Promise<readonly Row[]> {
-    const existing = await this.#followWhales()
+    const listed = await this.#followWhales()
     const receiver = await this.#hook({ event_types: ['whale.alert'] })
     await pause(2 * this.#measureMs)
-    await this.#change(receiver, { active: false })
+    await this.#disable(receiver)
     const times = newTimes()
     let lateCount = 0
     for (const { atMs, body } of receiver.posts) {
-      const { data }: { data: WhaleData } = JSON.parse(body)
-      const whale = existing.get(`${data.market_id} ${data.native_trade_id}`)
+      const { data }: StreamMessage = JSON.parse(body)
+      const whale = listed.get(`${data?.market_id} ${data?.native_trade_id}`)
       if (whale === undefined) continue
       const isLate = whale.toldMs - whale.firstFillMs > LATE_MS
       if (isLate) lateCount += 1
@@ -128,29 +126,21 @@ class WebhookLoad {
   }
 
   /** This many webhooks, each for every trade. */
-  async deliveries(hookCount: number, bareShare: number): Promise<{ text: string; row: Row }> {
+  async deliveries(hookCount: number, bareShare: number): Promise<Row> {
     const hooks: Receiver[] = []
     for (let count = 0; count < hookCount; count += 1) {
       hooks.push(await this.#hook({ event_types: ['trade.created'] }))
     }
     const sum = () => hooks.reduce((total, { posts }) => total + posts.length, 0)
-    const fromSeconds = this.#service.processorSeconds()
     const fromCount = sum()
-    const startedMs = systemClock.monotonicMs()
-    await pause(this.#measureMs)
-    const elapsedSeconds = (systemClock.monotonicMs() - startedMs) / 1_000
-    const busySeconds = this.#service.processorSeconds() - fromSeconds
+    const { seconds, share } = await this.used()
     const count = sum() - fromCount
-    for (const hook of hooks) await this.#change(hook, { active: false })
-    const rate = Math.round(count / elapsedSeconds)
-    const micros = Math.round(
-      (1e6 * (busySeconds - bareShare * elapsedSeconds)) / Math.max(count, 1),
+    for (const hook of hooks) await this.#disable(hook)
+    const micros = Math.round((1e6 * (share - bareShare) * seconds) / Math.max(count, 1))
+    return figureRow(
+      `${hookCount} webhooks on every trade`,
+      `${Math.round(count / seconds)} deliveries/s, ${micros} µs of the engine's processor each, engine ${Math.round(100 * share)} % of a core (${Math.round(100 * bareShare)} % without)`,
     )
-    const text = `${rate} deliveries/s, ${micros} µs of the engine's processor each, engine ${Math.round((100 * busySeconds) / elapsedSeconds)} % of a core (${Math.round(100 * bareShare)} % without)`
-    return {
-      text: `${hookCount} webhooks: ${text}`,
-      row: figureRow(`${hookCount} webhooks on every trade`, text),
-    }
   }
 
   /**
@@ -182,13 +172,13 @@ class WebhookLoad {
   async #hook(body: Readonly<Record<string, unknown>>): Promise<Receiver> {
     const receiver = new Receiver()
     const { id } = await this.#send('POST', '', { ...body, url: await receiver.open() })
+    receiver.webhookId = id
     this.#receivers.set(id, receiver)
     return receiver
   }
 
-  async #change(receiver: Receiver, change: { readonly active: boolean }): Promise<void> {
-    const [id] = [...this.#receivers].find(([, one]) => one === receiver) ?? ['']
-    await this.#send('PATCH', `/${id}`, change)
+  async #disable({ webhookId }: Receiver): Promise<void> {
+    await this.#send('PATCH', `/${webhookId}`, { active: false })
   }
 
   async #send(method: string, path: string, body: unknown): Promise<HookRecord> {
@@ -202,25 +192,15 @@ class WebhookLoad {
 
   /** Each whale by market and trade, as the stream sends it. */
   async #followWhales(): Promise<ReadonlyMap<string, ListedWhale>> {
-    const { api, key } = this.#service
-    const existing = new Map<string, ListedWhale>()
-    const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
-    await once(socket, 'open')
-    socket.on('error', () => undefined)
-    socket.send(
-      JSON.stringify({ action: 'subscribe', id: 1, channel: 'whales', market_ids: ['*'] }),
-    )
-    await new Promise<void>((resolve) => {
-      socket.on('message', (bytes) => {
-        const message: WhaleMessage = JSON.parse(String(bytes))
-        if (message.type === 'synced') resolve()
-        if (message.type !== 'whale' || message.data === undefined) return
-        const { market_id: market, native_trade_id: trade } = message.data
-        const times = { firstFillMs: message.received_ms ?? 0, toldMs: systemClock.nowMs() }
-        existing.set(`${market} ${trade}`, times)
-      })
+    const { api: origin, key: apiKey } = this.#service
+    const listed = new Map<string, ListedWhale>()
+    const stream = await TargetStream.open({ origin, apiKey }, (message, toldMs) => {
+      const { type, data, received_ms: firstFillMs = 0 } = message
+      if (type !== 'whale' || data === undefined) return
+      listed.set(`${data.market_id} ${data.native_trade_id}`, { firstFillMs, toldMs })
     })
-    return existing
+    await stream.subscribe({ channel: 'whales', market_ids: ['*'] })
+    return listed
   }
 }
 
@@ -229,16 +209,6 @@ interface ListedWhale {
   readonly firstFillMs: number
   /** When the stream's message arrived here. */
   readonly toldMs: number
-}
-
-interface WhaleData {
-  readonly market_id: string
-  readonly native_trade_id: string
-}
-interface WhaleMessage {
-  readonly type: string
-  readonly received_ms?: number
-  readonly data?: WhaleData
 }
 
 interface Post {
@@ -250,6 +220,7 @@ interface Post {
 
 /** A receiver: records when each POST began, stores it, responds with 204. */
 class Receiver {
+  webhookId = ''
   readonly posts: Post[] = []
   readonly #server = createServer((request, response) => {
     const atMs = systemClock.nowMs()

@@ -10,6 +10,8 @@ const WAIT_MS_MAX = 30_000
 /** Streams opened at once. */
 const WAVE = 50
 
+type Address = Pick<Target, 'origin' | 'apiKey'>
+
 /** One connection. */
 export class TargetStream {
   readonly #socket: WebSocket
@@ -22,7 +24,7 @@ export class TargetStream {
   #commandCount = 0
   #broken: TargetError | null = null
 
-  private constructor(target: Target, onMessage: (message: StreamMessage, atMs: number) => void) {
+  private constructor(target: Address, onMessage: (message: StreamMessage, atMs: number) => void) {
     const { origin, apiKey } = target
     this.#place = origin
     this.#onMessage = onMessage
@@ -36,7 +38,7 @@ export class TargetStream {
 
   /** Rejects with TargetError if the deployment refuses the connection. */
   static async open(
-    target: Target,
+    target: Address,
     onMessage: (message: StreamMessage, atMs: number) => void,
   ): Promise<TargetStream> {
     const stream = new TargetStream(target, onMessage)
