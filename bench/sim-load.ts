@@ -21,7 +21,7 @@ import type {
   WorldChange,
 } from '../engine/venues/simulator/model.ts'
 import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
-import { type Plan, SimulatedWorld } from '../engine/venues/simulator/world/world.ts'
+import { SimulatedWorld } from '../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { listing } from '../test/support/worlds/builders.ts'
 
@@ -43,8 +43,6 @@ export interface SimLoad {
   readonly snapshots: readonly SimFrame[]
   /** Messages after the snapshots, in order; venue b's sequence numbers continue. */
   readonly frames: readonly SimFrame[]
-  /** The book changes of the frames, in order. */
-  readonly changes: readonly BookChange[]
   readonly trades: readonly SimTrade[]
 }
 
@@ -55,18 +53,14 @@ export function simLoad(options: {
   readonly seed: number
   readonly marketsPerVenue: number
   readonly frameCount: number
-  /** The markets and their times; default: the seed's calendar. */
-  readonly plan?: Plan
-  /** Planned arbitrage gaps between the venues per minute of the world; default: none. */
-  readonly gapsPerMinute?: number
 }): SimLoad {
-  const { seed, marketsPerVenue, frameCount, gapsPerMinute = 0 } = options
+  const { seed, marketsPerVenue, frameCount } = options
   const clock = new ManualClock()
   const world = new SimulatedWorld({
     seed,
     messagesPerSecond: RATE,
-    gapsPerMinute,
-    plan: options.plan ?? new Calendar({ seed, marketsPerVenue }),
+    gapsPerMinute: 0,
+    plan: new Calendar({ seed, marketsPerVenue }),
     faults: new Faults([], seededRandom('bench faults', seed)),
     clock,
     random: seededRandom('bench world', seed),
@@ -79,16 +73,15 @@ export function simLoad(options: {
     clock.advance(STEP_MS)
     world.step()
   }
-  const { snapshots, frames, changes, trades } = wire
+  const { snapshots, frames, trades } = wire
   const markets = open.filter((market) => market.status === 'open')
-  return { markets, snapshots, frames, changes, trades }
+  return { markets, snapshots, frames, trades }
 }
 
 /** Renders the messages for a reader of everything. */
 class Wire {
   readonly snapshots: SimFrame[] = []
   readonly frames: SimFrame[] = []
-  readonly changes: BookChange[] = []
   readonly trades: SimTrade[] = []
   readonly #polymarket = new Map<SimMarket, MarketFrames>()
   readonly #kalshi = new Map<SimMarket, string>()
@@ -114,7 +107,6 @@ class Wire {
     const frames = this.#polymarket.get(change.market)
     const fields = this.#kalshi.get(change.market)
     if (frames === undefined && fields === undefined) return
-    this.changes.push(change)
     if (change.kind === 'trade') this.trades.push(change.trade)
     if (frames !== undefined) this.#tellPolymarket(frames, change)
     if (fields !== undefined) this.#tellKalshi(fields, change)
