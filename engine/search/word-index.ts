@@ -272,26 +272,10 @@ export class WordIndex {
     return { word, from, to, entryCount }
   }
 
-  /** Merges the new terms into the sorted ones. */
+  /** Merges the new terms into the sorted ones: V8's sort recognizes two sorted runs. */
   #sort(): void {
     if (this.#unsorted.length === 0) return
-    const fresh = this.#unsorted.sort((one, other) => (one.word < other.word ? -1 : 1))
-    const old = this.#sorted
-    const merged: Term[] = []
-    let position = 0
-    for (const term of fresh) {
-      for (let next = old[position]; next !== undefined; next = old[position]) {
-        if (next.word > term.word) break
-        merged.push(next)
-        position += 1
-      }
-      merged.push(term)
-    }
-    for (; position < old.length; position += 1) {
-      const term = old[position]
-      if (term !== undefined) merged.push(term)
-    }
-    this.#sorted = merged
+    this.#sorted = [...this.#sorted, ...this.#unsorted.sort(byWord)].sort(byWord)
     this.#unsorted = []
   }
 
@@ -326,6 +310,8 @@ export class WordIndex {
     this.#sorted = this.#sorted.filter((term) => term.entries.length > 0)
   }
 }
+
+const byWord = (one: Term, other: Term): number => (one.word < other.word ? -1 : 1)
 
 /** 1 for an exact match. It sorts before longer words, and only the first matching term is scored. */
 function closeness(term: string, queryWord: string): number {
