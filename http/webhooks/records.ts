@@ -64,7 +64,7 @@ export function canonicalId(id: string, catalog: MarketIds): string {
 export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   const { last } = delivery
   return {
-    id: deliveryId(delivery.number),
+    id: `dlv_${delivery.number}`,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     status: delivery.status,
@@ -109,23 +109,14 @@ const answerRecord = ({ headers, body, isCut }: ReceiverAnswer) => ({
 /** Delivery numbers have 32 bits; no larger one was ever issued. */
 const NUMBER_MAX = 0xffff_ffff
 
-function deliveryId(number: number): string {
-  return `dlv_${number}`
-}
-
 /** The number of a delivery id; null if the text is no such id. */
 export function deliveryNumber(id: string): number | null {
-  return id.startsWith('dlv_') ? numberOf(id.slice('dlv_'.length)) : null
+  return id.startsWith('dlv_') ? deliveryCursor(id.slice('dlv_'.length)) : null
 }
 
 /** The number of the last delivery of the previous page; null if the text is no such cursor. */
 export function deliveryCursor(cursor: string): number | null {
-  return numberOf(cursor)
-}
-
-function numberOf(digits: string): number | null {
-  if (!/^[1-9]\d{0,9}$/.test(digits)) return null
-  const number = Number(digits)
+  const number = /^[1-9]\d{0,9}$/.test(cursor) ? Number(cursor) : NUMBER_MAX + 1
   return number <= NUMBER_MAX ? number : null
 }
 
