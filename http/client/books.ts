@@ -78,9 +78,7 @@ export class Books {
 
   /** Requests the snapshots that are still missing after all commands that could have delivered them have ended. */
   requestMissing(): void {
-    const missing = [...this.#outOfSync].filter((book) => book.attempts === 0)
-    for (const book of missing) recordAttempt(book)
-    if (missing.length > 0) this.#parts.request(missing.map((book) => book.marketId))
+    this.#request([...this.#outOfSync].filter((book) => book.attempts === 0))
   }
 
   /**
@@ -94,8 +92,15 @@ export class Books {
       const patience = Math.min(PATIENCE_BEATS * 2 ** book.attempts, PATIENCE_BEATS_MAX)
       if (book.beats >= patience) due.push(book)
     }
-    for (const book of due) recordAttempt(book)
-    if (due.length > 0) this.#parts.request(due.map((book) => book.marketId))
+    this.#request(due)
+  }
+
+  #request(books: readonly Book[]): void {
+    for (const book of books) {
+      book.attempts += 1
+      book.beats = 0
+    }
+    if (books.length > 0) this.#parts.request(books.map((book) => book.marketId))
   }
 
   #replace(book: Book, message: SnapshotMessage): boolean {
@@ -146,9 +151,7 @@ export class Books {
     this.#outOfSync.add(book)
     this.#reportGap(book, loss)
     book.isGapReported = true
-    if (loss.isExpected === true || book.attempts > 0) return
-    recordAttempt(book)
-    this.#parts.request([book.marketId])
+    if (loss.isExpected !== true && book.attempts === 0) this.#request([book])
   }
 
   /** Reports at most one gap until the next snapshot, whatever the number of causes. */
@@ -165,9 +168,4 @@ interface Loss {
   readonly cause: GapCause
   readonly fromSeq?: number
   readonly toSeq?: number
-}
-
-function recordAttempt(book: Book): void {
-  book.attempts += 1
-  book.beats = 0
 }
