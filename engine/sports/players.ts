@@ -17,7 +17,6 @@ export function playerScore(one: Side, other: Side): number {
   return isPrefix(one.code, other.code) ? 1 : 0
 }
 
-/** The surname in squeezed letters, as in keys: the words that the code begins, else the last word. */
 export function surnameOf({ code, name }: Side): string {
   const words = foldName(name).split(' ')
   if (words[0] === '') return squeezeName(code)

@@ -22,7 +22,6 @@ export interface VenueGame {
   readonly startMs: number | null
 }
 
-/** Games of the clues, in any order. All clues are of one venue and one competition. */
 export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGame[]> {
   const byAnchor = new Map<string, GameClue>()
   for (const clue of clues) {

@@ -57,7 +57,6 @@ export async function readDrift(
 /** Rows are cut to this length, which includes the venue's id and name of the market. */
 const ROW_CHARACTERS_MAX = 100
 
-/** The unreadable rows, each cut and with its reason, and the number of rows per reason. */
 function unreadLines({ shares }: Venue['drift'], name: string): readonly string[] {
   const counts = [...shares.unreadCounts]
   if (counts.length === 0) return []

@@ -58,7 +58,6 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.probes = new DriftProbes(parts)
   }
 
-  /** Until `stop`: runs the probes (probes.ts) and logs the table every hour, and evaluates the shares. */
   start(): void {
     if (this.#stopTimers.length > 0) return
     const { clock } = this.#parts
@@ -79,7 +78,6 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.shares.report(this)
   }
 
-  /** Records drift. `kind` is a constant of the code, `name` may be any text from the venue. */
   note(kind: string, name: unknown, sample: unknown = '', weight: DriftWeight = 'loss'): void {
     const entry = this.#entryOf(kind, printable(name, NAME_CHARACTERS_MAX))
     entry.count += 1

@@ -22,7 +22,6 @@ export interface RowShape {
   readonly further: ReadonlySet<string> | null
 }
 
-/** Records needed fields that all rows of the page lack or have in another type, and unknown fields. */
 export function checkRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
   const records = rows.filter(isRecord)
   const [first] = records
@@ -55,7 +54,6 @@ export function checkFields(
   }
 }
 
-/** Describes the mismatch of a field in all these rows. Returns early at the first valid row, usually the first. */
 function fieldMismatch(
   records: readonly Readonly<Record<string, unknown>>[],
   field: string,
@@ -139,7 +137,6 @@ export class Shares {
     if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
   }
 
-  /** Records whether a field was present. A field that is absent too often is reported under `kind` and `name`. */
   noteField(
     finding: { readonly kind: string; readonly name: string },
     isPresent: boolean,

@@ -100,7 +100,6 @@ export function isBlockTrade(value: unknown): boolean {
   return !DENIALS.has(value)
 }
 
-/** Converts a fill to the traded outcome: a taker of No buys `<ticker>:no` at the price of No. */
 export function mapTrade(
   message: TradeMessage,
   receivedAtMs: TimeMs,

@@ -64,14 +64,13 @@ export class PollingFeed implements VenueFeed {
   readonly #stopping = new AbortController()
   readonly #pollers: readonly Poller[]
   readonly #figures: FiguresReader
-  /** The open markets in the order in which their books are fetched. `#turn` is the position of the round. */
+  /** The open markets in the order in which their books are fetched. `#ringPosition` is that of the round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
   #ringPosition = 0
   /** The current round's number of steps and start, and the duration of the last round. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
-  /** Markets that are fetched next: new ones, and those for which a resync was requested. */
   readonly #urgent = new Set<string>()
   /** Recently traded markets, with the times of the last fetch and of the last trade. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
@@ -258,7 +257,6 @@ export class PollingFeed implements VenueFeed {
     else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
-  /** Urgent markets, then recently traded ones, then the next of the round, without duplicates. */
   #nextBatch(): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set<string>()

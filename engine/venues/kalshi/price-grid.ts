@@ -25,7 +25,6 @@ export class PriceGrid {
     this.finest = finest
   }
 
-  /** Whether an order may rest at this price: it is a step of a range, whose ends are inclusive. */
   isOn(price: PriceMicros): boolean {
     for (const { start, end, step } of this.#ranges) {
       if (price >= start && price <= end && (price - start) % step === 0) return true

@@ -15,7 +15,6 @@ interface Position {
 export class SequenceCheck {
   readonly #positions = new Map<number, Position>()
 
-  /** Checks the next message of a sid and advances its position. A new sid must start with 1. */
   note(sid: number, seq: number): SequenceResult {
     let position = this.#positions.get(sid)
     if (position === undefined) {

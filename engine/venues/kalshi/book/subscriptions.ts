@@ -45,7 +45,6 @@ interface SubscriptionHooks {
   readonly resetSid: (sid: number) => void
 }
 
-/** The order-book subscriptions of one connection. Memory is bounded by its markets. */
 export class Subscriptions {
   readonly #hooks: SubscriptionHooks
   /** All markets that the connection should serve, across reconnects. */

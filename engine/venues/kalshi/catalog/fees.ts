@@ -75,7 +75,6 @@ export class KalshiFees {
     this.#parts = parts
   }
 
-  /** Reads the fee changes once an hour. A failure is counted, and the previous changes stay valid. */
   async read(signal: AbortSignal): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs < this.#readAgainAtMs) return

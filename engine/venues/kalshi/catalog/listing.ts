@@ -47,7 +47,6 @@ export interface Series {
   readonly fees: FeeTerms
 }
 
-/** A market's listing, and the end of its trading. The listing may contain the end of its game instead. */
 interface MarketRow {
   readonly kind: 'market'
   readonly listing: ReadListing

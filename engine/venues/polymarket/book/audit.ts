@@ -26,7 +26,6 @@ const SECOND_CHECK_MS = 3_000
 /** Pause between the two REST reads, in which a message in transit can arrive. */
 const FINAL_CHECK_MS = 1_500
 
-/** Fetches books over REST and compares them with the stream. It emits no events. */
 export class BookAudit {
   readonly #parts: AuditParts
   #nextPosition = 0

@@ -50,7 +50,6 @@ export interface BookConnection {
   readonly tracks: Set<MarketTrack>
   /** `feedUp` has been emitted since the socket opened. */
   isUp: boolean
-  /** Start of the period in which messages may be missing; null while the connection is up. */
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
   /** Monotonic time before which the connection is not replaced again for being unresponsive. */
@@ -118,12 +117,10 @@ export class BookConnections {
     for (const { socket } of this.#connections.values()) socket.pause(isPaused)
   }
 
-  /** Reconnects every socket and discards pending data. The new connections start with snapshots. */
   reconnect(reason: string): void {
     for (const { socket } of this.#connections.values()) socket.reconnect(reason)
   }
 
-  /** Assigns markets to sockets with free capacity, opens new sockets if needed, and subscribes on open sockets. */
   add(tracks: readonly MarketTrack[]): void {
     const marketsMax = Math.max(1, Math.floor(this.#parts.assetsPerSocketMax / 2))
     const added = new Map<BookConnection, MarketTrack[]>()
@@ -360,7 +357,6 @@ export class BookConnections {
     }
   }
 
-  /** Records a drift note for tokens without a subscription and marks the affected markets as suspect. */
   #unwatched(connection: BookConnection, message: MarketMessage, text: string): void {
     const { tracks, counters } = this.#parts
     const body: unknown = 'body' in message ? message.body : null
