@@ -37,6 +37,7 @@ import {
   withHeader,
   writeAnswer,
 } from './reply.ts'
+import { RequestTurns } from './request-turns.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import type { UnsentAnswers } from './unsent.ts'
@@ -65,6 +66,7 @@ export class RequestHandler {
   readonly samples = new LogSampler()
   readonly #times: HandlerTimes
   readonly #bursts = new Bursts()
+  readonly turns: RequestTurns
   readonly refusals: Refusals
   readonly codings: Codings
   readonly #answered = new Map<number, Count>()
@@ -79,6 +81,7 @@ export class RequestHandler {
     this.parts = parts
     this.refusals = new Refusals(parts.clock)
     this.codings = new Codings(parts.clock)
+    this.turns = new RequestTurns(parts.clock)
     this.#times = new HandlerTimes(parts)
     parts.metrics.gauge(
       'http_requests_in_flight',
@@ -96,12 +99,12 @@ export class RequestHandler {
     this.#times.begin()
     const exchange = new Exchange(this, res)
     try {
-      exchange.begin(req)
+      exchange.begin(req, this.turns.mustWait(this.#times.beganMs))
     } catch (error) {
       exchange.fail(error)
     }
     exchange.leaveHandler()
-    this.#times.end()
+    this.turns.noteHandled(this.#times.beganMs, this.#times.end())
   }
 
   #addressOf(res: HttpResponse, req: HttpRequest): string {
@@ -193,8 +196,11 @@ class Exchange implements RequestFacts {
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
-  /** Reads everything needed from `req`, which is invalid after the first await. */
-  begin(req: HttpRequest): void {
+  /**
+   * Reads everything needed from `req`, which is invalid after the first await. `mustWait`: a request for data waits
+   * for its turn.
+   */
+  begin(req: HttpRequest, mustWait: boolean): void {
     const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
@@ -221,11 +227,26 @@ class Exchange implements RequestFacts {
     const early = this.#admit(match, identity)
     if (early !== null && this.#isFlood(identity)) this.#cut()
     else if (early !== null) this.answer(early)
-    else if (body === null) this.#settle(this.#run(match, queryText, NO_BODY))
-    else {
+    else if (body === null) {
+      if (mustWait && match.kind === 'route' && match.route.access === 'caller') {
+        this.#waitForTurn(match, queryText)
+      } else this.#settle(this.#run(match, queryText, NO_BODY))
+    } else {
       this.#startDeadline()
       this.#afterBody(match, queryText, body)
     }
+  }
+
+  #waitForTurn(match: Match, queryText: string | undefined): void {
+    const run = () => {
+      if (!this.#isOver) this.#resumeWith(match, queryText, NO_BODY)
+    }
+    const refuse = () => {
+      const options = { retryAfterSeconds: 1 }
+      this.fail(new EngineError('UNAVAILABLE', 'too many requests are waiting', options))
+    }
+    this.#startDeadline()
+    this.#handler.turns.add(this.requester(), { run, refuse })
   }
 
   async #afterBody(
@@ -234,15 +255,22 @@ class Exchange implements RequestFacts {
     body: Promise<Uint8Array | null>,
   ): Promise<void> {
     try {
-      const bytes = await this.#read(body)
-      this.#handler.resume(() => {
-        // The body may arrive seconds after the head: the credential may have been revoked meanwhile.
-        if (this.#isStillGood(match)) this.#settle(this.#run(match, queryText, bytes))
-        else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
-      })
+      this.#resumeWith(match, queryText, await this.#read(body))
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  /** Runs the handler some time after the head was read: the credential may have been revoked meanwhile. */
+  #resumeWith(match: Match, queryText: string | undefined, body: Uint8Array): void {
+    this.#handler.resume(() => {
+      try {
+        if (this.#isStillGood(match)) this.#settle(this.#run(match, queryText, body))
+        else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
+      } catch (error) {
+        this.fail(error)
+      }
+    })
   }
 
   /** Forwards a request that this process cannot answer. Its target identifies the caller and counts the request. */

@@ -65,13 +65,15 @@ export class HandlerTimes {
     return this.#beganMs
   }
 
-  end(): void {
+  /** Returns the time of the end (monotonic). */
+  end(): number {
     const nowMs = this.#clock.monotonicMs()
     const elapsedMs = nowMs - this.#beganMs
     this.#histogram.observe(elapsedMs)
     this.#moveTo(nowMs)
     const slot = this.#part % PART_COUNT
     if (elapsedMs > (this.#largest[slot] ?? 0)) this.#largest[slot] = elapsedMs
+    return nowMs
   }
 
   /** Inside a tick that is measured as a whole. */
