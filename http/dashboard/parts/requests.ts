@@ -262,8 +262,9 @@ export function mergedByTime<Row extends { readonly id: string; readonly timesta
   other: readonly Row[],
   max: number,
 ): readonly Row[] {
-  const ids = new Set(one.map(({ id }) => id))
-  return [...one, ...other.filter(({ id }) => !ids.has(id))]
+  const ids = new Set<string>()
+  return [...one, ...other]
+    .filter(({ id }) => !ids.has(id) && ids.add(id))
     .sort((first, second) => second.timestamp_ms - first.timestamp_ms)
     .slice(0, max)
 }
