@@ -1,9 +1,9 @@
 import type { MarketView } from '../../actors/views.ts'
 import { MICROS, type PriceMicros } from '../../engine/units.ts'
-import { outcomePrice } from './render.ts'
+import { outcomePrice, quoted } from './render.ts'
 
 /** The Price record of one of the market's outcomes, of now. */
-export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0) {
+export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0): string {
   const { price, observedAtMs, source } = view.price()
   // Rounded up, so that the current price is never observed after its own `at_time`.
   const atSeconds = Math.ceil(nowMs / 1000)
@@ -11,18 +11,15 @@ export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0) 
   return priceRecord(view, outcomeIndex, { price, atSeconds, timeMs, source })
 }
 
+/** As text: writing an object takes several times as long. */
 export function priceRecord(
   { ref, summary }: MarketView,
   outcomeIndex: number,
   at: { price: PriceMicros; atSeconds: number; timeMs: number; source: string },
-) {
-  return {
-    market_id: ref.id,
-    outcome: summary.outcomes[outcomeIndex]?.label ?? '',
-    platform: ref.platform,
-    price: outcomePrice(at.price, outcomeIndex) / MICROS,
-    at_time: at.atSeconds,
-    timestamp_ms: at.timeMs,
-    source: at.source,
-  }
+): string {
+  const outcome = quoted(summary.outcomes[outcomeIndex]?.label ?? '')
+  const market = `"market_id":${quoted(ref.id)},"outcome":${outcome},"platform":${quoted(ref.platform)}`
+  const price = outcomePrice(at.price, outcomeIndex) / MICROS
+  const times = `"at_time":${at.atSeconds},"timestamp_ms":${at.timeMs}`
+  return `{${market},"price":${price},${times},"source":"${at.source}"}`
 }

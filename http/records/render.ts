@@ -190,7 +190,7 @@ export function priceText(price: MarketPrice): string {
 /** Printable ASCII without quote and backslash, such as ids and hashes: needs no escaping. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-function quoted(text: string | null): string {
+export function quoted(text: string | null): string {
   if (text === null) return 'null'
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -10,7 +10,7 @@ import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
 import { seconds } from '../pages/time-range.ts'
 import { currentPrice, priceRecord } from '../records/prices.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
-import { type Answer, json } from '../request/reply.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { PriceSchema, parameters } from '../schemas.ts'
 
@@ -56,7 +56,7 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
       },
       (_, query) => {
         const nowMs = clock.nowMs()
-        const text = (view: MarketView) => JSON.stringify(currentPrice(view, nowMs))
+        const text = (view: MarketView) => currentPrice(view, nowMs)
         return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)
       },
     ),
@@ -75,14 +75,14 @@ function price(
   const outcomeIndex = outcomeIndexOf(view, query.outcome)
   const nowMs = clock.nowMs()
   const { at_time: atSeconds } = query
-  if (atSeconds === undefined) return json(currentPrice(view, nowMs, outcomeIndex))
+  if (atSeconds === undefined) return jsonText(currentPrice(view, nowMs, outcomeIndex))
   // The current answer's own `at_time`, rounded up, must not count as a future time.
   if (atSeconds > Math.ceil(nowMs / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }
   const answer = (point: PricePoint | null): Answer => {
     if (point === null) throw new EngineError('NOT_FOUND', 'no price is known at that time')
-    return json(priceRecord(view, outcomeIndex, { ...point, atSeconds, source: 'history' }))
+    return jsonText(priceRecord(view, outcomeIndex, { ...point, atSeconds, source: 'history' }))
   }
   const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)), query.requester())
   return point instanceof Promise ? point.then(answer) : answer(point)
