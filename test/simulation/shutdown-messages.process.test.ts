@@ -30,11 +30,12 @@ test('writes no key, password or token to a log line, an error response or a met
     return fetch(`${locations.api}${path}`, init)
   }
   const account = { email: 'loose@example.org', password }
-  const session: { access_token: string } = JSON.parse(
-    await (await post('/v1/auth/signup', account)).text(),
-  )
+  const signedUp = await post('/v1/auth/signup', account)
+  assert.ok(signedUp.ok, `signup was answered with ${signedUp.status}`)
+  const session: { access_token: string } = JSON.parse(await signedUp.text())
   const token = session.access_token
   const made = await post('/v1/keys', { label: 'stream' }, token)
+  assert.ok(made.ok, `a new key was answered with ${made.status}`)
   const { id, key }: { id: string; key: string } = JSON.parse(await made.text())
   assert.ok(key.startsWith('pmk_') && token.length > 20)
   const secrets = [key, token, password, locations.key]
