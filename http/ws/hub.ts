@@ -111,7 +111,13 @@ export class Hub implements Watcher, HubAccess {
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
     const { variants } = this.variants
-    const fanOut = new FanOut({ topics: this.batches, variants, encoders, metrics })
+    const fanOut = new FanOut({
+      topics: this.batches,
+      connections: this.sessions,
+      variants,
+      encoders,
+      metrics,
+    })
     this.fanOut = fanOut
     this.#scheduler = new ConflationScheduler(clock)
     const shared = { engine, publisher, clock, fanOut, scheduler: this.#scheduler }
@@ -199,7 +205,6 @@ export class Hub implements Watcher, HubAccess {
    */
   #planBeat(): StopTimer {
     return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
-      this.fanOut.broadcastCount = this.sessions.size / 2
       // After that message and not within it, since it is published topic by topic.
       this.fanOut.onBroadcast = () => queueMicrotask(() => this.beat())
       this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())

@@ -40,11 +40,11 @@ export class FanOut {
    */
   readonly growth = { bytes: 0, totalBytes: 0 }
   /**
-   * Called once, after a message to a topic of at least `broadcastCount` connections. What it sends joins the same
-   * socket write.
+   * Called once, after a message to a topic of at least half of the connections. What it sends joins the same socket
+   * write.
    */
   onBroadcast: (() => void) | null = null
-  broadcastCount = 0
+  readonly #connections: { readonly size: number }
   readonly #topics: Topics
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
@@ -58,11 +58,13 @@ export class FanOut {
 
   constructor(parts: {
     topics: Topics
+    connections: { readonly size: number }
     variants: Iterable<ChannelVariant>
     encoders: readonly Encoder[]
     metrics: Metrics
   }) {
     this.#topics = parts.topics
+    this.#connections = parts.connections
     this.#encoders = parts.encoders
     const variants = [...parts.variants]
     const help = 'Messages encoded, by channel.'
@@ -148,9 +150,9 @@ export class FanOut {
           this.growth.bytes += frame.length
           this.growth.totalBytes += frame.length * count
         }
-        if (this.onBroadcast === null || frames.length === 0 || count < this.broadcastCount)
-          continue
+        const isBroadcast = frames.length > 0 && 2 * count >= this.#connections.size
         const { onBroadcast } = this
+        if (!isBroadcast || onBroadcast === null) continue
         this.onBroadcast = null
         onBroadcast()
       }
