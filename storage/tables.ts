@@ -1,7 +1,7 @@
 // The complete disk layout: environment → table → key → record. There are two LMDB environments. Writes to `accounts`
 // are durable before the caller is answered. `market` holds data that the venues can send again. Numbers in keys are
 // big-endian, so that LMDB's byte order is numeric order (see keys.ts): market, run and webhook u32; times, days and
-// hours u64. Venues and kinds are one byte, addresses 20. Each change here needs a step in migrate.ts.
+// hours u64. Venues and kinds are one byte, addresses 20.
 
 /** The version of this layout; the sentinel of each environment carries it. */
 export const FORMAT_VERSION = 8

@@ -45,9 +45,9 @@ export class VenueTrades {
     return { venue, ordinal }
   }
 
-  /** Removes the row of a trade. `recorded` comes from the trade's record; null (format 1): the row is searched for. */
+  /** Removes the row of a trade. `recorded` comes from the trade's record; null (damaged): the row is searched for. */
   remove(key: Buffer, recorded: VenuePosition | null): void {
-    const position = recorded ?? this.find(key)
+    const position = recorded ?? this.#find(key)
     if (position === null) return
     const time = readInteger(key, 4)
     this.#index.remove(venueTradeKey(position.venue, time, position.ordinal))
@@ -55,7 +55,7 @@ export class VenueTrades {
   }
 
   /** Finds the row that refers to this trade by checking every row of its millisecond. */
-  find(key: Buffer): VenuePosition | null {
+  #find(key: Buffer): VenuePosition | null {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
       let found: VenuePosition | null = null

@@ -19,7 +19,6 @@ import { Losses } from '../losses.ts'
 import { Markets } from '../markets.ts'
 import { Marks } from '../marks.ts'
 import { StoredMatches, StoredOverrides } from '../matches.ts'
-import { migrate } from '../migrate.ts'
 import { Opportunities } from '../opportunities.ts'
 import { Outbox } from '../outbox.ts'
 import { PastPrices } from '../past-prices.ts'
@@ -101,7 +100,7 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
       roots.push(root)
       chmodSync(path, 0o700)
       for (const file of ['data.mdb', 'lock.mdb']) chmodSync(join(path, file), 0o600)
-      migrate(root, checkSentinel(root, { dataDir, name, side }), options)
+      checkSentinel(root, { dataDir, name, side })
       return root
     }
     const [accountsRoot, marketRoot] = [open('accounts'), open('market')]

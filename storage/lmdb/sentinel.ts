@@ -19,7 +19,7 @@ import { isErrorCode, readText, writeDurably } from './durable-file.ts'
 export const SENTINEL_KEY = Buffer.from('sentinel')
 
 /** An environment's facts, stored inside it. */
-export interface Sentinel {
+interface Sentinel {
   readonly databaseId: string
   readonly environment: EnvironmentName
   readonly formatVersion: number
@@ -81,13 +81,13 @@ export function completeSideFile(dataDir: string, side: SideFile): void {
 }
 
 /**
- * The sentinel of an opened environment. While the side file is incomplete, an empty environment gets one. Throws if
- * it is missing, foreign or of a newer format.
+ * Checks the sentinel of an opened environment. While the side file is incomplete, an empty environment gets one.
+ * Throws if it is missing, foreign or of another format.
  */
 export function checkSentinel(
   root: RootDatabase<Buffer, Buffer>,
   location: { readonly dataDir: string; readonly name: EnvironmentName; readonly side: SideFile },
-): Sentinel {
+): void {
   const { dataDir, name, side } = location
   const table = openSentinelTable(root)
   const bytes = table.get(SENTINEL_KEY)
@@ -96,31 +96,20 @@ export function checkSentinel(
       throw refusal(dataDir, `${name}/data.mdb has no sentinel`, restoreAdvice(name))
     }
     const { databaseId } = side
-    const made = {
+    const made: Sentinel = {
       databaseId,
       environment: name,
       formatVersion: FORMAT_VERSION,
       fingerprint: fingerprint(name),
     }
     table.putSync(SENTINEL_KEY, Buffer.from(JSON.stringify(made)))
-    return made
+    return
   }
   const sentinel = parseSentinel(bytes.toString())
   const fault = sentinel === null ? 'its sentinel is damaged' : faultOf(sentinel, name, side)
-  if (sentinel === null || fault !== null) {
+  if (fault !== null) {
     throw refusal(dataDir, `${name}/data.mdb: ${fault}`, restoreAdvice(name))
   }
-  return sentinel
-}
-
-/** Replaces the format version inside a migration's transaction. */
-export function putFormatVersion(
-  root: RootDatabase<Buffer, Buffer>,
-  sentinel: Sentinel,
-  formatVersion: number,
-): void {
-  const text = JSON.stringify({ ...sentinel, formatVersion })
-  openSentinelTable(root).putSync(SENTINEL_KEY, Buffer.from(text))
 }
 
 /** An error that states what was found and the remedy. */
@@ -144,8 +133,10 @@ function faultOf(sentinel: Sentinel, name: EnvironmentName, side: SideFile): str
   if (sentinel.databaseId !== side.databaseId) return 'it belongs to another database'
   if (sentinel.environment !== name) return `it is the environment "${sentinel.environment}"`
   if (sentinel.fingerprint !== fingerprint(name)) return 'it was made with other options'
-  if (sentinel.formatVersion > FORMAT_VERSION) {
-    return `its format ${sentinel.formatVersion} is newer than this program's ${FORMAT_VERSION}`
+  const { formatVersion } = sentinel
+  if (formatVersion !== FORMAT_VERSION) {
+    const order = formatVersion > FORMAT_VERSION ? 'newer' : 'older'
+    return `its format ${formatVersion} is ${order} than this program's ${FORMAT_VERSION}`
   }
   return null
 }

@@ -54,12 +54,7 @@ export function decodeRecord<Decoded>(
   row: { readonly key: Buffer; readonly value: Buffer },
   schemas: { readonly [schema: number]: (fields: FieldReader) => Decoded },
 ): Decoded | null {
-  return decodeBy(layout, row, schemas, fieldsOf)
-}
-
-/** The fields of a MessagePack record in a table that also has packed ones. Throws if the body is not a list. */
-export function fieldsOf(body: Buffer): FieldReader {
-  return new FieldReader(packr.unpack(body))
+  return decodeBy(layout, row, schemas, (body) => new FieldReader(packr.unpack(body)))
 }
 
 /** Decoders of records with packed bodies, by schema version. */

@@ -1,14 +1,9 @@
-// Trade positions in the trade indexes: varints since format 8, half the bytes of the older fixed numbers. The older
-// ones are recognised by their length or first byte.
+// Trade positions in the trade indexes, as varints.
 
 import { readInteger, tradeKey } from './keys.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-const KEY_BYTES = 16
-const VENUE_ROW_BYTES = 8
-/** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
-const OLD_LOCATION_BYTES = 12
-/** First byte of positions by id. Older rows begin with the highest byte of a time, which is 0. */
+/** First byte of positions by id. */
 const MARK = 1
 
 /** Maximum bytes of a row by offset or by venue. */
@@ -28,7 +23,6 @@ export function writeOffsetRow(value: Buffer, location: TradeLocation): number {
 
 /** The key of the trade to which the row refers. Throws RangeError if the row is invalid. */
 export function keyOfOffsetRow(value: Buffer): Buffer {
-  if (value.length === KEY_BYTES) return value
   const reader = new VarintReader(value)
   return tradeKey(reader.next(), reader.nextSigned(), reader.next())
 }
@@ -40,9 +34,6 @@ export function writeVenueRow(value: Buffer, { market, ordinal }: TradeLocation)
 
 /** The key of the trade of this time to which the row refers. Throws RangeError if the row is invalid. */
 export function keyOfVenueRow(value: Buffer, time: number): Buffer {
-  if (value.length === VENUE_ROW_BYTES) {
-    return tradeKey(value.readUInt32BE(0), time, value.readUInt32BE(4))
-  }
   const reader = new VarintReader(value)
   return tradeKey(reader.next(), time, reader.next())
 }
@@ -68,12 +59,6 @@ export function idRowOf(keys: readonly Buffer[]): Buffer {
 /** The keys of a market's trades to which the row refers. Throws RangeError if the row is invalid. */
 export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   const keys: Buffer[] = []
-  if (value[0] !== MARK) {
-    for (let start = 0; start + OLD_LOCATION_BYTES <= value.length; start += OLD_LOCATION_BYTES) {
-      keys.push(tradeKey(market, readInteger(value, start), value.readUInt32BE(start + 8)))
-    }
-    return keys
-  }
   const reader = new VarintReader(value, 1)
   while (!reader.isAtEnd) keys.push(tradeKey(market, reader.nextSigned(), reader.next()))
   return keys

@@ -1,7 +1,6 @@
-// The record of one trade; its time and ordinal are in its key. Schema 4 (format 8) packs it, since most stored rows
-// are trades. Numbers are varints, hashes and addresses are bytes. An id that repeats the trade's own fields, like the
-// 208 characters of venue a's, is rebuilt from them. A record takes 75 to 100 bytes; MessagePack took 250 to 400.
-// Schemas 1 to 3 are MessagePack lists of older formats: 1 without the venue ordinal, 3 of block trades.
+// The record of one trade; its time and ordinal are in its key. It is packed, since most stored rows are trades.
+// Numbers are varints, hashes and addresses are bytes. An id that repeats the trade's own fields, like the 208
+// characters of venue a's, is rebuilt from them. A record takes 75 to 100 bytes; MessagePack would take 250 to 400.
 //
 //   flags | flags | price | size | usd, unless it follows from them | receivedAt - time |
 //   run | offset | seq | venue ordinal | fields of the id's form | maker | taker | txHash
@@ -22,13 +21,7 @@ import {
 import type { StoredTrade } from '../contract/storage.ts'
 import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
-import {
-  CHECKED_HEADER_BYTES as BODY,
-  type FieldReader,
-  fieldsOf,
-  type PackedSchemas,
-  writeCheckedHeader,
-} from './records.ts'
+import { CHECKED_HEADER_BYTES as BODY, type PackedSchemas, writeCheckedHeader } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with its venue ordinal, which records have since format 2. */
@@ -142,19 +135,9 @@ export function packTrade(
   return { bytes: scratch, end: position }
 }
 
-/** Decoders of a trade with its venue ordinal. */
+/** Decoder of a trade with its venue ordinal. */
 export function tradeRecordSchemas(tokens: Tokens): PackedSchemas<TradeRecord> {
-  return {
-    1: (body, key) => ({ trade: readTrade(key, fieldsOf(body), false), venuePosition: null }),
-    2: (body, key) => readTradeRecord(key, fieldsOf(body), false),
-    3: (body, key) => readTradeRecord(key, fieldsOf(body), true),
-    [TRADE_SCHEMA]: (body, key) => unpackTrade(key, body, tokens),
-  }
-}
-
-/** Decoder of a trade of format 1; for the migration to format 2. */
-export function firstTradeSchemas(key: Buffer) {
-  return { 1: (fields: FieldReader) => readTrade(key, fields, false) }
+  return { [TRADE_SCHEMA]: (body, key) => unpackTrade(key, body, tokens) }
 }
 
 function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): TradeRecord {
@@ -368,32 +351,6 @@ function uuid(body: Buffer, reader: VarintReader): string {
   const digits = body.toString('hex', start, start + UUID_BYTES)
   const [time, version] = [digits.slice(0, 8), digits.slice(12, 16)]
   return `${time}-${digits.slice(8, 12)}-${version}-${digits.slice(16, 20)}-${digits.slice(20)}`
-}
-
-function readTradeRecord(key: Buffer, fields: FieldReader, isBlock: boolean): TradeRecord {
-  const trade = readTrade(key, fields, isBlock)
-  return { trade, venuePosition: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
-}
-
-function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTrade {
-  return {
-    nativeId: fields.text(),
-    timeMs: timeMs(readInteger(key, 4)),
-    ordinal: key.readUInt32BE(12),
-    price: priceMicros(fields.number()),
-    size: sizeMicros(fields.number()),
-    side: fields.choice(SIDES),
-    outcomeIndex: fields.number(),
-    usd: usdMicros(fields.number()),
-    maker: fields.textOrNull(),
-    taker: fields.textOrNull(),
-    txHash: fields.textOrNull(),
-    isBlock,
-    receivedAtMs: timeMs(fields.number()),
-    run: fields.numberOrNull(),
-    offset: fields.numberOrNull(),
-    seq: fields.numberOrNull(),
-  }
 }
 
 /**

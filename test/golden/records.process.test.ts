@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
-import { ENVIRONMENT_NAMES, TABLE_LAYOUTS } from '../../storage/tables.ts'
+import { ENVIRONMENT_NAMES, FORMAT_VERSION, TABLE_LAYOUTS } from '../../storage/tables.ts'
 import { goldenFile } from '../support/reference/golden.ts'
-import { makeOlder, openData, testFolder } from '../support/rigs/data-folder.ts'
+import { changeRows, openData, testFolder } from '../support/rigs/data-folder.ts'
 import { STORED_KINDS, type StoredKind } from '../support/worlds/stored-everything.ts'
 import { OLDER_KINDS } from '../support/worlds/stored-older.ts'
 
@@ -45,17 +45,15 @@ async function rowsOf(dataDir: string): Promise<readonly Row[]> {
 
 /** A storage whose rows are these alone. */
 async function openOn(dataDir: string, { format, rows }: Rows): Promise<Storage> {
+  assert.equal(format, FORMAT_VERSION)
   await (await openData(dataDir)).close()
-  await makeOlder(dataDir, {
-    version: format,
-    change(root, environment) {
-      for (const [name, key, value] of rows) {
-        const layout = TABLE_LAYOUTS.find((one) => one.name === name)
-        assert.ok(layout !== undefined, `the table ${name} is gone`)
-        if (layout.environment !== environment) continue
-        openTable(root, layout).putSync(Buffer.from(key, 'base64'), Buffer.from(value, 'base64'))
-      }
-    },
+  await changeRows(dataDir, (root, environment) => {
+    for (const [name, key, value] of rows) {
+      const layout = TABLE_LAYOUTS.find((one) => one.name === name)
+      assert.ok(layout !== undefined, `the table ${name} is gone`)
+      if (layout.environment !== environment) continue
+      openTable(root, layout).putSync(Buffer.from(key, 'base64'), Buffer.from(value, 'base64'))
+    }
   })
   return openData(dataDir)
 }

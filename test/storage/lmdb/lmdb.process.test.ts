@@ -20,10 +20,10 @@ import { EngineError } from '../../../engine/errors.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { openDatabase, openTable } from '../../../storage/lmdb/environment.ts'
-import { checkSentinel, putFormatVersion } from '../../../storage/lmdb/sentinel.ts'
+import { SENTINEL_KEY } from '../../../storage/lmdb/sentinel.ts'
 import { barKey, groupKey } from '../../../storage/records/keys.ts'
 import { decodePacked } from '../../../storage/records/records.ts'
-import { TABLES } from '../../../storage/tables.ts'
+import { SENTINEL_TABLE, TABLES } from '../../../storage/tables.ts'
 import { openData, testFolder } from '../../support/rigs/data-folder.ts'
 import {
   account,
@@ -155,7 +155,7 @@ test('refuses to open a file with a zeroed page, unless every row is still reada
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('refuses to open an environment that has no sentinel or a newer format', async () => {
+test('refuses to open an environment that has no sentinel or another format', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))
@@ -168,12 +168,19 @@ test('refuses to open an environment that has no sentinel or a newer format', as
   )
   await refuses(bare, /has no sentinel/)
 
-  const newer = await filled()
-  const side = JSON.parse(readFileSync(join(newer, 'database.json'), 'utf8'))
-  const root = openDatabase(join(newer, 'market'))
-  putFormatVersion(root, checkSentinel(root, { dataDir: newer, name: 'market', side }), 99)
-  await root.close()
-  await refuses(newer, /its format 99 is newer/)
+  for (const [version, order] of [
+    [99, 'newer'],
+    [7, 'older'],
+  ] as const) {
+    const folder = await filled()
+    const root = openDatabase(join(folder, 'market'))
+    const table = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
+    const sentinel = JSON.parse(table.get(SENTINEL_KEY)?.toString() ?? '')
+    const text = JSON.stringify({ ...sentinel, formatVersion: version })
+    await table.put(SENTINEL_KEY, Buffer.from(text))
+    await root.close()
+    await refuses(folder, new RegExp(`its format ${version} is ${order}`))
+  }
 })
 
 test('keeps accounts when the market folder is removed by hand', async () => {

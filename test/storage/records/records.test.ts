@@ -10,7 +10,6 @@ import { numberKey, tradeKey } from '../../../storage/records/keys.ts'
 import { decodePacked, decodeRecord, encodeRecord } from '../../../storage/records/records.ts'
 import { packTrade, type TradeRecord, tradeRecordSchemas } from '../../../storage/records/trade.ts'
 import { TABLES } from '../../../storage/tables.ts'
-import { olderTradeValue } from '../../support/worlds/older-trades.ts'
 import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 
 const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
@@ -38,19 +37,6 @@ test('round-trips a trade, with time and ordinal taken from the key', () => {
   assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
     trade: block,
     venuePosition: null,
-  })
-})
-
-test('reads a trade of an older format, without a venue position in format 1', () => {
-  const block = { ...stored, isBlock: true }
-  assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, venuePosition: null })
-  assert.deepEqual(read(olderTradeValue(key, stored, position)), {
-    trade: stored,
-    venuePosition: position,
-  })
-  assert.deepEqual(read(olderTradeValue(key, block, position)), {
-    trade: block,
-    venuePosition: position,
   })
 })
 
