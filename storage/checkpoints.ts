@@ -2,68 +2,42 @@
 
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
-import { priceMicros, sizeMicros, timeMs } from '../engine/units.ts'
 import type { Checkpoint, CheckpointTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Schemas, Table } from './lmdb/table.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import { flat, orNull, price, record, size, text, time } from './records/codec.ts'
 import { numberKey } from './records/keys.ts'
+import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+const levels = flat(record<Level>({ price, size }))
 
-const schemas: Schemas<Checkpoint> = {
-  1: (fields) => ({
-    writtenAtMs: timeMs(fields.number()),
-    price: fields.orNull(priceMicros),
-    priceSource: fields.text(),
-    lastTradePrice: fields.orNull(priceMicros),
-    lastTradeMs: fields.orNull(timeMs),
-    bookTimeMs: fields.orNull(timeMs),
-    bids: levels(fields.numbers()),
-    asks: levels(fields.numbers()),
+const checkpointCodec = listed(
+  1,
+  record<Checkpoint>({
+    writtenAtMs: time,
+    price: orNull(price),
+    priceSource: text,
+    lastTradePrice: orNull(price),
+    lastTradeMs: orNull(time),
+    bookTimeMs: orNull(time),
+    bids: levels,
+    asks: levels,
   }),
-}
+)
 
 export class Checkpoints implements CheckpointTable {
-  readonly #checkpoints: Table
+  readonly #checkpoints: RecordTable<Checkpoint>
 
   constructor(environment: Environment) {
-    this.#checkpoints = environment.table(TABLES.checkpoints)
+    this.#checkpoints = new RecordTable(environment.table(TABLES.checkpoints), checkpointCodec)
   }
 
   put(market: MarketNumber, checkpoint: Checkpoint): void {
-    const key = numberKey(market)
-    const fields = [
-      checkpoint.writtenAtMs,
-      checkpoint.price,
-      checkpoint.priceSource,
-      checkpoint.lastTradePrice,
-      checkpoint.lastTradeMs,
-      checkpoint.bookTimeMs,
-      flatten(checkpoint.bids),
-      flatten(checkpoint.asks),
-    ]
-    this.#checkpoints.put(key, this.#checkpoints.encode(key, SCHEMA, fields))
+    this.#checkpoints.put(numberKey(market), checkpoint)
   }
 
   get(market: MarketNumber): Checkpoint | null {
-    return this.#checkpoints.getRecord(numberKey(market), schemas)
+    return this.#checkpoints.get(numberKey(market))
   }
-}
-
-/** price, size, price, size, …: takes a third of the bytes of a list of objects. */
-function flatten(levels: readonly Level[]): readonly number[] {
-  const numbers: number[] = []
-  for (const level of levels) numbers.push(level.price, level.size)
-  return numbers
-}
-
-function levels(numbers: readonly number[]): readonly Level[] {
-  if (numbers.length % 2 !== 0) throw new RangeError('a level is a price and a size')
-  const list: Level[] = []
-  for (let index = 0; index < numbers.length; index += 2) {
-    const price = priceMicros(numbers[index] ?? Number.NaN)
-    list.push({ price, size: sizeMicros(numbers[index + 1] ?? Number.NaN) })
-  }
-  return list
 }

@@ -1,21 +1,17 @@
-// Accounts, keys and revoked tokens of a cluster, stored in this process's table and in a log bucket that gateways and
-// standbys mirror. A change resolves when both have stored it.
+// Accounts, keys and revoked tokens of a cluster (cluster-bucket.ts).
 
 import { createHash } from 'node:crypto'
-import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/cluster-log.ts'
+import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import type { AccountId, KeyId } from '../engine/ids.ts'
-import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
 import {
-  ACCOUNT_SCHEMA,
-  accountFields,
-  accountSchemas,
-  ENDED_TOKEN_SCHEMA,
-  endedTokenFields,
-  endedTokenSchemas,
-  KEY_SCHEMA,
-  keyFields,
-  keySchemas,
-} from './records/account.ts'
+  both,
+  type Following,
+  followBucket,
+  type NamedRecords,
+  shareRecords,
+} from './cluster-bucket.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
+import { accountCodec, endedTokenCodec, keyCodec } from './records/account.ts'
 import { textKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
 import { TABLES } from './tables.ts'
@@ -27,61 +23,36 @@ export type AccountEntry =
   | { readonly kind: 'token'; readonly token: EndedToken }
   | { readonly kind: 'gone'; readonly of: 'account' | 'key' | 'token'; readonly id: string }
 
-const ACCOUNT = 'account.'
-const KEY = 'key.'
-const TOKEN = 'token.'
+const KINDS = ['account', 'key', 'token'] as const
 
 /** Hashed, because a token id may contain characters that a bucket key does not allow. */
-const tokenName = (tokenId: string) => TOKEN + createHash('sha256').update(tokenId).digest('hex')
+const tokenName = (tokenId: string) => `token.${createHash('sha256').update(tokenId).digest('hex')}`
 
 /** Parses a bucket entry; null if it is damaged or of a later version. */
-export function readAccountEntry({ key, value }: BucketEntry): AccountEntry | null {
-  const bytes = value === null ? null : Buffer.from(value)
-  if (key.startsWith(ACCOUNT)) {
-    const id = key.slice(ACCOUNT.length)
-    if (bytes === null) return { kind: 'gone', of: 'account', id }
-    const row = { key: textKey(id), value: bytes }
-    const account = decodeRecord(TABLES.accounts, row, accountSchemas)
-    return account === null ? null : { kind: 'account', account }
+export function readAccountEntry({ key: name, value: bytes }: BucketEntry): AccountEntry | null {
+  const of = KINDS.find((kind) => name.startsWith(`${kind}.`))
+  if (of === undefined) return null
+  const id = name.slice(of.length + 1)
+  if (bytes === null) return { kind: 'gone', of, id }
+  const row = { key: textKey(of === 'token' ? name : id), value: Buffer.from(bytes) }
+  if (of === 'account') {
+    const account = decodeRecord(TABLES.accounts, row, accountCodec)
+    return account && { kind: of, account }
   }
-  if (key.startsWith(KEY)) {
-    const id = key.slice(KEY.length)
-    if (bytes === null) return { kind: 'gone', of: 'key', id }
-    const record = decodeRecord(TABLES.keys, { key: textKey(id), value: bytes }, keySchemas)
-    return record === null ? null : { kind: 'key', key: record }
+  if (of === 'key') {
+    const key = decodeRecord(TABLES.keys, row, keyCodec)
+    return key && { kind: of, key }
   }
-  if (!key.startsWith(TOKEN)) return null
-  if (bytes === null) return { kind: 'gone', of: 'token', id: key.slice(TOKEN.length) }
-  const row = { key: textKey(key), value: bytes }
-  const token = decodeRecord(TABLES.endedTokens, row, endedTokenSchemas)
-  return token === null ? null : { kind: 'token', token }
+  const token = decodeRecord(TABLES.endedTokens, row, endedTokenCodec)
+  return token && { kind: of, token }
 }
 
-function accountValue(record: AccountRecord): Buffer {
-  const [key, fields] = [textKey(record.id), accountFields(record)]
-  return encodeRecord(TABLES.accounts, { key, schema: ACCOUNT_SCHEMA, fields })
-}
-
-function keyValue(record: KeyRecord): Buffer {
-  const [key, fields] = [textKey(record.id), keyFields(record)]
-  return encodeRecord(TABLES.keys, { key, schema: KEY_SCHEMA, fields })
-}
-
-function tokenValue(record: EndedToken): Buffer {
-  const [key, fields] = [textKey(tokenName(record.tokenId)), endedTokenFields(record)]
-  return encodeRecord(TABLES.endedTokens, { key, schema: ENDED_TOKEN_SCHEMA, fields })
-}
-
-/** A subscription to a bucket. */
-export interface Following extends LogSubscription {
-  /** Keys that the bucket contained. */
-  readonly names: ReadonlySet<string>
-  /**
-   * Stops applying changes, because this process is now the leader. Changes from outside the cluster still call
-   * `onRefused`.
-   */
-  lead(): Promise<void>
-}
+const accountValue = (record: AccountRecord): Buffer =>
+  encodeRecord(TABLES.accounts, textKey(record.id), accountCodec, record)
+const keyValue = (record: KeyRecord): Buffer =>
+  encodeRecord(TABLES.keys, textKey(record.id), keyCodec, record)
+const tokenValue = (record: EndedToken): Buffer =>
+  encodeRecord(TABLES.endedTokens, textKey(tokenName(record.tokenId)), endedTokenCodec, record)
 
 /** Writes to the table and the bucket. Reads from the table, which {@link ClusterAccounts.follow} fills first. */
 export class ClusterAccounts implements AccountTable {
@@ -93,60 +64,19 @@ export class ClusterAccounts implements AccountTable {
     this.#bucket = bucket
   }
 
-  /**
-   * Applies the bucket's records and then each change to the local table until stopped. A standby uses it, and an
-   * engine before it leads. Resolves when the local table has every record. `share` writes records that only the local
-   * table has, such as accounts of an engine that ran alone, into the bucket.
-   */
-  static async follow(
+  /** Applies the bucket to the local table until stopped. A standby uses it, and an engine before it leads. */
+  static follow(
     own: AccountTable,
     bucket: Bucket,
     onFailed: (error: unknown) => void,
-    onRefused: (key: string) => void = () => undefined,
+    onRefused?: (key: string) => void,
   ): Promise<Following> {
-    let isFollowing = true
-    let last: Promise<unknown> = Promise.resolve()
-    const names = new Set<string>()
-    // Applied in sequence, so that the newest version of a repeated record wins.
-    const take = (entry: BucketEntry) => {
-      if (!isFollowing) return
-      names.add(entry.key)
-      last = last.then(() => applyEntry(own, entry)).catch(onFailed)
-    }
-    let resolveComplete: () => void = () => undefined
-    const complete = new Promise<void>((resolve) => {
-      resolveComplete = resolve
-    })
-    const watch = await bucket.watch({ onEntry: take, onSnapshotEnd: resolveComplete, onRefused })
-    await complete
-    await last
-    return {
-      names,
-      lead: async () => {
-        isFollowing = false
-        await last
-      },
-      stop: async () => {
-        await watch.stop()
-        await last
-      },
-    }
+    return followBucket(bucket, (entry) => applyEntry(own, entry).catch(onFailed), onRefused)
   }
 
-  /**
-   * Copies into the bucket the records that only the local table has; returns their count. `existing`: names that the
-   * bucket is known to have, which are not looked up.
-   */
-  async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
-    let count = 0
-    for (const [name, value] of [...this.#records()]) {
-      if (existing.has(name)) continue
-      const entry = await this.#bucket.get(name)
-      if (entry !== null && entry.value !== null) continue
-      await this.#bucket.put(name, value())
-      count += 1
-    }
-    return count
+  /** Copies into the bucket the records that only the local table has; see shareRecords. */
+  share(existing: ReadonlySet<string> = new Set()): Promise<number> {
+    return shareRecords(this.#bucket, this.#records(), existing)
   }
 
   /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
@@ -157,10 +87,10 @@ export class ClusterAccounts implements AccountTable {
     await this.#bucket.remove(name)
   }
 
-  *#records(): Iterable<readonly [string, () => Buffer]> {
+  *#records(): NamedRecords {
     for (const account of this.#own.accounts())
-      yield [ACCOUNT + account.id, () => accountValue(account)]
-    for (const key of this.#own.keys()) yield [KEY + key.id, () => keyValue(key)]
+      yield [`account.${account.id}`, () => accountValue(account)]
+    for (const key of this.#own.keys()) yield [`key.${key.id}`, () => keyValue(key)]
     for (const token of this.#own.endedTokens())
       yield [tokenName(token.tokenId), () => tokenValue(token)]
   }
@@ -177,52 +107,44 @@ export class ClusterAccounts implements AccountTable {
     return this.#own.endedTokens()
   }
 
-  async putAccount(record: AccountRecord): Promise<void> {
-    await this.#both(
+  putAccount(record: AccountRecord): Promise<void> {
+    return both(
       this.#own.putAccount(record),
-      this.#bucket.put(ACCOUNT + record.id, accountValue(record)),
+      this.#bucket.put(`account.${record.id}`, accountValue(record)),
     )
   }
 
-  async removeAccount(id: AccountId): Promise<void> {
-    await this.#both(this.#own.removeAccount(id), this.#bucket.remove(ACCOUNT + id))
+  removeAccount(id: AccountId): Promise<void> {
+    return both(this.#own.removeAccount(id), this.#bucket.remove(`account.${id}`))
   }
 
-  async putKey(record: KeyRecord): Promise<void> {
-    await this.#both(this.#own.putKey(record), this.#bucket.put(KEY + record.id, keyValue(record)))
+  putKey(record: KeyRecord): Promise<void> {
+    return both(this.#own.putKey(record), this.#bucket.put(`key.${record.id}`, keyValue(record)))
   }
 
-  async removeKey(id: KeyId): Promise<void> {
-    await this.#both(this.#own.removeKey(id), this.#bucket.remove(KEY + id))
+  removeKey(id: KeyId): Promise<void> {
+    return both(this.#own.removeKey(id), this.#bucket.remove(`key.${id}`))
   }
 
-  async putEndedToken(record: EndedToken): Promise<void> {
-    const name = tokenName(record.tokenId)
-    await this.#both(this.#own.putEndedToken(record), this.#bucket.put(name, tokenValue(record)))
+  putEndedToken(record: EndedToken): Promise<void> {
+    return both(
+      this.#own.putEndedToken(record),
+      this.#bucket.put(tokenName(record.tokenId), tokenValue(record)),
+    )
   }
 
-  async removeEndedToken(tokenId: string): Promise<void> {
-    await this.#both(this.#own.removeEndedToken(tokenId), this.#bucket.remove(tokenName(tokenId)))
-  }
-
-  /** Starts both writes in the same event-loop tick; rejects with the first failure once both have ended. */
-  async #both(own: Promise<unknown>, shared: Promise<unknown>): Promise<void> {
-    for (const ended of await Promise.allSettled([own, shared])) {
-      if (ended.status === 'rejected') throw ended.reason
-    }
+  removeEndedToken(tokenId: string): Promise<void> {
+    return both(this.#own.removeEndedToken(tokenId), this.#bucket.remove(tokenName(tokenId)))
   }
 }
 
 async function applyEntry(own: AccountTable, entry: BucketEntry): Promise<void> {
   const read = readAccountEntry(entry)
   if (read === null) throw new Error(`the record ${entry.key} of the bucket cannot be read`)
-  if (read.kind === 'account') await own.putAccount(read.account)
-  else if (read.kind === 'key') await own.putKey(read.key)
-  else if (read.kind === 'token') await own.putEndedToken(read.token)
-  else if (read.of !== 'token') await remove(own, read.of, read.id)
-}
-
-async function remove(own: AccountTable, of: 'account' | 'key', id: string): Promise<void> {
+  if (read.kind === 'account') return own.putAccount(read.account)
+  if (read.kind === 'key') return own.putKey(read.key)
+  if (read.kind === 'token') return own.putEndedToken(read.token)
+  const { of, id } = read
   if (of === 'account')
     for (const account of own.accounts())
       if (account.id === id) return own.removeAccount(account.id)

@@ -1,14 +1,13 @@
-// Webhooks of a cluster, stored in this process's table and in a log bucket that standbys mirror. Each engine assigns
-// its own numbers, so the cluster identifies webhooks by id. A change resolves once the table and the
-// bucket have stored it.
+// Webhooks of a cluster (cluster-bucket.ts). Each engine assigns its own numbers, so the cluster identifies webhooks by
+// id.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
-import type { Following } from './cluster-accounts.ts'
+import { both, type Following, followBucket, shareRecords } from './cluster-bucket.ts'
 import type { WebhookTable } from './contract/webhooks.ts'
 import { numberKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
-import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook.ts'
+import { webhookCodec } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
 const NAME = 'webhook.'
@@ -16,17 +15,8 @@ const NAME = 'webhook.'
 const NO_NUMBER = webhookNumber(0)
 const KEY = numberKey(NO_NUMBER)
 
-function bytesOf(webhook: Webhook): Buffer {
-  return encodeRecord(TABLES.webhooks, {
-    ...{ key: KEY, schema: WEBHOOK_SCHEMA },
-    fields: webhookFields(webhook),
-  })
-}
-
-function read(value: Uint8Array): Webhook | null {
-  const row = { key: KEY, value: Buffer.from(value) }
-  return decodeRecord(TABLES.webhooks, row, webhookSchemas(KEY))
-}
+const bytesOf = (webhook: Omit<Webhook, 'number'>): Buffer =>
+  encodeRecord(TABLES.webhooks, KEY, webhookCodec, { ...webhook, number: NO_NUMBER })
 
 /** Writes to the table and the bucket. Reads from the table, which `follow` fills first. */
 export class ClusterWebhooks implements WebhookTable {
@@ -60,62 +50,26 @@ export class ClusterWebhooks implements WebhookTable {
     return this.#byId.get(id)?.number ?? null
   }
 
-  /**
-   * Applies the bucket's records and then each change until stopped. Resolves when the local table has every record.
-   */
-  async follow(
+  /** Applies the bucket to the local table until stopped. */
+  follow(
     onFailed: (error: unknown) => void,
-    onRefused: (key: string) => void = () => undefined,
+    onRefused?: (key: string) => void,
   ): Promise<Following> {
-    let isFollowing = true
-    const names = new Set<string>()
-    const take = (entry: BucketEntry) => {
-      if (!isFollowing) return
-      names.add(entry.key)
-      this.#enqueue(entry).catch(onFailed)
-    }
-    let resolveComplete: () => void = () => undefined
-    const complete = new Promise<void>((resolve) => {
-      resolveComplete = resolve
-    })
-    const watch = await this.#bucket.watch({
-      onEntry: take,
-      onSnapshotEnd: resolveComplete,
-      onRefused,
-    })
-    await complete
-    await this.#last
-    return {
-      names,
-      lead: async () => {
-        isFollowing = false
-        await this.#last
-      },
-      stop: async () => {
-        await watch.stop()
-        await this.#last
-      },
-    }
+    return followBucket(this.#bucket, (entry) => this.#enqueue(entry).catch(onFailed), onRefused)
   }
 
-  /** Writes webhooks that only the local table has into the bucket, except those in `existing`; returns their count. */
-  async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
-    let count = 0
-    for (const webhook of [...this.#own.all()]) {
-      if (existing.has(NAME + webhook.id)) continue
-      const entry = await this.#bucket.get(NAME + webhook.id)
-      if (entry !== null && entry.value !== null) continue
-      await this.#bucket.put(NAME + webhook.id, bytesOf(webhook))
-      count += 1
-    }
-    return count
+  /** Copies into the bucket the webhooks that only the local table has; see shareRecords. */
+  share(existing: ReadonlySet<string> = new Set()): Promise<number> {
+    const own = [...this.#own.all()]
+    const records = own.map((webhook) => [NAME + webhook.id, () => bytesOf(webhook)] as const)
+    return shareRecords(this.#bucket, records, existing)
   }
 
   /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
   async restore(name: string): Promise<void> {
     const own = this.#byId.get(name.slice(NAME.length))
     if (own === undefined) return this.#bucket.remove(name)
-    await this.#bucket.put(name, bytesOf({ ...own, number: NO_NUMBER }))
+    await this.#bucket.put(name, bytesOf(own))
   }
 
   all(): Iterable<Webhook> {
@@ -123,7 +77,7 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   async create(webhook: Omit<Webhook, 'number'>): Promise<Webhook> {
-    const shared = this.#bucket.put(NAME + webhook.id, bytesOf({ ...webhook, number: NO_NUMBER }))
+    const shared = this.#bucket.put(NAME + webhook.id, bytesOf(webhook))
     const stored = await both(this.#own.create(webhook), shared)
     this.#note(stored)
     return stored
@@ -149,11 +103,12 @@ export class ClusterWebhooks implements WebhookTable {
   async #apply({ key, value }: BucketEntry): Promise<void> {
     const existing = this.#byId.get(key.slice(NAME.length))
     if (value === null) {
-      if (existing !== undefined) await this.#own.remove(existing)
-      if (existing !== undefined) this.#unindex(existing)
-      return
+      if (existing === undefined) return
+      await this.#own.remove(existing)
+      return this.#unindex(existing)
     }
-    const webhook = read(value)
+    const row = { key: KEY, value: Buffer.from(value) }
+    const webhook = decodeRecord(TABLES.webhooks, row, webhookCodec)
     if (webhook === null) throw new Error(`the record ${key} of the bucket cannot be read`)
     if (existing === undefined) return this.#note(await this.#own.create(webhook))
     const changed = { ...webhook, number: existing.number }
@@ -170,12 +125,4 @@ export class ClusterWebhooks implements WebhookTable {
     this.#byId.delete(id)
     this.#ids.delete(number)
   }
-}
-
-/** Starts both writes in the same event-loop tick; rejects with the first failure once both have ended. */
-async function both<Own>(own: Promise<Own>, shared: Promise<unknown>): Promise<Own> {
-  const [ownResult, sharedResult] = await Promise.allSettled([own, shared])
-  if (ownResult.status === 'rejected') throw ownResult.reason
-  if (sharedResult.status === 'rejected') throw sharedResult.reason
-  return ownResult.value
 }

@@ -4,53 +4,53 @@ import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { CoverageTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Row, Table } from './lmdb/table.ts'
-import { readInteger, venueTimeKey } from './records/keys.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import { record, stated, time } from './records/codec.ts'
+import { FIRST, readInteger, venueTimeKey } from './records/keys.ts'
+import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+interface Interval {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+}
+
+const intervalCodec = listed(
+  1,
+  record<Interval>({ fromMs: stated(({ key }) => timeMs(readInteger(key, 1))), toMs: time }),
+)
 
 export class Coverage implements CoverageTable {
-  readonly #intervals: Table
+  readonly #intervals: RecordTable<Interval>
 
   constructor(environment: Environment) {
-    this.#intervals = environment.table(TABLES.coverage)
+    this.#intervals = new RecordTable(environment.table(TABLES.coverage), intervalCodec)
   }
 
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void {
-    const key = venueTimeKey(venue, fromMs)
-    this.#intervals.putIfChanged(key, this.#intervals.encode(key, SCHEMA, [toMs]))
+    this.#intervals.putIfChanged(venueTimeKey(venue, fromMs), { fromMs, toMs })
   }
 
-  at(venue: VenueKey, atMs: TimeMs): { readonly fromMs: TimeMs; readonly toMs: TimeMs } | null {
-    const row = this.#intervals.first({
-      from: venueTimeKey(venue, -Number.MAX_SAFE_INTEGER),
-      to: venueTimeKey(venue, atMs + 1),
-      isReverse: true,
-    })
-    const toMs = row === null ? null : this.#toMs(row)
-    if (row === null || toMs === null || toMs < atMs) return null
-    return { fromMs: timeMs(readInteger(row.key, 1)), toMs }
+  at(venue: VenueKey, atMs: TimeMs): Interval | null {
+    const [from, to] = [venueTimeKey(venue, FIRST), venueTimeKey(venue, atMs + 1)]
+    const row = this.#intervals.rows.first({ from, to, isReverse: true })
+    const interval = row === null ? null : this.#intervals.decode(row)
+    return interval === null || interval.toMs < atMs ? null : interval
   }
 
   /** Removes at most `rowsMax` intervals that ended before a time, oldest first; returns their count. */
   prune(beforeMs: number, rowsMax: number): number {
     let removed = 0
     for (const venue of VENUE_KEYS) {
-      const from = venueTimeKey(venue, -Number.MAX_SAFE_INTEGER)
-      const to = venueTimeKey(venue, beforeMs)
+      const [from, to] = [venueTimeKey(venue, FIRST), venueTimeKey(venue, beforeMs)]
       while (removed < rowsMax) {
-        const row = this.#intervals.first({ from, to })
-        const toMs = row === null ? null : this.#toMs(row)
-        if (row === null || (toMs !== null && toMs >= beforeMs)) break
-        this.#intervals.remove(row.key)
+        const row = this.#intervals.rows.first({ from, to })
+        const interval = row === null ? null : this.#intervals.decode(row)
+        if (row === null || (interval !== null && interval.toMs >= beforeMs)) break
+        this.#intervals.rows.remove(row.key)
         removed += 1
       }
     }
     return removed
-  }
-
-  #toMs(row: Row): TimeMs | null {
-    return this.#intervals.decode(row, { 1: (fields) => timeMs(fields.number()) })
   }
 }

@@ -4,60 +4,43 @@ import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'
 import type { EventSummary, EventTable, ListingDetails } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Table } from './lmdb/table.ts'
-import { chunkedRows } from './markets.ts'
+import { RecordTable } from './lmdb/record-table.ts'
 import { nativeKey } from './records/keys.ts'
-import {
-  DETAILS_SCHEMA,
-  detailsFields,
-  detailsSchemas,
-  EVENT_SCHEMA,
-  eventFields,
-  eventSchemas,
-} from './records/listings.ts'
+import { detailsCodec, eventCodec } from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
 export class Events implements EventTable {
-  readonly #summaries: Table
-  readonly #details: Table
+  readonly #summaries: RecordTable<EventSummary>
+  readonly #details: RecordTable<ListingDetails>
   #count: number
 
   constructor(environment: Environment) {
-    this.#summaries = environment.table(TABLES.events)
-    this.#details = environment.table(TABLES.eventDetails)
-    this.#count = this.#summaries.committedCount()
+    this.#summaries = new RecordTable(environment.table(TABLES.events), eventCodec)
+    this.#details = new RecordTable(environment.table(TABLES.eventDetails), detailsCodec)
+    this.#count = this.#summaries.rows.committedCount()
   }
 
   put(listing: EventListing): void {
     const key = nativeKey(listing.venue, listing.nativeId)
-    if (!this.#summaries.has(key)) this.#count += 1
-    this.#summaries.putIfChanged(
-      key,
-      this.#summaries.encode(key, EVENT_SCHEMA, eventFields(listing)),
-    )
-    this.#details.putIfChanged(
-      key,
-      this.#details.encode(key, DETAILS_SCHEMA, detailsFields(listing)),
-    )
+    if (!this.#summaries.rows.has(key)) this.#count += 1
+    this.#summaries.putIfChanged(key, listing)
+    this.#details.putIfChanged(key, listing)
   }
 
   remove(venue: VenueKey, nativeId: NativeEventId): void {
     const key = nativeKey(venue, nativeId)
-    if (!this.#summaries.has(key)) return
-    this.#details.remove(key)
-    this.#summaries.remove(key)
+    if (!this.#summaries.rows.has(key)) return
+    this.#details.rows.remove(key)
+    this.#summaries.rows.remove(key)
     this.#count -= 1
   }
 
   details(venue: VenueKey, nativeId: NativeEventId): ListingDetails | null {
-    return this.#details.getRecord(nativeKey(venue, nativeId), detailsSchemas)
+    return this.#details.get(nativeKey(venue, nativeId))
   }
 
-  *all(): Iterable<EventSummary> {
-    for (const row of chunkedRows(this.#summaries)) {
-      const summary = this.#summaries.decode(row, eventSchemas)
-      if (summary !== null) yield summary
-    }
+  all(): Iterable<EventSummary> {
+    return this.#summaries.all()
   }
 
   count(): number {

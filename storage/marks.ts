@@ -1,26 +1,24 @@
 // Named numbers that outlive a run.
 
 import type { MarkTable } from './contract/storage.ts'
-import type { Environment } from './lmdb/environment.ts'
+import { RecordTable } from './lmdb/record-table.ts'
 import type { Table } from './lmdb/table.ts'
+import { number } from './records/codec.ts'
 import { textKey } from './records/keys.ts'
-import { TABLES } from './tables.ts'
-
-const SCHEMA = 1
+import { listed } from './records/records.ts'
 
 export class Marks implements MarkTable {
-  readonly #marks: Table
+  readonly #marks: RecordTable<number>
 
-  constructor(environment: Environment) {
-    this.#marks = environment.table(TABLES.marks)
+  constructor(table: Table) {
+    this.#marks = new RecordTable(table, listed(1, number))
   }
 
   get(name: string): number | null {
-    return this.#marks.getRecord(textKey(name), { 1: (fields) => fields.number() })
+    return this.#marks.get(textKey(name))
   }
 
   put(name: string, value: number): void {
-    const key = textKey(name)
-    this.#marks.putIfChanged(key, this.#marks.encode(key, SCHEMA, [value]))
+    this.#marks.putIfChanged(textKey(name), value)
   }
 }

@@ -13,36 +13,28 @@ import {
 } from '../engine/webhooks/webhook.ts'
 import type { AttemptKind, OutboxState, OutboxTable } from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { KeyRange, Table } from './lmdb/table.ts'
-import { chunkedRows } from './markets.ts'
-import { groupKey, KEY_END, KEY_START, numberKey, readInteger } from './records/keys.ts'
+import type { KeyRange } from './lmdb/pending.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import { EVERY_KEY, type Table } from './lmdb/table.ts'
+import { groupKey, LAST, lastPriceKey, numberKey, readInteger } from './records/keys.ts'
 import {
   DUE_NUMBER_AT,
   DUE_TIME_AT,
   dueKey,
   dueRange,
   eventKey,
-  lastPriceKey,
   webhookRange,
 } from './records/outbox-keys.ts'
 import {
-  changedDelivery,
   countsOf,
-  DELIVERY_SCHEMA,
-  deliveryFields,
-  deliverySchemas,
+  deliveryCodec,
   finishedValue,
-  LAST_PRICE_SCHEMA,
-  lastPriceBody,
-  lastPriceSchemas,
+  lastPriceCodec,
   noTotals,
   type OutboxTotals,
   readFinished,
-  STATE_SCHEMA,
-  stateBody,
-  stateSchemas,
   storedFinished,
-  withoutBody,
+  totalsCodec,
 } from './records/outbox-records.ts'
 import { TABLES } from './tables.ts'
 
@@ -61,22 +53,22 @@ interface WebhookEntry {
 
 export class Outbox implements OutboxTable {
   readonly #environment: Environment
-  readonly #deliveries: Table
+  readonly #deliveries: RecordTable<StoredDelivery>
   readonly #due: Table
   readonly #finished: Table
   readonly #events: Table
-  readonly #totals: Table
-  readonly #prices: Table
+  readonly #totals: RecordTable<OutboxTotals>
+  readonly #prices: RecordTable<PriceMicros>
   readonly #entries = new Map<WebhookNumber, WebhookEntry>()
 
   constructor(environment: Environment) {
     this.#environment = environment
-    this.#deliveries = environment.table(TABLES.deliveries)
+    this.#deliveries = new RecordTable(environment.table(TABLES.deliveries), deliveryCodec)
     this.#due = environment.table(TABLES.dueDeliveries)
     this.#finished = environment.table(TABLES.finishedDeliveries)
     this.#events = environment.table(TABLES.deliveryEvents)
-    this.#totals = environment.table(TABLES.outboxTotals)
-    this.#prices = environment.table(TABLES.lastPrices)
+    this.#totals = new RecordTable(environment.table(TABLES.outboxTotals), totalsCodec)
+    this.#prices = new RecordTable(environment.table(TABLES.lastPrices), lastPriceCodec)
   }
 
   create(
@@ -99,7 +91,7 @@ export class Outbox implements OutboxTable {
       last: null,
     }
     const key = groupKey(webhook, number)
-    this.#write(key, delivery)
+    this.#deliveries.put(key, delivery)
     this.#due.put(dueKey(webhook, 'first', { dueAtMs, number }), PRESENT)
     this.#events.put(idKey, key.subarray(4))
     entry.totals.lastNumber = number
@@ -110,9 +102,9 @@ export class Outbox implements OutboxTable {
 
   get(webhook: WebhookNumber, number: number): StoredDelivery | null {
     const key = groupKey(webhook, number)
-    const value = this.#deliveries.get(key)
+    const value = this.#deliveries.rows.get(key)
     if (value === null) return null
-    const delivery = this.#deliveries.decode({ key, value }, deliverySchemas(key))
+    const delivery = this.#deliveries.decode({ key, value })
     if (delivery === null) this.#giveUp(webhook, number)
     return delivery
   }
@@ -125,13 +117,14 @@ export class Outbox implements OutboxTable {
   update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
     if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return false
-    const changed = changedDelivery(stored, change)
+    const { status, dueAtMs, attempts, last } = change
+    const changed = { ...stored, status, dueAtMs, attempts, last }
     const entry = this.#load(webhook)
     const key = groupKey(webhook, stored.number)
     const oldDueKey = dueKeyOf(webhook, stored)
     if (oldDueKey !== null) this.#due.remove(oldDueKey)
     if (stored.status !== 'pending') this.#finished.remove(key)
-    this.#write(key, changed)
+    this.#deliveries.put(key, changed)
     const newDueKey = dueKeyOf(webhook, changed)
     if (newDueKey !== null) this.#due.put(newDueKey, PRESENT)
     if (changed.status === 'pending') {
@@ -180,21 +173,19 @@ export class Outbox implements OutboxTable {
     if (limit < 1) return found
     const range: KeyRange = {
       from: groupKey(webhook, 0),
-      to: groupKey(webhook, before ?? Number.MAX_SAFE_INTEGER),
+      to: groupKey(webhook, before ?? LAST),
       isReverse: true,
     }
-    const take = (key: Buffer, value: Buffer | null): boolean => {
-      const delivery =
-        value === null ? null : this.#deliveries.decode({ key, value }, deliverySchemas(key))
+    const take = (delivery: StoredDelivery | null): boolean => {
       const fits = delivery !== null && (status === null || delivery.status === status)
       if (fits) found.push(withoutBody(delivery))
       return found.length < limit
     }
     if (status === null || status === 'pending') {
-      this.#deliveries.scan(range, ({ key, value }) => take(key, value))
+      this.#deliveries.rows.scan(range, (row) => take(this.#deliveries.decode(row)))
     } else {
       this.#finished.scan(range, ({ key, value }) => {
-        return readFinished(value).status !== status || take(key, this.#deliveries.get(key))
+        return readFinished(value).status !== status || take(this.#deliveries.get(key))
       })
     }
     return found
@@ -206,14 +197,8 @@ export class Outbox implements OutboxTable {
     // When deliveries are dropped in sequence, the next number is the oldest: one lookup instead of a range.
     const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
-    const from = groupKey(webhook, entry.pendingFrom)
-    const found: StoredDelivery[] = []
-    this.#deliveries.scan({ from, to: groupKey(webhook, Number.MAX_SAFE_INTEGER) }, (row) => {
-      const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
-      if (delivery?.status === 'pending') found.push(delivery)
-      return found.length === 0
-    })
-    const [oldest] = found
+    const range = { from: groupKey(webhook, entry.pendingFrom), to: groupKey(webhook, LAST) }
+    const [oldest] = this.#deliveries.range(range, 1, ({ status }) => status === 'pending')
     if (oldest === undefined) return null
     entry.pendingFrom = oldest.number
     return withoutBody(oldest)
@@ -243,23 +228,20 @@ export class Outbox implements OutboxTable {
   }
 
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
-    const key = lastPriceKey(webhook, market)
-    const value = this.#prices.get(key)
-    return value === null ? null : this.#prices.decodePacked({ key, value }, lastPriceSchemas)
+    return this.#prices.get(lastPriceKey(webhook, market))
   }
 
   putLastPrice(webhook: WebhookNumber, market: MarketNumber, price: PriceMicros): void {
     if (!this.#environment.accepts(2)) return
-    const key = lastPriceKey(webhook, market)
-    this.#prices.put(key, this.#prices.encodePacked(key, LAST_PRICE_SCHEMA, lastPriceBody(price)))
+    this.#prices.put(lastPriceKey(webhook, market), price)
     const entry = this.#load(webhook)
     // Each webhook with rows needs a totals row, so that `webhooks` lists it.
-    if (!this.#totals.has(entry.key)) this.#putTotals(entry)
+    if (!this.#totals.rows.has(entry.key)) this.#putTotals(entry)
   }
 
   removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void {
     const key = lastPriceKey(webhook, market)
-    if (this.#prices.has(key)) this.#prices.remove(key)
+    if (this.#prices.rows.has(key)) this.#prices.rows.remove(key)
   }
 
   prune(query: Parameters<OutboxTable['prune']>[0]): boolean {
@@ -283,7 +265,7 @@ export class Outbox implements OutboxTable {
       if (eventId !== undefined) this.#events.remove(eventKey(webhook, eventId))
       if (this.#finished.has(key)) entry.totals.prunedCount += 1
       this.#finished.remove(key)
-      this.#deliveries.remove(key)
+      this.#deliveries.rows.remove(key)
       this.#putTotals(entry)
     }
     return isMore
@@ -297,41 +279,36 @@ export class Outbox implements OutboxTable {
     for (const attemptKind of ATTEMPT_KINDS) {
       rowsLeft -= this.#due.removeRange(dueRange(webhook, attemptKind, null), rowsLeft).rowCount
     }
-    for (const table of [this.#deliveries, this.#finished, this.#events, this.#prices]) {
+    const [{ rows: deliveries }, { rows: prices }] = [this.#deliveries, this.#prices]
+    for (const table of [deliveries, this.#finished, this.#events, prices]) {
       rowsLeft -= table.removeRange(range, rowsLeft).rowCount
     }
-    if (rowsLeft <= 0) return this.#totals.has(numberKey(webhook))
-    this.#totals.remove(numberKey(webhook))
+    if (rowsLeft <= 0) return this.#totals.rows.has(numberKey(webhook))
+    this.#totals.rows.remove(numberKey(webhook))
     this.#entries.delete(webhook)
     return false
   }
 
   *webhooks(): Iterable<WebhookNumber> {
-    for (const { key } of chunkedRows(this.#totals)) yield webhookNumber(key.readUInt32BE(0))
+    for (const { key } of this.#totals.rows.all()) yield webhookNumber(key.readUInt32BE(0))
   }
 
   /** The highest webhook number that has rows; 0 if there is none. */
   lastWebhook(): number {
-    const last = this.#totals.first({ from: KEY_START, to: KEY_END, isReverse: true })
+    const last = this.#totals.rows.first({ ...EVERY_KEY, isReverse: true })
     return last === null ? 0 : last.key.readUInt32BE(0)
   }
 
-  #write(key: Buffer, delivery: StoredDelivery): void {
-    const fields = deliveryFields(delivery)
-    this.#deliveries.put(key, this.#deliveries.encode(key, DELIVERY_SCHEMA, fields))
-  }
-
   #putTotals({ key, totals }: WebhookEntry): void {
-    this.#totals.put(key, this.#totals.encodePacked(key, STATE_SCHEMA, stateBody(totals)))
+    this.#totals.put(key, totals)
   }
 
   #load(webhook: WebhookNumber): WebhookEntry {
     const entry = this.#entries.get(webhook)
     if (entry !== undefined) return entry
     const key = numberKey(webhook)
-    const value = this.#totals.get(key)
-    const totals = value === null ? null : this.#totals.decodePacked({ key, value }, stateSchemas)
-    const made: WebhookEntry = { key, totals: totals ?? this.#recount(webhook), pendingFrom: 0 }
+    const totals = this.#totals.get(key) ?? this.#recount(webhook)
+    const made: WebhookEntry = { key, totals, pendingFrom: 0 }
     this.#entries.set(webhook, made)
     return made
   }
@@ -339,8 +316,8 @@ export class Outbox implements OutboxTable {
   /** Totals recomputed from the stored rows: for a new webhook, or if its totals are damaged. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
-    for (const row of chunkedRows(this.#deliveries, webhookRange(webhook))) {
-      const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
+    for (const row of this.#deliveries.rows.all(webhookRange(webhook))) {
+      const delivery = this.#deliveries.decode(row)
       const isFinished = this.#finished.has(row.key)
       const status = delivery?.status ?? (isFinished ? 'dropped' : 'pending')
       totals[status] += 1
@@ -362,7 +339,7 @@ export class Outbox implements OutboxTable {
     }
     totals.prunedCount += 1
     this.#finished.remove(key)
-    this.#deliveries.remove(key)
+    this.#deliveries.rows.remove(key)
     this.#putTotals(this.#load(webhook))
   }
 
@@ -387,4 +364,9 @@ function dueKeyOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | nu
   const { status, attempts, dueAtMs, number } = delivery
   if (status !== 'pending' || dueAtMs === null) return null
   return dueKey(webhook, attempts > 0 ? 'retry' : 'first', { dueAtMs, number })
+}
+
+/** A delivery as lists return it. */
+function withoutBody({ body: _, ...delivery }: StoredDelivery): Delivery {
+  return delivery
 }

@@ -5,63 +5,53 @@ import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.
 import type { HourTicks, TickTable } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Removed, Row, Table } from './lmdb/table.ts'
-import { groupKey, readInteger } from './records/keys.ts'
-import { packSeries, unpackSeries } from './records/price-series.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import type { Removed } from './lmdb/table.ts'
+import { FIRST, groupKey, groupRange, readInteger } from './records/keys.ts'
+import { series } from './records/price-series.ts'
+import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
+const ticksCodec = listed<HourTicks>(1, series)
 
 export class Ticks implements TickTable {
-  readonly #ticks: Table
+  readonly #ticks: RecordTable<HourTicks>
   readonly #hours: Hours
 
   constructor(environment: Environment, hours: Hours) {
-    this.#ticks = environment.table(TABLES.ticks)
+    this.#ticks = new RecordTable(environment.table(TABLES.ticks), ticksCodec)
     this.#hours = hours
   }
 
   put(market: MarketNumber, hour: number, ticks: HourTicks): void {
-    const key = groupKey(market, hour)
-    this.#ticks.put(key, this.#ticks.encode(key, SCHEMA, [packSeries(ticks)]))
+    this.#ticks.put(groupKey(market, hour), ticks)
     this.#hours.add('ticks', market, hour)
   }
 
   get(market: MarketNumber, hour: number): HourTicks | null {
-    const key = groupKey(market, hour)
-    const value = this.#ticks.get(key)
-    return value === null ? null : this.#decode({ key, value })
+    return this.#ticks.get(groupKey(market, hour))
   }
 
   at(market: MarketNumber, time: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
-    const last = Math.floor(time / HOUR_MS)
+    const to = groupKey(market, Math.floor(time / HOUR_MS) + 1)
     let found: { price: PriceMicros; timeMs: TimeMs } | null = null
-    const range = {
-      from: groupKey(market, -Number.MAX_SAFE_INTEGER),
-      to: groupKey(market, last + 1),
-    }
-    this.#ticks.scan({ ...range, isReverse: true }, (row) => {
+    this.#ticks.rows.scan({ from: groupKey(market, FIRST), to, isReverse: true }, (row) => {
       const startMs = readInteger(row.key, 4) * HOUR_MS
-      found = lastAtOrBefore(this.#decode(row), startMs, time)
+      found = lastAtOrBefore(this.#ticks.decode(row), startMs, time)
       return found === null
     })
     return found
   }
 
   oldestHour(market: MarketNumber): number | null {
-    const from = groupKey(market, -Number.MAX_SAFE_INTEGER)
-    const row = this.#ticks.first({ from, to: groupKey(market, Number.MAX_SAFE_INTEGER) })
+    const row = this.#ticks.rows.first(groupRange(market))
     return row === null ? null : readInteger(row.key, 4)
   }
 
   /** Removes one hour. */
   removeHour(market: MarketNumber, hour: number): Removed {
-    const [from, to] = [groupKey(market, hour), groupKey(market, hour + 1)]
-    return this.#ticks.removeRange({ from, to }, 1)
-  }
-
-  #decode(row: Row): HourTicks | null {
-    return this.#ticks.decode(row, { 1: (fields) => unpackSeries(fields.bytes()) })
+    const range = { from: groupKey(market, hour), to: groupKey(market, hour + 1) }
+    return this.#ticks.rows.removeRange(range, 1)
   }
 }
 

@@ -1,10 +1,11 @@
-// Key ranges of queries for trades of a market, trades of a venue, and whales: within the query's times, strictly after
-// the previous page's position.
+// Key ranges of queries for trades of a market, trades of a venue, whales and past opportunities: within the query's
+// times, strictly after the previous page's position.
 
 import type { SliceQuery } from './contract/storage.ts'
-import type { KeyRange } from './lmdb/table.ts'
+import type { KeyRange } from './lmdb/pending.ts'
+import type { Row } from './lmdb/table.ts'
 
-/** Builds a key from time and ordinal, within a market, a venue or all. */
+/** Builds a key from time and ordinal, within a market, a venue or all. The ordinal is its last 4 bytes. */
 export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
 /** The key range of a query, with keys made by `keyOf`; null if it is empty. */
@@ -24,4 +25,15 @@ export function rangeOfTrades(
     if (behind.compare(from) > 0) from = behind
   }
   return from.compare(to) < 0 ? { from, to, isReverse } : null
+}
+
+/** One past the last ordinal of a millisecond. */
+export function nextOrdinal(
+  table: { first(range: KeyRange): Row | null },
+  keyOf: KeyOf,
+  timeMs: number,
+): number {
+  const range = { from: keyOf(timeMs, 0), to: keyOf(timeMs + 1, 0), isReverse: true }
+  const last = table.first(range)
+  return last === null ? 0 : last.key.readUInt32BE(last.key.length - 4) + 1
 }

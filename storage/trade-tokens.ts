@@ -3,21 +3,22 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Table } from './lmdb/table.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import { texts } from './records/codec.ts'
 import { numberKey } from './records/keys.ts'
+import { listed } from './records/records.ts'
 import type { Tokens } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 
-const SCHEMA = 1
 /** Maximum number of markets in the cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
 export class TradeTokens implements Tokens {
-  readonly #tokens: Table
+  readonly #tokens: RecordTable<readonly string[]>
   readonly #cached = new Map<MarketNumber, readonly string[]>()
 
   constructor(environment: Environment) {
-    this.#tokens = environment.table(TABLES.tradeTokens)
+    this.#tokens = new RecordTable(environment.table(TABLES.tradeTokens), listed(1, texts))
   }
 
   get(market: MarketNumber, outcomeIndex: number): string | null {
@@ -31,23 +32,21 @@ export class TradeTokens implements Tokens {
     const tokens = Array.from({ length: Math.max(current.length, outcomeIndex + 1) }, (_, index) =>
       index === outcomeIndex ? token : (current[index] ?? ''),
     )
-    const key = numberKey(market)
-    this.#tokens.put(key, this.#tokens.encode(key, SCHEMA, [tokens]))
+    this.#tokens.put(numberKey(market), tokens)
     this.#cached.set(market, tokens)
     return true
   }
 
   /** Removes a market that no longer has trades. */
   remove(market: MarketNumber): void {
-    if (this.#of(market).length > 0) this.#tokens.remove(numberKey(market))
+    if (this.#of(market).length > 0) this.#tokens.rows.remove(numberKey(market))
     this.#cached.delete(market)
   }
 
   #of(market: MarketNumber): readonly string[] {
     const cached = this.#cached.get(market)
     if (cached !== undefined) return cached
-    const tokens =
-      this.#tokens.getRecord(numberKey(market), { 1: (fields) => fields.texts() }) ?? []
+    const tokens = this.#tokens.get(numberKey(market)) ?? []
     if (this.#cached.size >= CACHED_MAX) this.#cached.clear()
     this.#cached.set(market, tokens)
     return tokens

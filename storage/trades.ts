@@ -22,26 +22,19 @@ import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import type { Removed, Row, Table } from './lmdb/table.ts'
 import {
+  FIRST,
   groupKey,
   hashNativeId,
+  LAST,
   readInteger,
-  TRADE_ID_KEY_BYTES,
-  TRADE_KEY_BYTES,
   tradeIdKey,
   tradeKey,
 } from './records/keys.ts'
-import type { PackedSchemas } from './records/records.ts'
-import { packTrade, storedTrade, type TradeRecord, tradeRecordSchemas } from './records/trade.ts'
-import {
-  idRowOf,
-  keyOfOffsetRow,
-  keysOfIdRow,
-  LOCATION_BYTES_MAX,
-  writeIdRow,
-  writeOffsetRow,
-} from './records/trade-locations.ts'
+import { decodeRecord, encodeRecord, type RecordCodec } from './records/records.ts'
+import { storedTrade, type TradeRecord, tradeCodec } from './records/trade.ts'
+import { idRowOf, keyOfOffsetRow, keysOfIdRow, offsetRow } from './records/trade-locations.ts'
 import { TABLES } from './tables.ts'
-import { rangeOfTrades } from './trade-range.ts'
+import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'
 import { type VenuePosition, VenueTrades } from './venue-trades.ts'
 
@@ -68,17 +61,12 @@ interface IdLookup {
 export class Trades implements TradeTable {
   readonly #trades: PackedTable
   readonly #tokens: TradeTokens
-  readonly #schemas: PackedSchemas<TradeRecord>
+  readonly #codec: RecordCodec<TradeRecord>
   readonly #ids: Table
   readonly #offsets: PackedTable
   readonly #byVenue: VenueTrades
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
-  /** Reused by each put. */
-  readonly #row = Buffer.alloc(LOCATION_BYTES_MAX)
-  readonly #key = Buffer.alloc(TRADE_KEY_BYTES)
-  readonly #idKey = Buffer.alloc(TRADE_ID_KEY_BYTES)
-  readonly #offsetKey = groupKey(0, 0)
   readonly #ordinals = new Map<MarketNumber, OrdinalState>()
   /** The last lookup of `has`, until the index changes. `put` reuses it; other lookups may come in between. */
   #lastLookup: IdLookup | null = null
@@ -88,7 +76,7 @@ export class Trades implements TradeTable {
   constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
     this.#trades = new PackedTable(environment.table(TABLES.trades))
     this.#tokens = new TradeTokens(environment)
-    this.#schemas = tradeRecordSchemas(this.#tokens)
+    this.#codec = tradeCodec(this.#tokens)
     this.#ids = environment.table(TABLES.tradeIds)
     this.#offsets = new PackedTable(environment.table(TABLES.tradeOffsets))
     this.#byVenue = new VenueTrades(environment)
@@ -112,15 +100,13 @@ export class Trades implements TradeTable {
     const ordinal = this.#nextOrdinal(market, time)
     const location = { market, timeMs: time, ordinal }
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
-    const key = tradeKey(market, time, ordinal, this.#key)
+    const key = tradeKey(market, time, ordinal)
     this.#putRecord(key, stored, this.#byVenue.put(venue, location))
-    const idKey = tradeIdKey(market, hash, this.#idKey)
-    if (row === null) this.#ids.put(idKey, this.#row, writeIdRow(this.#row, location))
-    else this.#ids.put(idKey, idRowOf([...keysOfIdRow(row, market), key]))
+    const others = row === null ? [] : keysOfIdRow(row, market)
+    this.#ids.put(tradeIdKey(market, hash), idRowOf([...others, key]))
     this.#lastLookup = null
     if (trade.run !== null && trade.offset !== null) {
-      const end = writeOffsetRow(this.#row, location)
-      this.#offsets.put(groupKey(trade.run, trade.offset, this.#offsetKey), this.#row, end)
+      this.#offsets.put(groupKey(trade.run, trade.offset), offsetRow(location))
     }
     this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
     this.#count += 1
@@ -164,7 +150,7 @@ export class Trades implements TradeTable {
     const from = groupKey(run, offset + 1)
     const found: TradeOfMarket[] = []
     if (limit < 1) return found
-    this.#offsets.scan({ from, to: groupKey(run, Number.MAX_SAFE_INTEGER) }, (row) => {
+    this.#offsets.scan({ from, to: groupKey(run, LAST) }, (row) => {
       const key = keyOfOffsetRow(row.value)
       const trade = this.#read(key)?.trade
       if (trade !== undefined) found.push({ market: key.readUInt32BE(0), trade })
@@ -176,7 +162,7 @@ export class Trades implements TradeTable {
   locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     const { run, offset, limit } = query
     const locations: OffsetLocation[] = []
-    const range = { from: groupKey(run, offset + 1), to: groupKey(run, Number.MAX_SAFE_INTEGER) }
+    const range = { from: groupKey(run, offset + 1), to: groupKey(run, LAST) }
     if (limit < 1) return locations
     this.#offsets.scan(range, (row) => {
       const key = keyOfOffsetRow(row.value)
@@ -192,7 +178,7 @@ export class Trades implements TradeTable {
   }
 
   newestOffset(run: number): number {
-    const to = groupKey(run, Number.MAX_SAFE_INTEGER)
+    const to = groupKey(run, LAST)
     const row = this.#offsets.first({ from: groupKey(run, 0), to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
@@ -228,19 +214,18 @@ export class Trades implements TradeTable {
 
   /** Whether any stored trade belongs to this run. */
   hasRun(run: number): boolean {
-    const to = groupKey(run, Number.MAX_SAFE_INTEGER)
+    const to = groupKey(run, LAST)
     return this.#offsets.first({ from: groupKey(run, 0), to }) !== null
   }
 
   /** Removes the oldest `rowsMax` trades of a market before `beforeMs`. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
-    const rows: { key: Buffer; value: Buffer }[] = []
+    const rows: Row[] = []
     if (rowsMax < 1) return { rowCount: 0, byteCount: 0 }
-    const from = tradeKey(market, -Number.MAX_SAFE_INTEGER, 0)
+    const from = tradeKey(market, FIRST, 0)
     this.#trades.scan({ from, to: tradeKey(market, beforeMs, 0) }, (row) => {
-      rows.push(row)
-      return rows.length < rowsMax
+      return rows.push(row) < rowsMax
     })
     let byteCount = 0
     for (const row of rows) byteCount += this.#remove(market, row.key, row.value)
@@ -259,7 +244,7 @@ export class Trades implements TradeTable {
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
     const { hash, row } = this.#lookUp(market, nativeId)
     const remaining = row === null ? [] : keysOfIdRow(row, market).filter((one) => !one.equals(key))
-    const idKey = tradeIdKey(market, hash, this.#idKey)
+    const idKey = tradeIdKey(market, hash)
     if (remaining.length === 0) this.#ids.remove(idKey)
     else this.#ids.put(idKey, idRowOf(remaining))
     this.#lastLookup = null
@@ -267,8 +252,8 @@ export class Trades implements TradeTable {
   }
 
   #putRecord(key: Buffer, trade: StoredTrade, venuePosition: VenuePosition | null): void {
-    const { bytes, end } = packTrade(key, { trade, venuePosition }, this.#tokens)
-    this.#trades.put(key, bytes, end)
+    const value = encodeRecord(TABLES.trades, key, this.#codec, { trade, venuePosition })
+    this.#trades.put(key, value)
   }
 
   #read(key: Buffer): TradeRecord | null {
@@ -277,7 +262,9 @@ export class Trades implements TradeTable {
   }
 
   #decode(row: Row): TradeRecord | null {
-    return this.#trades.blocks.decodePacked(row, this.#schemas)
+    const record = decodeRecord(TABLES.trades, row, this.#codec)
+    if (record === null) this.#trades.blocks.reportDamage()
+    return record
   }
 
   #find(market: MarketNumber, nativeId: string): (TradeRecord & { key: Buffer }) | null {
@@ -294,7 +281,7 @@ export class Trades implements TradeTable {
     const last = this.#lastLookup
     if (last !== null && last.nativeId === nativeId && last.market === market) return last
     const hash = this.#hash(nativeId)
-    const row = this.#ids.get(tradeIdKey(market, hash, this.#idKey))
+    const row = this.#ids.get(tradeIdKey(market, hash))
     return { market, nativeId, hash, row }
   }
 
@@ -305,12 +292,8 @@ export class Trades implements TradeTable {
       state.newestMs = time
       state.nextOrdinal = 0
     } else if (time !== state.lastMs) {
-      const last = this.#trades.first({
-        from: tradeKey(market, time, 0),
-        to: tradeKey(market, time + 1, 0),
-        isReverse: true,
-      })
-      state.nextOrdinal = last === null ? 0 : last.key.readUInt32BE(12) + 1
+      const keyOf = (atMs: number, ordinal: number) => tradeKey(market, atMs, ordinal)
+      state.nextOrdinal = nextOrdinal(this.#trades, keyOf, time)
     }
     state.lastMs = time
     const ordinal = state.nextOrdinal
@@ -337,8 +320,7 @@ export class Trades implements TradeTable {
 }
 
 function marketRange(market: MarketNumber) {
-  const end = Number.MAX_SAFE_INTEGER
-  return { from: tradeKey(market, -end, 0), to: tradeKey(market, end, 0) }
+  return { from: tradeKey(market, FIRST, 0), to: tradeKey(market, LAST, 0) }
 }
 
 /** An id with a lone surrogate does not survive UTF-8, so it is compared in its stored form. */

@@ -7,15 +7,10 @@ import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
-import { readInteger, VENUE_TRADE_KEY_BYTES, venueTradeKey } from './records/keys.ts'
-import {
-  keyOfVenueRow,
-  LOCATION_BYTES_MAX,
-  type TradeLocation,
-  writeVenueRow,
-} from './records/trade-locations.ts'
+import { FIRST, LAST, readInteger, venueTradeKey } from './records/keys.ts'
+import { keyOfVenueRow, type TradeLocation, venueRow } from './records/trade-locations.ts'
 import { TABLES } from './tables.ts'
-import { rangeOfTrades } from './trade-range.ts'
+import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 
 /** Milliseconds per venue whose next ordinals are cached; a power of two. */
 const RECENT_MS = 4_096
@@ -28,9 +23,6 @@ export interface VenuePosition {
 
 export class VenueTrades {
   readonly #index: PackedTable
-  /** Reused by each put. */
-  readonly #row = Buffer.alloc(LOCATION_BYTES_MAX)
-  readonly #key = Buffer.allocUnsafe(VENUE_TRADE_KEY_BYTES)
   readonly #recent = new Map<VenueKey, Recent>()
 
   constructor(environment: Environment) {
@@ -40,8 +32,7 @@ export class VenueTrades {
   /** Assigns the trade's ordinal among the venue's trades and indexes it. */
   put(venue: VenueKey, location: TradeLocation): VenuePosition {
     const ordinal = this.#nextOrdinal(venue, location.timeMs)
-    const end = writeVenueRow(this.#row, location)
-    this.#index.put(venueTradeKey(venue, location.timeMs, ordinal, this.#key), this.#row, end)
+    this.#index.put(venueTradeKey(venue, location.timeMs, ordinal), venueRow(location))
     return { venue, ordinal }
   }
 
@@ -59,7 +50,8 @@ export class VenueTrades {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
       let found: VenuePosition | null = null
-      this.#index.scan(millisecond(venue, time), (row) => {
+      const [from, to] = [venueTradeKey(venue, time, 0), venueTradeKey(venue, time + 1, 0)]
+      this.#index.scan({ from, to }, (row) => {
         if (keyOfVenueRow(row.value, time).equals(key))
           found = { venue, ordinal: row.key.readUInt32BE(9) }
         return found === null
@@ -96,11 +88,8 @@ export class VenueTrades {
   /** One past the last ordinal of that millisecond; reads the table only for late trades. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
-    let ordinal = recent.next(time)
-    if (ordinal === null) {
-      const last = this.#index.first({ ...millisecond(venue, time), isReverse: true })
-      ordinal = last === null ? 0 : last.key.readUInt32BE(9) + 1
-    }
+    const keyOf = (atMs: number, one: number) => venueTradeKey(venue, atMs, one)
+    const ordinal = recent.next(time) ?? nextOrdinal(this.#index, keyOf, time)
     recent.assign(time, ordinal)
     return ordinal
   }
@@ -157,11 +146,6 @@ class Recent {
   }
 }
 
-function millisecond(venue: VenueKey, time: number) {
-  return { from: venueTradeKey(venue, time, 0), to: venueTradeKey(venue, time + 1, 0) }
-}
-
 function venueRange(venue: VenueKey) {
-  const end = Number.MAX_SAFE_INTEGER
-  return { from: venueTradeKey(venue, -end, 0), to: venueTradeKey(venue, end, 0) }
+  return { from: venueTradeKey(venue, FIRST, 0), to: venueTradeKey(venue, LAST, 0) }
 }

@@ -9,64 +9,62 @@ import type {
   WalletTable,
 } from './contract/wallets.ts'
 import type { Environment } from './lmdb/environment.ts'
+import { RecordTable } from './lmdb/record-table.ts'
 import type { Table } from './lmdb/table.ts'
-import { chunkedRows } from './markets.ts'
-import type { PackedSchemas } from './records/records.ts'
+import type { RecordCodec } from './records/records.ts'
 import {
   addressKey,
   blockKey,
-  WALLET_MARKET_SCHEMA,
-  WALLET_SCHEMA,
-  walletFields,
-  walletHeadSchemas,
-  walletMarketFields,
+  walletCodec,
+  walletHeadCodec,
+  walletMarketCodec,
   walletMarketKey,
-  walletMarketSchemas,
-  walletSchemas,
 } from './records/wallet.ts'
 import { TABLES } from './tables.ts'
 
-const PACKED_SCHEMA = 1
-
 /** A copy: uncommitted rows must not change while the caller uses them, nor be passed to a thread. */
-const PACKED: PackedSchemas<Uint8Array<ArrayBuffer>> = { 1: (body) => new Uint8Array(body) }
+const packedCodec: RecordCodec<Uint8Array<ArrayBuffer>> = {
+  newest: 1,
+  encode: (body) => body,
+  decode: (body) => new Uint8Array(body),
+}
 
 export class StoredWallets implements WalletTable {
-  readonly #wallets: Table
+  readonly #wallets: RecordTable<StoredWallet>
+  readonly #heads: RecordTable<WalletHead>
   readonly #owners: Table
-  readonly #blocks: Table
-  readonly #pnlStates: Table
-  readonly #markets: Table
+  readonly #blocks: RecordTable<Uint8Array<ArrayBuffer>>
+  readonly #pnlStates: RecordTable<Uint8Array<ArrayBuffer>>
+  readonly #markets: RecordTable<StoredWalletMarket>
   #count: number
 
   constructor(environment: Environment) {
-    this.#wallets = environment.table(TABLES.wallets)
+    const wallets = environment.table(TABLES.wallets)
+    this.#wallets = new RecordTable(wallets, walletCodec)
+    this.#heads = new RecordTable(wallets, walletHeadCodec)
     this.#owners = environment.table(TABLES.walletOwners)
-    this.#blocks = environment.table(TABLES.walletBlocks)
-    this.#pnlStates = environment.table(TABLES.walletAccounts)
-    this.#markets = environment.table(TABLES.walletMarkets)
-    this.#count = this.#wallets.committedCount()
+    this.#blocks = new RecordTable(environment.table(TABLES.walletBlocks), packedCodec)
+    this.#pnlStates = new RecordTable(environment.table(TABLES.walletAccounts), packedCodec)
+    this.#markets = new RecordTable(environment.table(TABLES.walletMarkets), walletMarketCodec)
+    this.#count = wallets.committedCount()
   }
 
-  *all(): Iterable<StoredWallet> {
-    for (const row of chunkedRows(this.#wallets)) {
-      const wallet = this.#wallets.decode(row, walletSchemas)
-      if (wallet !== null) yield wallet
-    }
+  all(): Iterable<StoredWallet> {
+    return this.#wallets.all()
   }
 
   get(proxy: WalletAddress): StoredWallet | null {
-    return this.#wallets.getRecord(addressKey(proxy), walletSchemas)
+    return this.#wallets.get(addressKey(proxy))
   }
 
   head(proxy: WalletAddress): WalletHead | null {
-    return this.#wallets.getRecord(addressKey(proxy), walletHeadSchemas)
+    return this.#heads.get(addressKey(proxy))
   }
 
   put(wallet: StoredWallet): void {
     const key = addressKey(wallet.proxy)
-    if (!this.#wallets.has(key)) this.#count += 1
-    this.#wallets.putIfChanged(key, this.#wallets.encode(key, WALLET_SCHEMA, walletFields(wallet)))
+    if (!this.#wallets.rows.has(key)) this.#count += 1
+    this.#wallets.putIfChanged(key, wallet)
   }
 
   proxyOf(eoa: WalletAddress): WalletAddress | null {
@@ -83,44 +81,34 @@ export class StoredWallets implements WalletTable {
   }
 
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null {
-    return packedIn(this.#blocks, blockKey(proxy, index))
+    return this.#blocks.get(blockKey(proxy, index))
   }
 
-  putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void {
-    putPacked(this.#blocks, blockKey(proxy, index), bytes)
+  putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array<ArrayBuffer>): void {
+    this.#blocks.put(blockKey(proxy, index), bytes)
   }
 
   pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
-    return packedIn(this.#pnlStates, addressKey(proxy))
+    return this.#pnlStates.get(addressKey(proxy))
   }
 
-  putPnlState(proxy: WalletAddress, bytes: Uint8Array): void {
-    putPacked(this.#pnlStates, addressKey(proxy), bytes)
+  putPnlState(proxy: WalletAddress, bytes: Uint8Array<ArrayBuffer>): void {
+    this.#pnlStates.put(addressKey(proxy), bytes)
   }
 
   removeBlocks(proxy: WalletAddress, from: number): void {
+    const { rows } = this.#blocks
     // Block numbers have no gaps; blocks that a crash left after the last counted one are removed too.
-    for (let index = from; this.#blocks.has(blockKey(proxy, index)); index += 1) {
-      this.#blocks.remove(blockKey(proxy, index))
+    for (let index = from; rows.has(blockKey(proxy, index)); index += 1) {
+      rows.remove(blockKey(proxy, index))
     }
   }
 
   market(id: NativeMarketId): StoredWalletMarket | null {
-    return this.#markets.getRecord(walletMarketKey(id), walletMarketSchemas)
+    return this.#markets.get(walletMarketKey(id))
   }
 
   putMarket(market: StoredWalletMarket): void {
-    const key = walletMarketKey(market.nativeId)
-    const fields = walletMarketFields(market)
-    this.#markets.putIfChanged(key, this.#markets.encode(key, WALLET_MARKET_SCHEMA, fields))
+    this.#markets.putIfChanged(walletMarketKey(market.nativeId), market)
   }
-}
-
-function packedIn(table: Table, key: Buffer): Uint8Array<ArrayBuffer> | null {
-  const value = table.get(key)
-  return value === null ? null : table.decodePacked({ key, value }, PACKED)
-}
-
-function putPacked(table: Table, key: Buffer, bytes: Uint8Array): void {
-  table.put(key, table.encodePacked(key, PACKED_SCHEMA, bytes))
 }

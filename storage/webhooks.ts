@@ -4,21 +4,19 @@
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { WebhookTable } from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Table } from './lmdb/table.ts'
-import { chunkedRows } from './markets.ts'
-import { KEY_END, KEY_START, numberKey, textKey } from './records/keys.ts'
-import { WEBHOOK_SCHEMA, webhookFields, webhookSchemas } from './records/webhook.ts'
+import { RecordTable } from './lmdb/record-table.ts'
+import { EVERY_KEY } from './lmdb/table.ts'
+import { Marks } from './marks.ts'
+import { numberKey } from './records/keys.ts'
+import { webhookCodec } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
-/** A write that takes longer rejects. */
-const TIMEOUT_MS = 5_000
-const LAST_NUMBER = textKey('last_webhook_number')
-const MARK_SCHEMA = 1
+const LAST_NUMBER_MARK = 'last_webhook_number'
 
 export class Webhooks implements WebhookTable {
   readonly #environment: Environment
-  readonly #webhooks: Table
-  readonly #marks: Table
+  readonly #webhooks: RecordTable<Webhook>
+  readonly #marks: Marks
   #last: number
 
   /**
@@ -27,43 +25,36 @@ export class Webhooks implements WebhookTable {
    */
   constructor(environment: Environment, usedUpTo: number) {
     this.#environment = environment
-    this.#webhooks = environment.table(TABLES.webhooks)
-    this.#marks = environment.table(TABLES.accountMarks)
-    const newest = this.#webhooks.first({ from: KEY_START, to: KEY_END, isReverse: true })
-    const given = this.#marks.getRecord(LAST_NUMBER, { 1: (fields) => fields.number() })
+    this.#webhooks = new RecordTable(environment.table(TABLES.webhooks), webhookCodec)
+    this.#marks = new Marks(environment.table(TABLES.accountMarks))
+    const newest = this.#webhooks.rows.first({ ...EVERY_KEY, isReverse: true })
+    const given = this.#marks.get(LAST_NUMBER_MARK)
     this.#last = Math.max(newest?.key.readUInt32BE(0) ?? 0, given ?? 0, usedUpTo)
   }
 
   /** In order of creation. */
-  *all(): Iterable<Webhook> {
-    for (const row of chunkedRows(this.#webhooks)) {
-      const webhook = this.#webhooks.decode(row, webhookSchemas(row.key))
-      if (webhook !== null) yield webhook
-    }
+  all(): Iterable<Webhook> {
+    return this.#webhooks.all()
   }
 
   async create(webhook: Omit<Webhook, 'number'>): Promise<Webhook> {
     this.#last += 1
     const stored = { ...webhook, number: webhookNumber(this.#last) }
-    this.#marks.put(LAST_NUMBER, this.#marks.encode(LAST_NUMBER, MARK_SCHEMA, [this.#last]))
-    this.#write(stored)
-    await this.#environment.committedWithin(TIMEOUT_MS)
+    this.#marks.put(LAST_NUMBER_MARK, this.#last)
+    this.#webhooks.put(numberKey(stored.number), stored)
+    await this.#environment.durable()
     return stored
   }
 
   /** Does nothing if the webhook was removed: a late change does not restore it. */
   put(webhook: Webhook): Promise<void> {
-    if (this.#webhooks.has(numberKey(webhook.number))) this.#write(webhook)
-    return this.#environment.committedWithin(TIMEOUT_MS)
+    const key = numberKey(webhook.number)
+    if (this.#webhooks.rows.has(key)) this.#webhooks.put(key, webhook)
+    return this.#environment.durable()
   }
 
   remove(webhook: Webhook): Promise<void> {
-    this.#webhooks.remove(numberKey(webhook.number))
-    return this.#environment.committedWithin(TIMEOUT_MS)
-  }
-
-  #write(webhook: Webhook): void {
-    const key = numberKey(webhook.number)
-    this.#webhooks.put(key, this.#webhooks.encode(key, WEBHOOK_SCHEMA, webhookFields(webhook)))
+    this.#webhooks.rows.remove(numberKey(webhook.number))
+    return this.#environment.durable()
   }
 }

@@ -10,8 +10,12 @@ import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
-import type { EngineFigures } from '../../storage/records/log-figures.ts'
-import type { LogItem, MarketState, Quoted } from '../../storage/records/log-items.ts'
+import type {
+  EngineFigures,
+  LogItem,
+  MarketState,
+  Quoted,
+} from '../../storage/records/log-items.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
 import { completeText, DescriptionWriter } from './description-writer.ts'
 import { CachedBlocks } from './packed.ts'

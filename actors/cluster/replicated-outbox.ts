@@ -3,7 +3,7 @@
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
-import type { DeliveryItem } from '../../storage/records/log-deliveries.ts'
+import type { Posted, Posting } from '../../storage/records/log-items.ts'
 
 const PENDING_AT_ONCE = 256
 const ATTEMPT_KINDS = ['first', 'retry'] as const
@@ -11,7 +11,7 @@ const ATTEMPT_KINDS = ['first', 'retry'] as const
 interface ReplicatedOutboxParts {
   readonly own: OutboxTable
   readonly idOf: (webhook: WebhookNumber) => string | null
-  readonly publish: (item: DeliveryItem) => void
+  readonly publish: (item: Posting | Posted) => void
 }
 
 export class ReplicatedOutbox implements OutboxTable {

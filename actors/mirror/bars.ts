@@ -18,16 +18,19 @@ import {
   joined,
 } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import {
-  priceMicros,
-  TIME_END,
-  TIME_ZERO,
-  type TimeMs,
-  timeMs,
-  usdMicros,
-} from '../../engine/units.ts'
+import { TIME_END, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { BarQuery } from '../../storage/contract/storage.ts'
-import { FieldReader } from '../../storage/records/records.ts'
+import {
+  flat,
+  list,
+  NEWEST,
+  nested,
+  number,
+  price,
+  record,
+  time,
+  usd,
+} from '../../storage/records/codec.ts'
 import type { MarketView } from '../views.ts'
 
 /** Markets per request. The engine reads their bars from disk within a few milliseconds. */
@@ -65,17 +68,15 @@ export function answerBars(parts: {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const first: unknown = packr.unpack(body)
     if (!isCount(first)) throw new Error('no page of markets')
-    const rows: unknown[] = []
-    for (let number = first; number < first + PAGE_MARKETS; number += 1) {
-      const market = parts.catalog.byNumber(number)
+    const rows: MarketRow[] = []
+    const nowMs = parts.clock.nowMs()
+    for (let wanted = first; wanted < first + PAGE_MARKETS; wanted += 1) {
+      const market = parts.catalog.byNumber(wanted)
       if (market === null) continue
-      const sizes = SIZES.flatMap((size) => {
-        const { fromMs, bars } = recentOf(market, size, parts.clock.nowMs())
-        return [fromMs, bars.flatMap(fieldsOf)]
-      })
-      rows.push([number, market.seq('trades'), ...sizes])
+      const [minute, hour] = [recentOf(market, 'minute', nowMs), recentOf(market, 'hour', nowMs)]
+      rows.push({ number: wanted, seq: market.seq('trades'), sizes: { minute, hour } })
     }
-    return packr.pack(rows)
+    return packr.pack(rowList.encode(rows))
   }
 }
 
@@ -92,7 +93,7 @@ function recentOf(market: Pick<MarketView, 'bars'>, size: BarSize, nowMs: TimeMs
   return { fromMs: bars.length < limit ? fromMs : (bars[0]?.startMs ?? fromMs), bars }
 }
 
-/** Cached bars of a market; null: the engine did not return them. */
+/** Bars of a market. */
 interface CachedBars {
   /** Sequence number of the newest trade in the bars. */
   seq: number
@@ -240,49 +241,38 @@ function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
 
 // Encoding
 
-function fieldsOf(bar: Bar): readonly number[] {
-  const { startMs, open, openMs, openOrdinal, high, low, close, closeMs, closeOrdinal } = bar
-  const prices = [startMs, open, openMs, openOrdinal, high, low, close, closeMs, closeOrdinal]
-  return [...prices, bar.usd, bar.count, bar.size, bar.weighted]
+const barField = record<Bar>({
+  startMs: time,
+  open: price,
+  openMs: time,
+  openOrdinal: number,
+  high: price,
+  low: price,
+  close: price,
+  closeMs: time,
+  closeOrdinal: number,
+  usd,
+  count: number,
+  size: number,
+  weighted: number,
+})
+const recentField = record<RecentBars>({ fromMs: time, bars: flat(barField) })
+
+interface MarketRow extends CachedBars {
+  readonly number: MarketNumber
 }
-const BAR_FIELDS = 13
+const rowList = list(
+  nested(
+    record<MarketRow>({
+      number,
+      seq: number,
+      sizes: record<CachedBars['sizes']>({ minute: recentField, hour: recentField }),
+    }),
+  ),
+)
 
 /** Throws for invalid bytes. */
 function rowsIn(bytes: Uint8Array): ReadonlyMap<MarketNumber, CachedBars> {
-  const rows = new Map<MarketNumber, CachedBars>()
-  for (const row of new FieldReader([packr.unpack(bytes)]).lists()) {
-    const fields = new FieldReader(row)
-    const [number, seq] = [fields.number(), fields.number()]
-    rows.set(number, { seq, sizes: { minute: readRecent(fields), hour: readRecent(fields) } })
-  }
-  return rows
-}
-
-function readRecent(fields: FieldReader): RecentBars {
-  const fromMs = timeMs(fields.number())
-  const numbers = fields.numbers()
-  const bars: Bar[] = []
-  for (let index = 0; index < numbers.length; index += BAR_FIELDS) {
-    bars.push(readBar(new FieldReader(numbers.slice(index, index + BAR_FIELDS))))
-  }
-  return { fromMs, bars }
-}
-
-function readBar(fields: FieldReader): Bar {
-  const [price, time] = [() => priceMicros(fields.number()), () => timeMs(fields.number())]
-  return {
-    startMs: time(),
-    open: price(),
-    openMs: time(),
-    openOrdinal: fields.number(),
-    high: price(),
-    low: price(),
-    close: price(),
-    closeMs: time(),
-    closeOrdinal: fields.number(),
-    usd: usdMicros(fields.number()),
-    count: fields.number(),
-    size: fields.number(),
-    weighted: fields.number(),
-  }
+  const rows = rowList.decode(packr.unpack(bytes), NEWEST)
+  return new Map(rows.map(({ number: market, ...row }) => [market, row]))
 }

@@ -1,10 +1,25 @@
 // Wire format of ticket messages between gateways.
 
 import { Packr } from 'msgpackr'
-import { KEY_SCOPES } from '../../engine/accounts/account.ts'
+import { KEY_SCOPES, TIER_NAMES } from '../../engine/accounts/account.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
 import { timeMs } from '../../engine/units.ts'
-import { FieldReader } from '../../storage/records/records.ts'
+import {
+  as,
+  choice,
+  constant,
+  type Field,
+  fieldsOf,
+  list,
+  mapped,
+  NEWEST,
+  number,
+  orNull,
+  readExactly,
+  record,
+  text,
+  time,
+} from '../../storage/records/codec.ts'
 import type { Caller } from '../views.ts'
 
 /** A ticket was issued or used; `id` is its hash. */
@@ -17,54 +32,52 @@ export type TicketMessage =
     }
   | { readonly kind: 'taken'; readonly id: string }
 
-const TIERS = ['free', 'pro', 'enterprise'] as const
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
+type Issued = Extract<TicketMessage, { readonly kind: 'issued' }>
+type Taken = Extract<TicketMessage, { readonly kind: 'taken' }>
+type Token = NonNullable<Caller['token']>
+
+const token = mapped<StoredToken, Caller['token']>(
+  record<StoredToken>({ id: orNull(text), generation: number, expiresAtMs: time }),
+  (value) => value ?? { id: null, generation: 0, expiresAtMs: timeMs(0) },
+  ({ id, ...rest }) => (id === null ? null : { id, ...rest }),
+)
+type StoredToken = Omit<Token, 'id'> & { readonly id: string | null }
+
+const MESSAGES = {
+  issued: record<Issued>({
+    kind: constant('issued'),
+    id: text,
+    leftMs: number,
+    caller: record<Caller>({
+      accountId: as(text, accountId),
+      email: text,
+      tier: choice(TIER_NAMES),
+      createdAtMs: time,
+      requestsPerMinute: number,
+      socketsMax: number,
+      keyId: orNull(as(text, keyId)),
+      token,
+      scopes: list(choice(KEY_SCOPES)),
+    }),
+  }),
+  taken: record<Taken>({ kind: constant('taken'), id: text }),
+}
+const messageKind = choice(['issued', 'taken'])
+
 export function encodeTicketMessage(message: TicketMessage): Uint8Array {
-  if (message.kind === 'taken') return packr.pack([message.kind, message.id])
-  const { caller, id, leftMs } = message
-  const { accountId: account, email, tier, createdAtMs, requestsPerMinute, socketsMax } = caller
-  const { keyId: key, token, scopes } = caller
-  const callerFields = [account, email, tier, createdAtMs, requestsPerMinute, socketsMax]
-  const tokenFields =
-    token === null ? [null, 0, 0] : [token.id, token.generation, token.expiresAtMs]
-  return packr.pack([message.kind, id, leftMs, ...callerFields, key, ...tokenFields, scopes])
+  const field: Field<TicketMessage> = MESSAGES[message.kind]
+  return packr.pack([message.kind, ...fieldsOf(field, message)])
 }
 
 /** Null for invalid bytes. */
 export function decodeTicketMessage(bytes: Uint8Array): TicketMessage | null {
   try {
-    const fields = new FieldReader(packr.unpack(bytes))
-    const [kind, id] = [fields.choice(['issued', 'taken'] as const), fields.text()]
-    const message: TicketMessage =
-      kind === 'taken' ? { kind, id } : { kind, id, ...readIssued(fields) }
-    return fields.isAtEnd() ? message : null
+    const [kind, ...fields]: readonly unknown[] = packr.unpack(bytes)
+    const field: Field<TicketMessage> = MESSAGES[messageKind.decode(kind, NEWEST)]
+    return readExactly(field, fields)
   } catch {
     return null
-  }
-}
-
-function readIssued(fields: FieldReader): { caller: Caller; leftMs: number } {
-  const leftMs = fields.number()
-  const callerFields = {
-    accountId: accountId(fields.text()),
-    email: fields.text(),
-    tier: fields.choice(TIERS),
-    createdAtMs: timeMs(fields.number()),
-    requestsPerMinute: fields.number(),
-    socketsMax: fields.number(),
-  }
-  const key = fields.textOrNull()
-  const tokenId = fields.textOrNull()
-  const [generation, expiresAtMs] = [fields.number(), timeMs(fields.number())]
-  const token = tokenId === null ? null : { id: tokenId, generation, expiresAtMs }
-  return {
-    leftMs,
-    caller: {
-      ...callerFields,
-      keyId: key === null ? null : keyId(key),
-      token,
-      scopes: fields.choices(KEY_SCOPES),
-    },
   }
 }

@@ -47,7 +47,7 @@ export async function recordedRows(
       ...{ metrics: new Metrics(), commitPauseMs: 0, failedRows: 'keep' },
     },
   )
-  const trades = new Trades(environment, new Hours(environment, TABLES.hours))
+  const trades = new Trades(environment, new Hours(environment.table(TABLES.hours)))
   for (let from = 0; from < inputs.length; from += perCommit) {
     for (const { market, trade } of inputs.slice(from, from + perCommit)) trades.put(market, trade)
     await environment.committed()

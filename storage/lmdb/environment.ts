@@ -17,6 +17,8 @@ import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
+/** Limit for a write whose caller waits; it is then unknown whether the rows are stored. */
+const DURABLE_MS = 5_000
 /** Reserve of free disk space: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
 const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
 /**
@@ -235,16 +237,16 @@ export class Environment {
     return this.#queue.committed()
   }
 
-  /** As `committed`, but also rejects after `timeoutMs`; it is then unknown whether the rows are stored. */
-  committedWithin(timeoutMs: number): Promise<void> {
-    return this.#within(timeoutMs, this.#queue.committed())
+  /** Resolves when all puts so far are durable; rejects if that fails or takes more than 5 s. */
+  durable(): Promise<void> {
+    return this.#within(DURABLE_MS, this.#queue.committed())
   }
 
   /** Commits the waiting rows, unless commits fail, and closes the files; each within `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#stopReaderCheck()
     try {
-      await this.committedWithin(timeoutMs)
+      await this.#within(timeoutMs, this.#queue.committed())
     } finally {
       this.#queue.close()
       await this.#within(timeoutMs, this.#root.close())

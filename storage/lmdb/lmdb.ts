@@ -169,8 +169,8 @@ class LmdbStorage implements Storage {
     },
   ) {
     const { market } = parts
-    const hours = new Hours(market, TABLES.hours)
-    const snapshotHours = new Hours(market, TABLES.snapshotHours)
+    const hours = new Hours(market.table(TABLES.hours))
+    const snapshotHours = new Hours(market.table(TABLES.snapshotHours))
     this.bars = new Bars(market, hours)
     this.pastPrices = new PastPrices(market)
     this.markets = new Markets(market, [this.bars, this.pastPrices])
@@ -184,7 +184,7 @@ class LmdbStorage implements Storage {
     this.checkpoints = new Checkpoints(market)
     this.runs = new Runs(market)
     this.losses = new Losses(market)
-    this.marks = new Marks(market)
+    this.marks = new Marks(market.table(TABLES.marks))
     this.accounts = new Accounts(parts.accounts)
     this.outbox = new Outbox(market)
     this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())

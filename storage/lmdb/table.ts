@@ -3,17 +3,9 @@
 
 import type { Database } from 'lmdb'
 import { assert, EngineError } from '../../engine/errors.ts'
-import { compareKeys, keyBytesMax } from '../records/keys.ts'
-import {
-  decodePacked,
-  decodeRecord,
-  encodePacked,
-  encodeRecord,
-  type FieldReader,
-  type PackedSchemas,
-} from '../records/records.ts'
+import { keyBytesMax } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
-import { type OpenRow, PendingCursor, PendingRows } from './pending.ts'
+import { type KeyRange, merged, type PendingRow, PendingRows } from './pending.ts'
 
 /** The environment's callbacks. */
 interface TableEnvironment {
@@ -24,20 +16,10 @@ interface TableEnvironment {
   readonly isAccepting: () => boolean
 }
 
-/** Keys in [from, to), within one group of the table. */
-export interface KeyRange {
-  readonly from: Buffer
-  readonly to: Buffer
-  readonly isReverse?: boolean
-}
-
 export interface Row {
   readonly key: Buffer
   readonly value: Buffer
 }
-
-/** Decoders of a record by schema version. */
-export type Schemas<Decoded> = { readonly [schema: number]: (fields: FieldReader) => Decoded }
 
 /** The result of a removal. */
 export interface Removed {
@@ -48,6 +30,10 @@ export interface Removed {
 
 /** LMDB's overhead per row: its header and its entry in the page's list. */
 const ROW_HEADER_BYTES = 10
+/** Rows read at once by `all`, so that no cursor stays open while the caller works. */
+const CHUNK_ROWS = 1_000
+/** Every key of a table without groups lies in this range. */
+export const EVERY_KEY: KeyRange = { from: Buffer.alloc(1), to: Buffer.alloc(keyBytesMax, 0xff) }
 
 export class Table {
   readonly layout: TableLayout
@@ -66,8 +52,8 @@ export class Table {
     this.layout = layout
     this.#database = database
     this.#environment = environment
-    this.#open = new PendingRows(layout)
-    this.#committing = new PendingRows(layout)
+    this.#open = new PendingRows(layout.groupBytes)
+    this.#committing = new PendingRows(layout.groupBytes)
   }
 
   /** Switches to another copy of the same rows. */
@@ -77,30 +63,29 @@ export class Table {
 
   get(key: Buffer): Buffer | null {
     const pending = this.#pending(key)
-    if (pending !== undefined) return pending
+    if (pending !== undefined) return pending.value
     return this.#read(() => this.#database.get(key)) ?? null
   }
 
   has(key: Buffer): boolean {
     const pending = this.#pending(key)
-    if (pending !== undefined) return pending !== null
+    if (pending !== undefined) return pending.value !== null
     return this.#read(() => this.#database.getBinaryFast(key)) !== undefined
   }
 
   /**
-   * Copies the key and the value's first bytes. Returns false if rejected because commits fail and too many rows wait.
+   * Puts a row; the caller must not change key and value afterwards. Returns false if rejected because commits fail and
+   * too many rows wait.
    */
-  put(key: Buffer, value: Buffer, valueBytes = value.length): boolean {
+  put(key: Buffer, value: Buffer): boolean {
     assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
-    if (!this.#environment.isAccepting()) return false
-    if (this.#open.put(key, value, valueBytes)) this.#environment.onPut()
-    return true
+    return this.open({ key, value })
   }
 
   /** As `put`, for a row whose value may change until `commitCount` changes or its key is put again. */
-  open(row: OpenRow): boolean {
+  open(row: PendingRow): boolean {
     if (!this.#environment.isAccepting()) return false
-    if (this.#open.open(row)) this.#environment.onPut()
+    if (this.#open.put(row)) this.#environment.onPut()
     return true
   }
 
@@ -116,44 +101,19 @@ export class Table {
 
   /** Puts unless the table already has exactly these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
-    const pending = this.#pending(key)
-    const current = pending === undefined ? this.get(key) : pending
-    if (current === null || !value.equals(current)) this.put(key, value)
+    if (this.get(key)?.equals(value) !== true) this.put(key, value)
   }
 
   remove(key: Buffer): void {
-    if (!this.#environment.isAccepting()) return
-    if (this.#open.put(key, null)) this.#environment.onPut()
+    this.open({ key, value: null })
   }
 
   /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const isReverse = range.isReverse ?? false
-    const waiting = new PendingCursor(
-      { newer: this.#open, older: this.#committing },
-      { from: range.from, to: range.to, isReverse },
-    )
-    let pending = waiting.peek()
-    const rows = this.#read(() => this.#committedRows(range, isReverse)[Symbol.iterator]())
-    try {
-      for (;;) {
-        const next = this.#read(() => rows.next())
-        if (next.done === true) break
-        const row = next.value
-        let isReplaced = false
-        while (pending !== undefined && !waiting.precedes(row.key, pending)) {
-          isReplaced = compareKeys(pending, row.key) === 0
-          if (!visitWaiting(pending, waiting.take(pending), visit)) return
-          pending = waiting.peek()
-        }
-        if (!isReplaced && !visit(row)) return
-      }
-    } finally {
-      rows.return?.()
-    }
-    while (pending !== undefined) {
-      if (!visitWaiting(pending, waiting.take(pending), visit)) return
-      pending = waiting.peek()
+    const pending = merged(this.#open.range(range), this.#committing.range(range), isReverse)
+    for (const { key, value } of merged(pending, this.#committedRows(range), isReverse)) {
+      if (value !== null && !visit({ key, value })) return
     }
   }
 
@@ -167,40 +127,28 @@ export class Table {
     return found
   }
 
+  /** The rows of a range in key order, read in chunks: the caller may put in between. */
+  *all(range: KeyRange = EVERY_KEY): Generator<Row, void> {
+    let { from } = range
+    for (;;) {
+      const rows: Row[] = []
+      this.scan({ from, to: range.to }, (row) => rows.push(row) < CHUNK_ROWS)
+      yield* rows
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < CHUNK_ROWS) return
+      from = Buffer.concat([last.key, Buffer.of(0)])
+    }
+  }
+
   /** Rows that were committed when the files were opened. Counters add later puts to it. */
   committedCount(): number {
     const stats: { readonly entryCount?: unknown } = this.#database.getStats()
     return typeof stats.entryCount === 'number' ? stats.entryCount : 0
   }
 
-  /** Encodes a record of this table. */
-  encode(key: Buffer, schema: number, fields: readonly unknown[]): Buffer {
-    return encodeRecord(this.layout, { key, schema, fields })
-  }
-
-  /** Decodes a row's record; returns null and reports it if it is damaged. */
-  decode<Decoded>(row: Row, schemas: Schemas<Decoded>): Decoded | null {
-    const decoded = decodeRecord(this.layout, row, schemas)
-    if (decoded === null) this.#environment.onDamage('record')
-    return decoded
-  }
-
-  /** The record under a key; null if it is missing, or damaged, which is reported. */
-  getRecord<Decoded>(key: Buffer, schemas: Schemas<Decoded>): Decoded | null {
-    const value = this.get(key)
-    return value === null ? null : this.decode({ key, value }, schemas)
-  }
-
-  /** Encodes a record that packs its own body. */
-  encodePacked(key: Buffer, schema: number, body: Uint8Array): Buffer {
-    return encodePacked(this.layout, { key, schema, body })
-  }
-
-  /** Decodes a record with a packed body; returns null and reports it if it is damaged. */
-  decodePacked<Decoded>(row: Row, schemas: PackedSchemas<Decoded>): Decoded | null {
-    const decoded = decodePacked(this.layout, row, schemas)
-    if (decoded === null) this.#environment.onDamage('record')
-    return decoded
+  /** Counts and logs a row that failed its check. */
+  reportDamage(): void {
+    this.#environment.onDamage('record')
   }
 
   /** Removes the first `rowsMax` rows of a range. */
@@ -209,9 +157,8 @@ export class Table {
     let byteCount = 0
     if (rowsMax < 1) return { rowCount: 0, byteCount }
     this.scan(range, ({ key, value }) => {
-      keys.push(key)
       byteCount += key.length + value.length + ROW_HEADER_BYTES
-      return keys.length < rowsMax
+      return keys.push(key) < rowsMax
     })
     for (const key of keys) this.remove(key)
     return { rowCount: keys.length, byteCount }
@@ -222,7 +169,7 @@ export class Table {
     if (this.#open.count === 0) return
     this.#commitCount += 1
     if (this.#committing.count > 0) {
-      this.#open.each((key, value) => this.#committing.put(key, value))
+      for (const row of this.#open.values()) this.#committing.put(row)
       this.#open.clear()
       return
     }
@@ -233,10 +180,10 @@ export class Table {
 
   /** Writes the rows of this commit to LMDB, inside the environment's batch. Must not throw. */
   writePending(): void {
-    this.#committing.each((key, value) => {
+    for (const { key, value } of this.#committing.values()) {
       if (value === null) void this.#database.remove(key)
       else void this.#database.put(key, value)
-    })
+    }
   }
 
   /** Releases the rows of this commit, which are durable or dropped. */
@@ -244,10 +191,8 @@ export class Table {
     this.#committing.clear()
   }
 
-  /** The uncommitted value; null if the row is to be removed; undefined if no such row waits. */
-  #pending(key: Buffer): Buffer | null | undefined {
-    const open = this.#open.get(key)
-    return open === undefined ? this.#committing.get(key) : open
+  #pending(key: Buffer): PendingRow | undefined {
+    return this.#open.get(key) ?? this.#committing.get(key)
   }
 
   /** Reads from LMDB. Throws UNAVAILABLE if a page of the table cannot be read. */
@@ -255,26 +200,25 @@ export class Table {
     try {
       return read()
     } catch (cause) {
-      this.#environment.onDamage('page')
-      const detail = `stored data is damaged (table ${this.layout.name}); the operator must restore it`
-      throw new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 300 })
+      throw this.#unreadable(cause)
     }
   }
 
-  #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {
-    if (!isReverse) return this.#database.getRange({ start: range.from, end: range.to })
-    // In reverse, lmdb-js starts at and includes the upper key, and stops before the lower one.
-    return this.#database.getRange({
-      start: range.to,
-      exclusiveStart: true,
-      end: range.from,
-      inclusiveEnd: true,
-      reverse: true,
-    })
+  #unreadable(cause: unknown): EngineError {
+    this.#environment.onDamage('page')
+    const detail = `stored data is damaged (table ${this.layout.name}); the operator must restore it`
+    return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 300 })
   }
-}
 
-/** Visits an uncommitted row unless it is to be removed; false if the visit ends. */
-function visitWaiting(key: Buffer, value: Buffer | null, visit: (row: Row) => boolean): boolean {
-  return value === null || visit({ key, value })
+  *#committedRows({ from, to, isReverse }: KeyRange): Generator<Row, void> {
+    // In reverse, lmdb-js starts at and includes the upper key, and stops before the lower one.
+    const options = isReverse
+      ? { start: to, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true }
+      : { start: from, end: to }
+    try {
+      yield* this.#database.getRange(options)
+    } catch (cause) {
+      throw this.#unreadable(cause)
+    }
+  }
 }

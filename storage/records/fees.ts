@@ -9,69 +9,73 @@ import {
   type MarketFees,
   sharedFees,
 } from '../../engine/market/fees.ts'
-import { timeMs } from '../../engine/units.ts'
-import type { FieldReader } from './records.ts'
+import {
+  boolean,
+  choice,
+  type Field,
+  list,
+  mapped,
+  number,
+  orNull,
+  record,
+  type Single,
+  single,
+  text,
+  time,
+} from './codec.ts'
 
-const DIRECTIONS: readonly FeeRounding['direction'][] = ['up', 'unknown']
-
-export function feeFields({ now, next, waivedUntilMs }: MarketFees): readonly unknown[] {
-  return [
-    waivedUntilMs,
-    ...modelFields(now),
-    next !== null,
-    ...(next === null ? [] : modelFields(next)),
-  ]
-}
-
-/** Reads what `feeFields` wrote; markets with equal fees share one object. */
-export function readFees(fields: FieldReader): MarketFees {
-  const waivedUntilMs = fields.orNull(timeMs)
-  const now = readModel(fields)
-  const next = fields.boolean() ? readModel(fields) : null
-  return sharedFees({ now, next, waivedUntilMs })
-}
-
-function modelFields(model: FeeModel): readonly unknown[] {
-  const { kind, taker, maker, rounding, rebateMicros, source, sinceMs } = model
-  return [
-    kind,
-    curveFields(taker),
-    curveFields(maker),
-    rounding?.direction ?? null,
-    rounding?.fillStepMicros ?? 0,
-    rounding?.orderStepMicros ?? null,
-    rebateMicros,
-    source,
-    sinceMs,
-  ]
-}
-
-function readModel(fields: FieldReader): FeeModel {
-  const kind = fields.choice(FEE_KINDS)
-  const taker = readCurve(fields)
-  const maker = readCurve(fields)
-  const direction = fields.choiceOrNull(DIRECTIONS)
-  const fillStepMicros = fields.number()
-  const orderStepMicros = fields.numberOrNull()
-  return {
-    kind,
-    taker,
-    maker,
-    rounding: direction === null ? null : { fillStepMicros, direction, orderStepMicros },
-    rebateMicros: fields.numberOrNull(),
-    source: fields.textOrNull(),
-    sinceMs: fields.orNull(timeMs),
-  }
-}
-
-export function curveFields(curve: FeeCurve | null): readonly number[] | null {
-  return curve === null ? null : [curve.rateMicros, curve.exponent, curve.multiplierMicros]
-}
+const numbers = list(number)
 
 /** Null (unknown) for numbers outside the range of any curve. */
-export function readCurve(fields: FieldReader): FeeCurve | null {
-  const numbers = fields.numbersOrNull()
-  if (numbers === null) return null
-  const [rate = Number.NaN, exponent = Number.NaN, multiplier = Number.NaN] = numbers
-  return feeCurve(rate, exponent, multiplier)
+export const curve: Single<FeeCurve | null> = single(
+  (value, context) => {
+    if (value === null) return null
+    const [rate = Number.NaN, exponent = Number.NaN, multiplier = Number.NaN] = numbers.decode(
+      value,
+      context,
+    )
+    return feeCurve(rate, exponent, multiplier)
+  },
+  (value) => (value === null ? null : [value.rateMicros, value.exponent, value.multiplierMicros]),
+)
+
+type StoredRounding = Omit<FeeRounding, 'direction'> & {
+  readonly direction: FeeRounding['direction'] | null
 }
+
+const NO_ROUNDING: StoredRounding = { direction: null, fillStepMicros: 0, orderStepMicros: null }
+
+const rounding = mapped<StoredRounding, FeeRounding | null>(
+  record<StoredRounding>({
+    direction: orNull(choice(['up', 'unknown'])),
+    fillStepMicros: number,
+    orderStepMicros: orNull(number),
+  }),
+  (value) => value ?? NO_ROUNDING,
+  ({ direction, ...steps }) => (direction === null ? null : { ...steps, direction }),
+)
+
+const model = record<FeeModel>({
+  kind: choice(FEE_KINDS),
+  taker: curve,
+  maker: curve,
+  rounding,
+  rebateMicros: orNull(number),
+  source: orNull(text),
+  sinceMs: orNull(time),
+})
+
+const next: Field<FeeModel | null> = {
+  put: (to, value) => {
+    boolean.put(to, value !== null)
+    if (value !== null) model.put(to, value)
+  },
+  take: (from) => (boolean.take(from) ? model.take(from) : null),
+}
+
+/** Markets with equal fees share one object. */
+export const fees = mapped<MarketFees, MarketFees>(
+  record<MarketFees>({ waivedUntilMs: orNull(time), now: model, next }),
+  (value) => value,
+  sharedFees,
+)

@@ -1,5 +1,5 @@
-// Encodes and decodes the binary keys of tables.ts. Byte order is number order: u32 for markets and runs, two u32 words
-// for times, hours and offsets, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
+// The binary keys of tables.ts. Byte order is number order: u32 for markets and runs, two u32 words for times, hours and
+// offsets, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -11,17 +11,16 @@ const WORD = 2 ** 32
 /** Added to the upper word, so that negative numbers sort below zero. */
 const UPPER_SHIFT = 2 ** 21
 const U32_MAX = WORD - 1
+/** The range of times, hours, days and offsets. */
+export const FIRST = -Number.MAX_SAFE_INTEGER
+export const LAST = Number.MAX_SAFE_INTEGER
 
 /** Writes an integer as 8 bytes; numbers outside the safe range are clamped (queries). */
 export function writeInteger(target: Buffer, position: number, value: number): number {
-  const cut = Number.isSafeInteger(value) ? value : nearestSafe(value)
+  const cut = Math.min(Math.max(value, FIRST), LAST)
   const upper = Math.floor(cut / WORD)
   target.writeUInt32BE(upper + UPPER_SHIFT, position)
   return target.writeUInt32BE(cut - upper * WORD, position + 4)
-}
-
-function nearestSafe(value: number): number {
-  return Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
 }
 
 /** Reads what writeInteger wrote. */
@@ -30,111 +29,55 @@ export function readInteger(source: Buffer, position: number): number {
   return upper * WORD + source.readUInt32BE(position + 4)
 }
 
-/** Key of a market or a run. */
-export function numberKey(value: number): Buffer {
-  const key = Buffer.allocUnsafe(4)
-  key.writeUInt32BE(value, 0)
-  return key
+/** Makes keys of numbers of 1, 4 or 8 bytes. Numbers of 4 bytes are clamped (queries). */
+export function keyOf(...sizes: readonly (1 | 4 | 8)[]): (...values: readonly number[]) => Buffer {
+  const length = sizes.reduce<number>((sum, bytes) => sum + bytes, 0)
+  return (...values) => {
+    const key = Buffer.allocUnsafe(length)
+    let position = 0
+    for (let index = 0; index < sizes.length; index += 1) {
+      const [bytes, value] = [sizes[index], values[index] ?? 0]
+      if (bytes === 8) position = writeInteger(key, position, value)
+      else if (bytes === 1) position = key.writeUInt8(value, position)
+      else position = key.writeUInt32BE(Math.min(Math.max(value, 0), U32_MAX), position)
+    }
+    return key
+  }
 }
 
-export const TRADE_KEY_BYTES = 16
+/** A market, a run or a webhook. */
+export const numberKey: (value: number) => Buffer = keyOf(4)
+export const tradeKey: (market: number, timeMs: number, ordinal: number) => Buffer = keyOf(4, 8, 4)
+/** group (market, run or webhook), then an hour, offset, time or number. */
+export const groupKey: (group: number, value: number) => Buffer = keyOf(4, 8)
+export const barKey: (market: number, sizeCode: number, startMs: number) => Buffer = keyOf(4, 1, 8)
+export const hourKey: (hour: number, kind: number, market: number) => Buffer = keyOf(8, 1, 4)
+/** Index of past prices by the hour of their reading. */
+export const readKey: (hour: number, market: number, day: number) => Buffer = keyOf(8, 4, 8)
+/** A time, and the ordinal among the rows of that millisecond. */
+export const momentKey: (timeMs: number, ordinal: number) => Buffer = keyOf(8, 4)
+export const lastPriceKey: (webhook: number, market: number) => Buffer = keyOf(4, 4)
+const venueMomentKey = keyOf(1, 8, 4)
+const venueStartKey = keyOf(1, 8)
+const hashKey = keyOf(4, 4, 4)
 
-/** market, timeMs, ordinal. The ordinal of a query is clamped to 32 bits. Written into `key`, if given. */
-export function tradeKey(
-  market: number,
-  timeMs: number,
-  ordinal: number,
-  key: Buffer = Buffer.allocUnsafe(TRADE_KEY_BYTES),
-): Buffer {
-  key.writeUInt32BE(market, 0)
-  writeInteger(key, 4, timeMs)
-  key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 12)
-  return key
-}
+/** All values of a group. */
+export const groupRange = (group: number) => ({
+  from: groupKey(group, FIRST),
+  to: groupKey(group, LAST),
+})
 
-/**
- * group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. Written into `key`, if
- * given.
- */
-export function groupKey(
-  group: number,
-  value: number,
-  key: Buffer = Buffer.allocUnsafe(12),
-): Buffer {
-  key.writeUInt32BE(group, 0)
-  writeInteger(key, 4, value)
-  return key
-}
+/** market, then 8 hash bytes of a native trade id. */
+export const tradeIdKey = (market: number, hash: readonly [number, number]): Buffer =>
+  hashKey(market, ...hash)
 
-export const TRADE_ID_KEY_BYTES = 12
-
-/** market, then 8 hash bytes of a native trade id. Written into `key`, if given. */
-export function tradeIdKey(
-  market: number,
-  hash: readonly [number, number],
-  key: Buffer = Buffer.allocUnsafe(TRADE_ID_KEY_BYTES),
-): Buffer {
-  key.writeUInt32BE(market, 0)
-  key.writeUInt32BE(hash[0], 4)
-  key.writeUInt32BE(hash[1], 8)
-  return key
-}
-
-export const VENUE_TRADE_KEY_BYTES = 13
-
-/** venue letter, timeMs, ordinal among the venue's trades; clamped as in tradeKey. Written into `key`, if given. */
-export function venueTradeKey(
-  venue: VenueKey,
-  timeMs: number,
-  ordinal: number,
-  key: Buffer = Buffer.allocUnsafe(VENUE_TRADE_KEY_BYTES),
-): Buffer {
-  key.writeUInt8(venue.charCodeAt(0), 0)
-  writeInteger(key, 1, timeMs)
-  key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 9)
-  return key
-}
+/** venue letter, timeMs, ordinal among the venue's trades. */
+export const venueTradeKey = (venue: VenueKey, timeMs: number, ordinal: number): Buffer =>
+  venueMomentKey(venue.charCodeAt(0), timeMs, ordinal)
 
 /** venue letter, timeMs. */
-export function venueTimeKey(venue: VenueKey, timeMs: number): Buffer {
-  const key = Buffer.allocUnsafe(9)
-  key.writeUInt8(venue.charCodeAt(0), 0)
-  writeInteger(key, 1, timeMs)
-  return key
-}
-
-export const BAR_KEY_BYTES = 13
-
-/** market, code of the bar's size, startMs. Written into `key`, if given. */
-export function barKey(
-  market: number,
-  sizeCode: number,
-  startMs: number,
-  key: Buffer = Buffer.allocUnsafe(BAR_KEY_BYTES),
-): Buffer {
-  key.writeUInt32BE(market, 0)
-  key.writeUInt8(sizeCode, 4)
-  writeInteger(key, 5, startMs)
-  return key
-}
-
-/** hour, kind, market. */
-export function hourKey(hour: number, kind: number, market: number): Buffer {
-  const key = Buffer.allocUnsafe(13)
-  writeInteger(key, 0, hour)
-  key.writeUInt8(kind, 8)
-  key.writeUInt32BE(market, 9)
-  return key
-}
-
-/** hour of reading, market, day: index of past prices by reading time. */
-export function readKey(hour: number, market: number, day: number): Buffer {
-  const key = Buffer.allocUnsafe(20)
-  writeInteger(key, 0, hour)
-  key.writeUInt32BE(market, 8)
-  writeInteger(key, 12, day)
-  return key
-}
+export const venueTimeKey = (venue: VenueKey, timeMs: number): Buffer =>
+  venueStartKey(venue.charCodeAt(0), timeMs)
 
 /** A text without change; for internal ids and names, which are ASCII. */
 export function textKey(text: string): Buffer {
@@ -157,22 +100,6 @@ export function compareKeys(one: Buffer, other: Buffer): number {
   }
   return one.length - other.length
 }
-
-/** Copies bytes in JavaScript, for the same reason. */
-export function copyBytes(
-  source: Buffer,
-  from: number,
-  target: Buffer,
-  to: number,
-  byteCount: number,
-): void {
-  for (let index = 0; index < byteCount; index += 1) target[to + index] = source[from + index] ?? 0
-}
-
-/** Every key of a table without groups lies below this. */
-export const KEY_END: Buffer = Buffer.alloc(keyBytesMax, 0xff)
-/** Every key of a table without groups lies at or above this. */
-export const KEY_START: Buffer = Buffer.alloc(1)
 
 /**
  * 64-bit hash of a native trade id in two words (cyrb53's mixing). Not for secrets: ids with equal hashes are both

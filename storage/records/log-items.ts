@@ -1,21 +1,30 @@
-// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, and complete
-// market states, which make up checkpoints. An item is a MessagePack list that begins with its code; rows are encoded
-// as in the tables. Another process wrote the items, so one that is not exactly well-formed is rejected.
+// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, webhook deliveries,
+// and complete market states, which make up checkpoints. An item is a MessagePack list that begins with its code.
+// Another process wrote the items, so one that is not exactly well-formed is rejected.
 
 import {
+  type ArbitrageUpdate,
+  type BookConfirmed,
+  type BookReplaced,
   type BookStale,
+  type BookUpdate,
   type FeedStatus,
+  type GapUpdate,
   type Level,
+  type LevelChange,
   LIFECYCLE_EVENTS,
+  type LifecycleUpdate,
   type MarketPrice,
+  type PriceUpdate,
   STALE_REASONS,
   type Stamp,
+  type StatusUpdate,
   TRADES_SOURCES,
-  type Trade,
+  type TradeUpdate,
   type Update,
-  type Whale,
+  type WhaleUpdate,
 } from '../../engine/events.ts'
-import { outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
+import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import {
   MARKET_STATUSES,
   type MarketFacts,
@@ -25,43 +34,40 @@ import {
 } from '../../engine/market/market.ts'
 import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
-import { CLOSE_REASONS } from '../../engine/opportunity.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
-import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../engine/units.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'
 import type { StoredMatch } from '../contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../contract/storage.ts'
-import { feeFields, readFees } from './fees.ts'
 import {
-  type FrequentUpdate,
-  isFrequent,
-  readChanges,
-  readTrade,
-  writeFrequent,
-} from './frequent-updates.ts'
-import {
-  EVENT_SCHEMA,
-  eventFields,
-  eventSchemas,
-  MARKET_SCHEMA,
-  marketFields,
-  marketSchemas,
-} from './listings.ts'
-import { type DeliveryItem, deliveryItemFields, readPosted, readPosting } from './log-deliveries.ts'
-import {
-  type EngineFigures,
-  figureFields,
-  readFigures,
-  readTeams,
-  teamFields,
-} from './log-figures.ts'
-import {
-  type MarketLookup,
-  opportunityFields,
-  reachFields,
-  readOpportunity,
-  readReach,
-} from './log-opportunity.ts'
-import { FieldReader } from './records.ts'
+  boolean,
+  bytes,
+  choice,
+  constant,
+  type Field,
+  flat,
+  lastOrNull,
+  list,
+  mapped,
+  marketRef,
+  NEWEST,
+  nested,
+  number,
+  orNull,
+  price,
+  readExactly,
+  record,
+  single,
+  size,
+  text,
+  time,
+  usd,
+} from './codec.ts'
+import { fees } from './fees.ts'
+import { event, market as marketSummary, outcomes, venue } from './listings.ts'
+import { matchOf } from './matches.ts'
+import { closeReason, opportunity, peak } from './opportunities.ts'
+import { trade, whale } from './trade-fields.ts'
 
 /** A complete book with its position in the stream of books. */
 export interface BookState extends Stamp {
@@ -151,319 +157,187 @@ export type LogItem =
   | { readonly kind: 'state'; readonly state: MarketState }
   /** Batches of this shard from `fromBatch` up to the one before this are lost; reload the state of its markets. */
   | { readonly kind: 'missing'; readonly fromBatch: number }
-  | DeliveryItem
+  | Posting
+  | Posted
 
-/** Never change a number: logs and checkpoints of an older engine may still exist. */
-const CODES = {
-  book: 0,
-  bookReplaced: 1,
-  bookStale: 2,
-  trade: 3,
-  price: 4,
-  whale: 5,
-  lifecycle: 6,
-  arbitrage: 7,
-  status: 8,
-  gap: 9,
-  listed: 10,
-  forgotten: 11,
-  event: 12,
-  matched: 13,
-  unmatched: 14,
-  feed: 15,
-  state: 16,
-  missing: 17,
-  text: 18,
-  packed: 19,
-  posting: 24,
-  posted: 25,
-  teams: 20,
-  figures: 21,
-  past: 22,
-  bookConfirmed: 26,
-  quoted: 27,
-} as const
-
-const FEED_STATES = ['live', 'stale', 'down'] as const
-const REPLACED_REASONS = ['venue_gap', 'first', 'restart', 'delayed'] as const
-const OPPORTUNITY_EVENTS = ['opened', 'changed', 'closed'] as const
-const PRICE_SOURCES = [
-  'midpoint',
-  'last_trade',
-  'venue',
-  'one_side',
-  'none',
-  'history',
-  'settlement',
-] as const
-
-/** Appends an item to the writer's buffer. */
-export function writeItem(to: MsgpackWriter, item: LogItem): void {
-  if (item.kind !== 'update') return writeValue(to, fieldsOf(item))
-  const { update, book } = item
-  if (isFrequent(update)) writeFrequent(to, CODES[update.kind], update)
-  else writeValue(to, updateFields(update, book))
+/** Figures of the engine's database. */
+export interface EngineFigures {
+  readonly trades: number
+  readonly snapshots: number
+  readonly databaseBytes: number
+  /** Wallets that were ever requested. */
+  readonly wallets: number
+  /** Times of the oldest and newest trade; null: there is none. */
+  readonly coverage: Readonly<
+    Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
+  >
 }
 
-function fieldsOf(item: Exclude<LogItem, { kind: 'update' }>): readonly unknown[] {
-  switch (item.kind) {
-    case 'listed':
-      return [
-        CODES.listed,
-        item.version,
-        item.market,
-        ...quotedFields(item.quoted),
-        ...marketFields(item.summary),
-        ...figureFieldsOf(item.quoted.figures),
-      ]
-    case 'quoted': {
-      const { market, quoted } = item
-      const figures = figureFieldsOf(quoted.figures)
-      return [CODES.quoted, market, ...quotedFields(quoted), ...figures]
-    }
-    case 'forgotten':
-      return [CODES.forgotten, item.version, item.market]
-    case 'text':
-      return [CODES.text, item.market, item.from, item.text]
-    case 'packed':
-      return item.texts === null
-        ? [CODES.packed, item.packed]
-        : [CODES.packed, item.packed, item.texts.from, item.texts.to]
-    case 'event':
-      return [CODES.event, item.version, ...eventFields(item.event)]
-    case 'matched':
-      return [CODES.matched, ...matchFields(item.match)]
-    case 'teams':
-      return [CODES.teams, teamFields(item.listings)]
-    case 'figures':
-      return [CODES.figures, ...figureFields(item.figures)]
-    case 'unmatched':
-      return [CODES.unmatched, item.market]
-    case 'past':
-      return [CODES.past, item.markets]
-    case 'feed':
-      return [
-        CODES.feed,
-        ...statusFields(item.feed),
-        item.feed.connectionsOpen,
-        item.feed.connectionsWanted,
-        ...outageFields(item.feed),
-      ]
-    case 'state':
-      return [CODES.state, ...stateFields(item.state)]
-    case 'missing':
-      return [CODES.missing, item.fromBatch]
-    case 'posting':
-    case 'posted':
-      return [CODES[item.kind], ...deliveryItemFields(item)]
-  }
+/** A delivery by the webhook's id and the event's `webhook-id`, since each engine assigns its own numbers. */
+interface DeliveryRef {
+  readonly webhook: string
+  readonly eventId: string
 }
 
-function updateFields(
-  update: Exclude<Update, FrequentUpdate>,
-  book: BookState | null,
-): readonly unknown[] {
-  if (update.kind === 'status') {
-    return [CODES.status, ...statusFields(update), ...outageFields(update)]
-  }
-  if (update.kind === 'gap') {
-    const { market, venue, platform, fromMs, toMs, count } = update
-    return [CODES.gap, market?.number ?? null, venue, platform, fromMs, toMs, count]
-  }
-  const { market, venueTimeMs, receivedAtMs, offset, seq } = update
-  const head = [CODES[update.kind], market.number, venueTimeMs, receivedAtMs, offset, seq]
-  switch (update.kind) {
-    case 'bookReplaced':
-      return [...head, update.reason, ...bookFields(book)]
-    case 'bookStale':
-      return [...head, update.reason, update.sinceMs, update.isOfVenue]
-    case 'bookConfirmed':
-      return [...head, update.wasStale]
-    case 'whale':
-      return [...head, ...tradeFields(update.whale), ...whaleFields(update.whale)]
-    case 'lifecycle':
-      return [
-        ...head,
-        update.event,
-        update.matchedMarket?.number ?? null,
-        ...factFields(update.facts),
-      ]
-    case 'arbitrage': {
-      const { event, reason, peak, previousPeak, opportunity } = update
-      const reaches = [reachFields(peak), previousPeak && reachFields(previousPeak)]
-      return [...head, event, reason, ...reaches, ...opportunityFields(opportunity)]
-    }
-  }
+/** A delivery that was accepted. */
+export interface Posting
+  extends DeliveryRef,
+    Pick<StoredDelivery, 'eventType' | 'createdAtMs' | 'body'> {
+  readonly kind: 'posting'
+  readonly dueAtMs: TimeMs
 }
 
-/** Whether an item is a complete market state. Readers without books may skip it. */
-export const isState = ([code]: readonly unknown[]): boolean => code === CODES.state
-
-/** An item of kind `packed`; null for any other. Older engines do not state whether a block has only texts. */
-export function packedIn([code, packed, from, to]: readonly unknown[]): PackedItem | null {
-  if (code !== CODES.packed || !(packed instanceof Uint8Array)) return null
-  const texts = typeof from === 'number' && typeof to === 'number' ? { from, to } : null
-  return { kind: 'packed', packed, texts }
-}
-
-/** Looks up a listed market; null if it is unknown. */
-export type FindMarket = (number: MarketNumber) => MarketRef | null
-
-/** A decoded item, or the reason for failure. `unknown_market`: it refers to a market that no row has listed. */
-export type ReadItem = LogItem | 'damaged' | 'unknown_market'
-
-class UnknownMarket extends Error {}
-
-/** Decodes the fields of an item. `marketOf` looks up the markets of updates. */
-export function readItem(fields: readonly unknown[], marketOf: FindMarket): ReadItem {
-  try {
-    const reader = new FieldReader(fields)
-    const item = readBy(reader.number(), reader, (number) => {
-      const market = marketOf(number)
-      if (market === null) throw new UnknownMarket()
-      return market
-    })
-    return item !== null && reader.isAtEnd() ? item : 'damaged'
-  } catch (error) {
-    return error instanceof UnknownMarket ? 'unknown_market' : 'damaged'
-  }
-}
-
-function readBy(code: number, fields: FieldReader, marketOf: MarketLookup): LogItem | null {
-  switch (code) {
-    case CODES.listed: {
-      const [version, market] = [fields.number(), fields.number()]
-      const begun = readQuoted(fields)
-      const summary = marketSchemas[MARKET_SCHEMA]?.(fields)
-      if (summary === undefined) return null
-      const { lastPrice, openInterest } = summary
-      const figures = readFiguresOf(fields, { ...begun.figures, lastPrice, openInterest })
-      const quoted = { ...begun, figures }
-      return { kind: 'listed', version, market, quoted, summary }
-    }
-    case CODES.quoted: {
-      const [market, begun] = [fields.number(), readQuoted(fields)]
-      const quoted = { ...begun, figures: readFiguresOf(fields, begun.figures) }
-      return { kind: 'quoted', market, quoted }
-    }
-    case CODES.forgotten:
-      return { kind: 'forgotten', version: fields.number(), market: fields.number() }
-    case CODES.text: {
-      const [market, from] = [fields.number(), fields.number()]
-      return { kind: 'text', market, from, text: fields.text() }
-    }
-    case CODES.packed: {
-      const packed = fields.bytes()
-      const texts = fields.isAtEnd() ? null : { from: fields.number(), to: fields.number() }
-      return { kind: 'packed', packed, texts }
-    }
-    case CODES.event: {
-      const version = fields.number()
-      const event = eventSchemas[EVENT_SCHEMA]?.(fields)
-      return event === undefined ? null : { kind: 'event', version, event }
-    }
-    case CODES.teams: {
-      const listings = readTeams(fields)
-      return listings && { kind: 'teams', listings }
-    }
-    case CODES.figures:
-      return { kind: 'figures', figures: readFigures(fields) }
-    case CODES.matched:
-      return { kind: 'matched', match: readMatch(fields) }
-    case CODES.unmatched:
-      return { kind: 'unmatched', market: fields.number() }
-    case CODES.past:
-      return { kind: 'past', markets: fields.numbers() }
-    case CODES.feed: {
-      const status = readStatus(fields)
-      const [connectionsOpen, connectionsWanted] = [fields.number(), fields.number()]
-      const feed = { ...status, connectionsOpen, connectionsWanted, ...readOutage(fields) }
-      return { kind: 'feed', feed }
-    }
-    case CODES.state:
-      return { kind: 'state', state: readState(fields) }
-    case CODES.missing:
-      return { kind: 'missing', fromBatch: fields.number() }
-    case CODES.posting:
-      return readPosting(fields)
-    case CODES.posted:
-      return readPosted(fields)
-    default:
-      return readUpdate(code, fields, marketOf)
-  }
-}
-
-function readUpdate(code: number, fields: FieldReader, marketOf: MarketLookup): LogItem | null {
-  const updated = (update: Update, book: BookState | null = null): LogItem => ({
-    kind: 'update',
-    update,
-    book,
-  })
-  if (code === CODES.status) {
-    return updated({ kind: 'status', ...readStatus(fields), ...readOutage(fields) })
-  }
-  if (code === CODES.gap) {
-    const number = fields.numberOrNull()
-    const market = number === null ? null : marketOf(number)
-    const scope = { market, venue: fields.choice(VENUE_KEYS), platform: fields.text() }
-    const [fromMs, toMs] = [timeMs(fields.number()), timeMs(fields.number())]
-    const count = fields.numberOrNull()
-    return updated({ kind: 'gap', channel: 'trades', ...scope, fromMs, toMs, count })
-  }
-  const market = marketOf(fields.number())
-  const times = { venueTimeMs: timeMs(fields.number()), receivedAtMs: timeMs(fields.number()) }
-  const head = { market, ...times, offset: fields.number(), seq: fields.number() }
-  switch (code) {
-    case CODES.book: {
-      const checksum = fields.numberOrNull()
-      return updated({ kind: 'book', ...head, checksum, changes: readChanges(fields.numbers()) })
-    }
-    case CODES.bookReplaced: {
-      const reason = fields.choice(REPLACED_REASONS)
-      return updated({ kind: 'bookReplaced', ...head, reason }, readBook(fields))
-    }
-    case CODES.bookStale:
-      return updated({ kind: 'bookStale', ...head, ...readStale(fields, head.receivedAtMs) })
-    case CODES.bookConfirmed:
-      return updated({ kind: 'bookConfirmed', ...head, wasStale: fields.boolean() })
-    case CODES.trade:
-      return updated({ kind: 'trade', ...head, trade: readTrade(fields) })
-    case CODES.price:
-      return updated({ kind: 'price', ...head, price: readPrice(fields) })
-    case CODES.whale:
-      return updated({ kind: 'whale', ...head, whale: readWhale(fields) })
-    case CODES.lifecycle: {
-      const event = fields.choice(LIFECYCLE_EVENTS)
-      const number = fields.numberOrNull()
-      const matchedMarket = number === null ? null : marketOf(number)
-      return updated({ kind: 'lifecycle', ...head, event, matchedMarket, facts: readFacts(fields) })
-    }
-    case CODES.arbitrage: {
-      const event = fields.choice(OPPORTUNITY_EVENTS)
-      const reason = fields.choiceOrNull(CLOSE_REASONS)
-      const peak = readReach(fields.numbers())
-      const before = fields.numbersOrNull()
-      const previousPeak = before === null ? null : readReach(before)
-      const opportunity = readOpportunity(fields, marketOf)
-      const what = { event, opportunity, reason, peak, previousPeak }
-      return updated({ kind: 'arbitrage', ...head, ...what })
-    }
-    default:
-      return null
-  }
+/** The outcome of an attempt, or the delivery's end. */
+export interface Posted
+  extends DeliveryRef,
+    Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> {
+  readonly kind: 'posted'
 }
 
 // Books and prices
 
-const levelFields = (levels: readonly Level[]) => levels.flatMap(({ price, size }) => [price, size])
+const levels = flat(record<Level>({ price, size }))
 
-function readLevels(numbers: readonly number[]): readonly Level[] {
-  const levels: Level[] = []
-  for (let index = 0; index < numbers.length; index += 2) {
-    const [price, size] = [numbers[index], numbers[index + 1]]
-    levels.push({ price: priceMicros(price ?? -1), size: sizeMicros(size ?? Number.NaN) })
-  }
-  return levels
+const BOOK_SIDES: readonly LevelChange['side'][] = ['bid', 'ask']
+const bookSide = single<LevelChange['side']>(
+  (value) => {
+    const side = typeof value === 'number' ? BOOK_SIDES[value] : undefined
+    if (side === undefined) throw new RangeError('no side of a book')
+    return side
+  },
+  (side) => BOOK_SIDES.indexOf(side),
+)
+
+const book = record<BookState>({
+  bids: levels,
+  asks: levels,
+  isStale: boolean,
+  venueTimeMs: orNull(time),
+  receivedAtMs: orNull(time),
+  offset: number,
+  seq: number,
+})
+
+const marketPrice = record<MarketPrice>({
+  price,
+  source: choice([
+    ...(['midpoint', 'last_trade', 'venue', 'one_side', 'none', 'history', 'settlement'] as const),
+  ]),
+  bid: orNull(price),
+  ask: orNull(price),
+  observedAtMs: time,
+})
+
+const figures = record<FiguresState>({
+  volume24h: usd,
+  volumeTotal: orNull(usd),
+  lastPrice: orNull(price),
+  lastPriceAtMs: orNull(time),
+  previousPrice: orNull(price),
+  openInterest: orNull(size),
+  figuresAtMs: orNull(time),
+  dayFiguresAtMs: orNull(time),
+  excess: number,
+})
+
+const quoted = record<Quoted>({
+  price: marketPrice,
+  figures,
+  tradesSeq: number,
+  pricesSeq: number,
+})
+
+// Updates
+
+const status = {
+  venue,
+  platform: text,
+  state: choice(['live', 'stale', 'down']),
+  lagMs: orNull(number),
+  delayMs: number,
+  completeToMs: orNull(time),
+  tradesSource: orNull(choice(TRADES_SOURCES)),
+}
+const outage = { reason: orNull(choice(STALE_REASONS)), staleBooks: number }
+
+const head = {
+  market: marketRef,
+  venueTimeMs: time,
+  receivedAtMs: time,
+  offset: number,
+  seq: number,
+}
+
+const resolution = orNull(choice(RESOLUTION_STATUSES))
+
+const facts = record<MarketFacts>({
+  status: choice(MARKET_STATUSES),
+  question: text,
+  slug: text,
+  eventSlug: orNull(text),
+  outcomes,
+  closeAtMs: orNull(time),
+  settlementPrice: orNull(price),
+  fees,
+  resolutionStatus: resolution,
+})
+
+type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
+
+const UPDATES: Readonly<Record<Update['kind'], Field<Update>>> = {
+  book: record<BookUpdate>({
+    kind: constant('book'),
+    ...head,
+    checksum: orNull(number),
+    changes: flat(record<LevelChange>({ side: bookSide, price, size })),
+  }),
+  bookReplaced: record<BookReplaced>({
+    kind: constant('bookReplaced'),
+    ...head,
+    reason: choice(['venue_gap', 'first', 'restart', 'delayed']),
+  }),
+  bookStale: record<BookStale>({
+    kind: constant('bookStale'),
+    ...head,
+    reason: choice(STALE_REASONS),
+    sinceMs: time,
+    isOfVenue: boolean,
+  }),
+  bookConfirmed: record<BookConfirmed>({
+    kind: constant('bookConfirmed'),
+    ...head,
+    wasStale: boolean,
+  }),
+  trade: record<TradeUpdate>({ kind: constant('trade'), ...head, trade }),
+  price: record<PriceUpdate>({ kind: constant('price'), ...head, price: marketPrice }),
+  whale: record<WhaleUpdate>({ kind: constant('whale'), ...head, whale }),
+  lifecycle: record<LifecycleUpdate>({
+    kind: constant('lifecycle'),
+    ...head,
+    event: choice(LIFECYCLE_EVENTS),
+    matchedMarket: orNull(marketRef),
+    facts,
+  }),
+  arbitrage: record<ArbitrageUpdate>({
+    kind: constant('arbitrage'),
+    ...head,
+    event: choice(['opened', 'changed', 'closed']),
+    reason: orNull(closeReason),
+    peak,
+    previousPeak: orNull(peak),
+    opportunity,
+  }),
+  status: record<StatusUpdate>({ kind: constant('status'), ...status, ...outage }),
+  gap: record<GapUpdate>({
+    kind: constant('gap'),
+    channel: constant('trades'),
+    market: orNull(marketRef),
+    venue,
+    platform: text,
+    fromMs: time,
+    toMs: time,
+    count: orNull(number),
+  }),
 }
 
 const NO_BOOK: BookState = {
@@ -476,207 +350,202 @@ const NO_BOOK: BookState = {
   seq: 0,
 }
 
-function bookFields(book: BookState | null): readonly unknown[] {
-  const { bids, asks, isStale, venueTimeMs, receivedAtMs, offset, seq } = book ?? NO_BOOK
-  const times = [isStale, venueTimeMs, receivedAtMs, offset, seq]
-  return [levelFields(bids), levelFields(asks), ...times]
+/** The book after an update. */
+const bookAfter = mapped<BookState, BookState | null>(
+  book,
+  (after) => after ?? NO_BOOK,
+  (after) => after,
+)
+
+const updateItem = (kind: Update['kind']): Field<LogItem> =>
+  record<Item<'update'>>({
+    kind: constant('update'),
+    update: UPDATES[kind],
+    book: kind === 'bookReplaced' ? bookAfter : constant(null),
+  })
+
+// Other items
+
+const seqs = nested(
+  record<MarketState['seqs']>({
+    trades: number,
+    prices: number,
+    whales: number,
+    lifecycle: number,
+    arbitrage: number,
+  }),
+)
+
+const state = record<MarketState>({ market: number, book, price: marketPrice, figures, seqs })
+
+type Covered = {
+  readonly venue: VenueKey
+  readonly from: TimeMs | null
+  readonly to: TimeMs | null
 }
 
-function readBook(fields: FieldReader): BookState {
-  return {
-    bids: readLevels(fields.numbers()),
-    asks: readLevels(fields.numbers()),
-    isStale: fields.boolean(),
-    venueTimeMs: fields.orNull(timeMs),
-    receivedAtMs: fields.orNull(timeMs),
-    offset: fields.number(),
-    seq: fields.number(),
+const coverage = mapped<readonly Covered[], EngineFigures['coverage']>(
+  list(nested(record<Covered>({ venue, from: orNull(time), to: orNull(time) }))),
+  (of) =>
+    VENUE_KEYS.flatMap((key) => {
+      const extent = of[key]
+      if (extent === undefined) return []
+      return [{ venue: key, from: extent?.oldestMs ?? null, to: extent?.newestMs ?? null }]
+    }),
+  (rows) =>
+    Object.fromEntries(
+      rows.map(({ venue: key, from, to }) => [
+        key,
+        from === null || to === null ? null : { oldestMs: from, newestMs: to },
+      ]),
+    ),
+)
+
+const team = record<TeamListing>({
+  venue,
+  league: text,
+  code: text,
+  name: text,
+  location: text,
+  nickname: text,
+})
+
+const utf8 = single<Uint8Array>(
+  (value, context) => Buffer.from(text.decode(value, context), 'utf8'),
+  (body) => Buffer.from(body).toString('utf8'),
+)
+
+const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>> = {
+  listed: record<Item<'listed'>>({
+    kind: constant('listed'),
+    version: number,
+    market: number,
+    quoted,
+    summary: marketSummary,
+  }),
+  quoted: record<Item<'quoted'>>({ kind: constant('quoted'), market: number, quoted }),
+  forgotten: record<Item<'forgotten'>>({
+    kind: constant('forgotten'),
+    version: number,
+    market: number,
+  }),
+  text: record<TextItem>({ kind: constant('text'), market: number, from: number, text }),
+  packed: record<PackedItem>({
+    kind: constant('packed'),
+    packed: bytes,
+    texts: lastOrNull(record<NumberRange>({ from: number, to: number })),
+  }),
+  event: record<Item<'event'>>({ kind: constant('event'), version: number, event }),
+  teams: record<Item<'teams'>>({ kind: constant('teams'), listings: flat(team) }),
+  figures: record<Item<'figures'>>({
+    kind: constant('figures'),
+    figures: record<EngineFigures>({
+      trades: number,
+      snapshots: number,
+      databaseBytes: number,
+      wallets: number,
+      coverage,
+    }),
+  }),
+  matched: record<Item<'matched'>>({
+    kind: constant('matched'),
+    match: matchOf(number, orNull(boolean)),
+  }),
+  unmatched: record<Item<'unmatched'>>({ kind: constant('unmatched'), market: number }),
+  past: record<Item<'past'>>({ kind: constant('past'), markets: list(number) }),
+  feed: record<Item<'feed'>>({
+    kind: constant('feed'),
+    feed: record<FeedState>({
+      ...status,
+      connectionsOpen: number,
+      connectionsWanted: number,
+      ...outage,
+    }),
+  }),
+  state: record<Item<'state'>>({ kind: constant('state'), state }),
+  missing: record<Item<'missing'>>({ kind: constant('missing'), fromBatch: number }),
+  posting: record<Posting>({
+    kind: constant('posting'),
+    webhook: text,
+    eventId: text,
+    eventType: text,
+    createdAtMs: time,
+    dueAtMs: time,
+    body: utf8,
+  }),
+  posted: record<Posted>({
+    kind: constant('posted'),
+    webhook: text,
+    eventId: text,
+    status: choice(DELIVERY_STATUSES),
+    dueAtMs: orNull(time),
+    attempts: number,
+  }),
+}
+
+const FIELDS: Readonly<Record<Update['kind'] | keyof typeof ITEMS, Field<LogItem>>> = {
+  ...ITEMS,
+  book: updateItem('book'),
+  bookReplaced: updateItem('bookReplaced'),
+  bookStale: updateItem('bookStale'),
+  bookConfirmed: updateItem('bookConfirmed'),
+  trade: updateItem('trade'),
+  price: updateItem('price'),
+  whale: updateItem('whale'),
+  lifecycle: updateItem('lifecycle'),
+  arbitrage: updateItem('arbitrage'),
+  status: updateItem('status'),
+  gap: updateItem('gap'),
+}
+
+type Kind = keyof typeof FIELDS
+
+/** The index of a kind is its code. Never change one: logs and checkpoints of an older engine may still exist. */
+const KINDS: readonly (Kind | null)[] = [
+  ...(['book', 'bookReplaced', 'bookStale', 'trade', 'price', 'whale', 'lifecycle'] as const),
+  ...(['arbitrage', 'status', 'gap', 'listed', 'forgotten', 'event', 'matched'] as const),
+  ...(['unmatched', 'feed', 'state', 'missing', 'text', 'packed', 'teams'] as const),
+  ...(['figures', 'past', null, 'posting', 'posted', 'bookConfirmed', 'quoted'] as const),
+]
+const CODES = new Map(KINDS.map((kind, code) => [kind, code]))
+
+/** Appends an item to the writer's buffer. */
+export function writeItem(to: MsgpackWriter, item: LogItem): void {
+  const kind = item.kind === 'update' ? item.update.kind : item.kind
+  const fields: unknown[] = [CODES.get(kind)]
+  FIELDS[kind].put(fields, item)
+  writeValue(to, fields)
+}
+
+/** Whether an item is a complete market state. Readers without books may skip it. */
+export const isState = ([code]: readonly unknown[]): boolean => code === CODES.get('state')
+
+/** An item of kind `packed`; null for any other. */
+export function packedIn(raw: readonly unknown[]): PackedItem | null {
+  const item = raw[0] === CODES.get('packed') ? readItem(raw, () => null) : null
+  return item !== null && typeof item === 'object' && item.kind === 'packed' ? item : null
+}
+
+/** Looks up a listed market; null if it is unknown. */
+export type FindMarket = (number: MarketNumber) => MarketRef | null
+
+/** A decoded item, or the reason for failure. `unknown_market`: it refers to a market that no row has listed. */
+export type ReadItem = LogItem | 'damaged' | 'unknown_market'
+
+class UnknownMarket extends Error {}
+
+/** Decodes the fields of an item. `find` looks up the markets of updates. */
+export function readItem([code, ...fields]: readonly unknown[], find: FindMarket): ReadItem {
+  const kind = typeof code === 'number' ? KINDS[code] : undefined
+  if (kind === undefined || kind === null) return 'damaged'
+  const marketOf = (wanted: MarketNumber) => {
+    const found = find(wanted)
+    if (found === null) throw new UnknownMarket()
+    return found
   }
-}
-
-function priceFields({ price, source, bid, ask, observedAtMs }: MarketPrice): readonly unknown[] {
-  return [price, source, bid, ask, observedAtMs]
-}
-
-function readPrice(fields: FieldReader): MarketPrice {
-  return {
-    price: priceMicros(fields.number()),
-    source: fields.choice(PRICE_SOURCES),
-    bid: fields.orNull(priceMicros),
-    ask: fields.orNull(priceMicros),
-    observedAtMs: timeMs(fields.number()),
-  }
-}
-
-function quotedFields(quoted: Quoted): readonly unknown[] {
-  const { price, figures, tradesSeq, pricesSeq } = quoted
-  const { volume24h, volumeTotal } = figures
-  return [...priceFields(price), volume24h, volumeTotal, tradesSeq, pricesSeq]
-}
-
-function readQuoted(fields: FieldReader): Quoted {
-  return {
-    price: readPrice(fields),
-    figures: readVolumes(fields),
-    tradesSeq: fields.number(),
-    pricesSeq: fields.number(),
-  }
-}
-
-/** All figures except the volumes, placed after the fields of older engines. */
-function figureFieldsOf(figures: FiguresState): readonly unknown[] {
-  const { lastPrice, lastPriceAtMs, previousPrice, openInterest, figuresAtMs } = figures
-  const prices = [lastPrice, lastPriceAtMs, previousPrice]
-  return [...prices, openInterest, figuresAtMs, figures.dayFiguresAtMs, figures.excess]
-}
-
-function readVolumes(fields: FieldReader): FiguresState {
-  return {
-    volume24h: usdMicros(fields.number()),
-    volumeTotal: fields.orNull(usdMicros),
-    lastPrice: null,
-    lastPriceAtMs: null,
-    previousPrice: null,
-    openInterest: null,
-    figuresAtMs: null,
-    dayFiguresAtMs: null,
-    excess: 0,
-  }
-}
-
-function readFiguresOf(fields: FieldReader, volumes: FiguresState): FiguresState {
-  if (fields.isAtEnd()) return volumes
-  return {
-    ...volumes,
-    lastPrice: fields.orNull(priceMicros),
-    lastPriceAtMs: fields.orNull(timeMs),
-    previousPrice: fields.orNull(priceMicros),
-    openInterest: fields.orNull(sizeMicros),
-    figuresAtMs: fields.orNull(timeMs),
-    dayFiguresAtMs: fields.orNull(timeMs),
-    excess: fields.number(),
-  }
-}
-
-function stateFields(state: MarketState): readonly unknown[] {
-  const { market, book, price, figures, seqs } = state
-  const { volume24h, volumeTotal } = figures
-  const counts = SEQ_CHANNELS.map((channel) => seqs[channel])
-  const fields = [...bookFields(book), ...priceFields(price), volume24h, volumeTotal]
-  return [market, ...fields, counts, ...figureFieldsOf(figures)]
-}
-
-function readState(fields: FieldReader): MarketState {
-  const market = fields.number()
-  const [book, price] = [readBook(fields), readPrice(fields)]
-  const volumes = readVolumes(fields)
-  const [trades = 0, prices = 0, whales = 0, lifecycle = 0, arbitrage = 0] = fields.numbers()
-  const seqs = { trades, prices, whales, lifecycle, arbitrage }
-  return { market, book, price, figures: readFiguresOf(fields, volumes), seqs }
-}
-
-// Trades
-
-function tradeFields(trade: Trade): readonly unknown[] {
-  const { nativeId, timeMs: at, ordinal, price, size, side, outcomeIndex, usd } = trade
-  const { maker, taker, txHash, isBlock } = trade
-  const traded = [nativeId, at, ordinal, price, size, side, outcomeIndex, usd]
-  return [...traded, maker, taker, txHash, isBlock]
-}
-
-function whaleFields(whale: Whale): readonly unknown[] {
-  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
-  return [outcome, question, slug, eventSlug, category, wallet, fills]
-}
-
-function readWhale(fields: FieldReader): Whale {
-  return {
-    ...readTrade(fields),
-    outcome: fields.textOrNull(),
-    question: fields.text(),
-    slug: fields.text(),
-    eventSlug: fields.textOrNull(),
-    category: fields.textOrNull(),
-    wallet: fields.textOrNull(),
-    fills: fields.number(),
-  }
-}
-
-// Markets, pairs, venues
-
-function factFields(facts: MarketFacts): readonly unknown[] {
-  const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice } = facts
-  const labels = outcomes.flatMap(({ label, id }) => [label, id])
-  const fields = [status, question, slug, eventSlug, labels, closeAtMs, settlementPrice]
-  return [...fields, ...feeFields(facts.fees), facts.resolutionStatus]
-}
-
-function readFacts(fields: FieldReader): MarketFacts {
-  const status = fields.choice(MARKET_STATUSES)
-  const [question, slug, eventSlug] = [fields.text(), fields.text(), fields.textOrNull()]
-  const labels = fields.texts()
-  const outcomes: { label: string; id: ReturnType<typeof outcomeId> }[] = []
-  for (let index = 0; index + 1 < labels.length; index += 2) {
-    outcomes.push({ label: labels[index] ?? '', id: outcomeId(labels[index + 1] ?? '') })
-  }
-  const [closeAtMs, settlementPrice] = [fields.orNull(timeMs), fields.orNull(priceMicros)]
-  const fees = readFees(fields)
-  const resolutionStatus = fields.choiceOrNull(RESOLUTION_STATUSES)
-  const named = { status, question, slug, eventSlug, outcomes, closeAtMs }
-  return { ...named, settlementPrice, fees, resolutionStatus }
-}
-
-function matchFields(match: StoredMatch): readonly unknown[] {
-  const { a, b, matchedAtMs, score, relation, inverted, outcomeMap } = match
-  const scoreFields = [score, relation, inverted, outcomeMap]
-  return [a, b, matchedAtMs, ...scoreFields, match.vetoes, match.reasons, match.explanation]
-}
-
-function readMatch(fields: FieldReader): StoredMatch {
-  const [a, b, matchedAtMs] = [fields.number(), fields.number(), timeMs(fields.number())]
-  const [score, relation] = [fields.number(), fields.text()]
-  const inverted = fields.booleanOrNull()
-  const [first, second] = fields.numbersOrNull() ?? []
-  const outcomeMap: [number, number] | null =
-    first === undefined || second === undefined ? null : [first, second]
-  const [vetoes, reasons, explanation] = [fields.texts(), fields.texts(), fields.text()]
-  const pairScore = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
-  return { a, b, matchedAtMs, ...pairScore }
-}
-
-function statusFields(status: FeedStatus): readonly unknown[] {
-  const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = status
-  return [venue, platform, state, lagMs, delayMs, completeToMs, tradesSource]
-}
-
-function outageFields({ reason, staleBooks }: FeedStatus): readonly unknown[] {
-  return [reason, staleBooks]
-}
-
-/** Older engines did not write these. */
-function readOutage(fields: FieldReader): Pick<FeedStatus, 'reason' | 'staleBooks'> {
-  if (fields.isAtEnd()) return { reason: null, staleBooks: 0 }
-  return { reason: fields.choiceOrNull(STALE_REASONS), staleBooks: fields.number() }
-}
-
-/** Older engines announced only late books, without these fields. */
-function readStale(
-  fields: FieldReader,
-  atMs: TimeMs,
-): Pick<BookStale, 'reason' | 'sinceMs' | 'isOfVenue'> {
-  if (fields.isAtEnd()) return { reason: 'delayed', sinceMs: atMs, isOfVenue: false }
-  const reason = fields.choice(STALE_REASONS)
-  return { reason, sinceMs: timeMs(fields.number()), isOfVenue: fields.boolean() }
-}
-
-function readStatus(fields: FieldReader): Omit<FeedStatus, 'reason' | 'staleBooks'> {
-  return {
-    venue: fields.choice(VENUE_KEYS),
-    platform: fields.text(),
-    state: fields.choice(FEED_STATES),
-    lagMs: fields.numberOrNull(),
-    delayMs: fields.number(),
-    completeToMs: fields.orNull(timeMs),
-    tradesSource: fields.choiceOrNull(TRADES_SOURCES),
+  try {
+    return readExactly(FIELDS[kind], fields, { ...NEWEST, marketOf })
+  } catch (error) {
+    return error instanceof UnknownMarket ? 'unknown_market' : 'damaged'
   }
 }

@@ -3,20 +3,21 @@
 
 import { assert } from '../../engine/errors.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
+import { bytes, single } from './codec.ts'
 import { VarintReader, writeSigned, writeVarint } from './varints.ts'
 
 /** Maximum bytes of a pair: three for the seconds of a day, four for the price difference. */
 const PAIR_BYTES_MAX = 7
 
 /** Prices at ascending seconds; both lists have equal length. */
-interface PriceSeries {
+export interface PriceSeries {
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
 /** Seconds must be 0..86399 and ascending; otherwise it throws. */
-export function packSeries({ seconds, prices }: PriceSeries): Buffer {
-  const bytes = Buffer.allocUnsafe(seconds.length * PAIR_BYTES_MAX)
+function packSeries({ seconds, prices }: PriceSeries): Buffer {
+  const packed = Buffer.allocUnsafe(seconds.length * PAIR_BYTES_MAX)
   let position = 0
   let second = 0
   let price = 0
@@ -26,19 +27,19 @@ export function packSeries({ seconds, prices }: PriceSeries): Buffer {
     assert(nextPrice !== undefined, 'each second has its price')
     assert(index === 0 ? nextSecond >= 0 : nextSecond > second, 'seconds ascend')
     assert(nextSecond < 86_400, 'seconds lie within a day')
-    position = writeVarint(bytes, position, nextSecond - second)
-    position = writeSigned(bytes, position, nextPrice - price)
+    position = writeVarint(packed, position, nextSecond - second)
+    position = writeSigned(packed, position, nextPrice - price)
     second = nextSecond
     price = nextPrice
   }
-  return bytes.subarray(0, position)
+  return packed.subarray(0, position)
 }
 
 /** Throws RangeError if the bytes are invalid. */
-export function unpackSeries(bytes: Uint8Array): PriceSeries {
+function unpackSeries(packed: Uint8Array): PriceSeries {
   const seconds: number[] = []
   const prices: PriceMicros[] = []
-  const reader = new VarintReader(bytes)
+  const reader = new VarintReader(packed)
   let second = 0
   let price = 0
   while (!reader.isAtEnd) {
@@ -49,3 +50,9 @@ export function unpackSeries(bytes: Uint8Array): PriceSeries {
   }
   return { seconds, prices }
 }
+
+/** A series as one field. */
+export const series = single<PriceSeries>(
+  (value, context) => unpackSeries(bytes.decode(value, context)),
+  packSeries,
+)

@@ -9,6 +9,8 @@ import type { Level } from '../../engine/events.ts'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
 import { priceMicros, type SizeMicros, sizeMicros, timeMs } from '../../engine/units.ts'
 import type { BookSnapshot } from '../contract/storage.ts'
+import { readInteger } from './keys.ts'
+import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** Powers of ten for the common trailing zeros; more zeros are not dropped. */
@@ -17,7 +19,7 @@ const ZEROS_MAX = UNITS.length - 1
 const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
 
 /** Packs the first 20 levels a side. Sizes and depths must not be negative. */
-export function packSnapshot(snapshot: BookSnapshot): Buffer {
+function packSnapshot(snapshot: BookSnapshot): Buffer {
   const { bidDepth, askDepth } = snapshot
   const sides = [firstLevels(snapshot.bids), firstLevels(snapshot.asks)]
   let priceZeros = ZEROS_MAX
@@ -47,7 +49,7 @@ export function packSnapshot(snapshot: BookSnapshot): Buffer {
 }
 
 /** Throws RangeError if the bytes are not a snapshot. */
-export function unpackSnapshot(time: number, body: Buffer): BookSnapshot {
+function unpackSnapshot(time: number, body: Buffer): BookSnapshot {
   const zeros = body.readUInt8(0)
   const priceUnit = unitOf(Math.floor(zeros / 8))
   const sizeUnit = unitOf(zeros % 8)
@@ -87,4 +89,11 @@ function unitOf(zeros: number): number {
   const unit = UNITS[zeros]
   if (unit === undefined) throw new RangeError('a snapshot has at most six zeros')
   return unit
+}
+
+/** The time of a snapshot is in its key. */
+export const snapshotCodec: RecordCodec<BookSnapshot> = {
+  newest: 1,
+  encode: packSnapshot,
+  decode: (body, key) => unpackSnapshot(readInteger(key, 4), body),
 }

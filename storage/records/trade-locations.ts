@@ -6,9 +6,6 @@ import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varint
 /** First byte of positions by id. */
 const MARK = 1
 
-/** Maximum bytes of a row by offset or by venue. */
-export const LOCATION_BYTES_MAX = 3 * varintBytesMax
-
 /** The parts of a trade's key. */
 export interface TradeLocation {
   readonly market: number
@@ -16,9 +13,10 @@ export interface TradeLocation {
   readonly ordinal: number
 }
 
-/** Writes a row by offset; returns its end. */
-export function writeOffsetRow(value: Buffer, location: TradeLocation): number {
-  return writeLocation(value, writeVarint(value, 0, location.market), location)
+export function offsetRow({ market, timeMs, ordinal }: TradeLocation): Buffer {
+  const value = Buffer.allocUnsafe(3 * varintBytesMax)
+  const end = writeSigned(value, writeVarint(value, 0, market), timeMs)
+  return value.subarray(0, writeVarint(value, end, ordinal))
 }
 
 /** The key of the trade to which the row refers. Throws RangeError if the row is invalid. */
@@ -27,9 +25,10 @@ export function keyOfOffsetRow(value: Buffer): Buffer {
   return tradeKey(reader.next(), reader.nextSigned(), reader.next())
 }
 
-/** Writes a row by venue: market and ordinal. The time is in the row's own key. Returns its end. */
-export function writeVenueRow(value: Buffer, { market, ordinal }: TradeLocation): number {
-  return writeVarint(value, writeVarint(value, 0, market), ordinal)
+/** Market and ordinal. The time is in the row's own key. */
+export function venueRow({ market, ordinal }: TradeLocation): Buffer {
+  const value = Buffer.allocUnsafe(2 * varintBytesMax)
+  return value.subarray(0, writeVarint(value, writeVarint(value, 0, market), ordinal))
 }
 
 /** The key of the trade of this time to which the row refers. Throws RangeError if the row is invalid. */
@@ -38,20 +37,14 @@ export function keyOfVenueRow(value: Buffer, time: number): Buffer {
   return tradeKey(reader.next(), time, reader.next())
 }
 
-/** Writes a row by id that refers to one trade; returns its end. */
-export function writeIdRow(value: Buffer, location: TradeLocation): number {
-  value[0] = MARK
-  return writeLocation(value, 1, location)
-}
-
 /** A row by id that refers to all trades under these keys, whose ids share a hash. */
 export function idRowOf(keys: readonly Buffer[]): Buffer {
   const value = Buffer.allocUnsafe(1 + keys.length * 2 * varintBytesMax)
   value[0] = MARK
   let end = 1
   for (const key of keys) {
-    const [timeMs, ordinal] = [readInteger(key, 4), key.readUInt32BE(12)]
-    end = writeLocation(value, end, { timeMs, ordinal })
+    end = writeSigned(value, end, readInteger(key, 4))
+    end = writeVarint(value, end, key.readUInt32BE(12))
   }
   return value.subarray(0, end)
 }
@@ -62,12 +55,4 @@ export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   const reader = new VarintReader(value, 1)
   while (!reader.isAtEnd) keys.push(tradeKey(market, reader.nextSigned(), reader.next()))
   return keys
-}
-
-function writeLocation(
-  target: Buffer,
-  position: number,
-  { timeMs, ordinal }: Pick<TradeLocation, 'timeMs' | 'ordinal'>,
-): number {
-  return writeVarint(target, writeSigned(target, position, timeMs), ordinal)
 }

@@ -5,7 +5,6 @@
 //   flags | flags | price | size | usd, unless it follows from them | receivedAt - time |
 //   run | offset | seq | venue ordinal | fields of the id's form | maker | taker | txHash
 
-import type { TradeSide } from '../../engine/events.ts'
 import { VENUE_KEYS } from '../../engine/ids.ts'
 import { partId } from '../../engine/trade-parts.ts'
 import {
@@ -21,7 +20,7 @@ import {
 import type { StoredTrade } from '../contract/storage.ts'
 import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
-import { CHECKED_HEADER_BYTES as BODY, type PackedSchemas, writeCheckedHeader } from './records.ts'
+import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with its venue ordinal, which records have since format 2. */
@@ -37,12 +36,6 @@ export interface Tokens {
   /** Stores the outcome's first token; returns whether this is the outcome's token. */
   offer(market: number, outcomeIndex: number, token: string): boolean
 }
-
-/** Values of a record's `side`. */
-export const SIDES: readonly TradeSide[] = ['buy', 'sell']
-
-/** The schema of packed records. */
-const TRADE_SCHEMA = 4
 
 /** First byte of flags. */
 const SELL = 1
@@ -86,37 +79,39 @@ const NUMBERS_MAX = 12
 
 let scratch = Buffer.allocUnsafe(1_024)
 
-/** The first `end` bytes of a buffer. */
-export interface Written {
-  readonly bytes: Buffer
-  readonly end: number
+/**
+ * The codec of a trade with its venue ordinal. Schemas 1 to 3 were those of older formats. Encoded bytes are valid until
+ * the next call.
+ */
+export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
+  return {
+    oldest: 4,
+    newest: 4,
+    encode: (record, key) => packTrade(key, record, tokens),
+    decode: (body, key) => unpackTrade(key, body, tokens),
+  }
 }
 
-/** Encodes a trade under its key. The result is valid until the next call. */
-export function packTrade(
-  key: Buffer,
-  { trade, venuePosition }: TradeRecord,
-  tokens: Tokens,
-): Written {
+function packTrade(key: Buffer, { trade, venuePosition }: TradeRecord, tokens: Tokens): Buffer {
   const { price, size, outcomeIndex, usd, nativeId, maker, taker, txHash } = trade
   if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
   reserve(nativeId.length + lengthOf(maker) + lengthOf(taker) + lengthOf(txHash))
   const isDerived = usd === worth(price, size, outcomeIndex)
   const isCoarsePrice = price % PRICE_UNIT === 0
   const isCoarseSize = size % SIZE_UNIT === 0
-  scratch[BODY] =
+  scratch[0] =
     (trade.side === 'sell' ? SELL : 0) +
     (trade.isBlock ? BLOCK : 0) +
     (isDerived ? DERIVED_USD : 0) +
     (venuePosition === null ? 0 : HAS_VENUE_POSITION) +
     (outcomeIndex << OUTCOME_SHIFT)
-  scratch[BODY + 1] =
+  scratch[1] =
     (trade.run === null ? 0 : HAS_RUN) +
     (trade.offset === null ? 0 : HAS_OFFSET) +
     (trade.seq === null ? 0 : HAS_SEQ) +
     (isCoarsePrice ? COARSE_PRICE : 0) +
     (isCoarseSize ? COARSE_SIZE : 0)
-  let position = writeVarint(scratch, BODY + 2, isCoarsePrice ? price / PRICE_UNIT : price)
+  let position = writeVarint(scratch, 2, isCoarsePrice ? price / PRICE_UNIT : price)
   position = writeVarint(scratch, position, isCoarseSize ? size / SIZE_UNIT : size)
   if (!isDerived) position = writeVarint(scratch, position, usd)
   position = writeSigned(scratch, position, trade.receivedAtMs - trade.timeMs)
@@ -131,13 +126,7 @@ export function packTrade(
   position = writeText(position, maker)
   position = writeText(position, taker)
   position = writeText(position, txHash)
-  writeCheckedHeader(scratch, position, { key, schema: TRADE_SCHEMA })
-  return { bytes: scratch, end: position }
-}
-
-/** Decoder of a trade with its venue ordinal. */
-export function tradeRecordSchemas(tokens: Tokens): PackedSchemas<TradeRecord> {
-  return { [TRADE_SCHEMA]: (body, key) => unpackTrade(key, body, tokens) }
+  return scratch.subarray(0, position)
 }
 
 function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): TradeRecord {
@@ -239,7 +228,7 @@ function writeId(position: number, market: number, trade: StoredTrade, tokens: T
 }
 
 function formed(form: number, end: number): number {
-  scratch[BODY + 1] = (scratch[BODY + 1] ?? 0) | (form << ID_SHIFT)
+  scratch[1] = (scratch[1] ?? 0) | (form << ID_SHIFT)
   return end
 }
 
@@ -290,7 +279,7 @@ function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): numb
 
 /** Reserves room for the numbers and for texts of this many characters, of up to three bytes each. */
 function reserve(characters: number): void {
-  const bytes = BODY + 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
+  const bytes = 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
   if (scratch.length < bytes) scratch = Buffer.allocUnsafe(2 * bytes)
 }
 

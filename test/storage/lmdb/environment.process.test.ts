@@ -88,6 +88,8 @@ function openBench(name: EnvironmentName): Bench {
   return bench
 }
 
+const marksOf = (environment: Environment) => new Marks(environment.table(TABLES.marks))
+
 describe('LMDB environment', () => {
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
@@ -97,7 +99,7 @@ describe('LMDB environment', () => {
     skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
   }, async () => {
     const { environment, clock, path } = openBench('market')
-    const marks = new Marks(environment)
+    const marks = marksOf(environment)
     const maps = () =>
       readFileSync('/proc/self/maps', 'utf8')
         .split('\n')
@@ -115,7 +117,7 @@ describe('LMDB environment', () => {
 
   test('batches writes during the commit pause into one transaction', async () => {
     const bench = openBench('market')
-    const marks = new Marks(bench.environment)
+    const marks = marksOf(bench.environment)
     for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
     assert.equal(bench.environment.outstandingWrites(), 50, 'a row put twice is written once')
     bench.clock.advance(19)
@@ -133,7 +135,7 @@ describe('LMDB environment', () => {
 
   test('enters the failed state after a failed commit, and keeps published rows readable', async () => {
     const bench = openBench('market')
-    const marks = new Marks(bench.environment)
+    const marks = marksOf(bench.environment)
     bench.fault = 'broken'
     marks.put('a', 1)
     await assert.rejects(bench.environment.committed(), /writing to the disk failed/)
@@ -181,7 +183,7 @@ describe('LMDB environment', () => {
 
   test('detects a full disk, retries, and clears the error state when space is free again', async () => {
     const bench = openBench('market')
-    const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
+    const trades = new Trades(bench.environment, new Hours(bench.environment.table(TABLES.hours)))
     bench.fault = 'full'
     trades.put(traded(1), trade('t1'))
     await assert.rejects(bench.environment.committed(), /the disk is full/)
@@ -217,7 +219,7 @@ describe('LMDB environment', () => {
 
   test('limits uncommitted rows while commits fail, and counts the dropped rows', async () => {
     const bench = openBench('market')
-    const marks = new Marks(bench.environment)
+    const marks = marksOf(bench.environment)
     bench.fault = 'broken'
     marks.put('first', 1)
     await assert.rejects(bench.environment.committed())
@@ -229,7 +231,7 @@ describe('LMDB environment', () => {
 
   test('accepts a delivery change completely or not at all while the disk is full', async () => {
     const bench = openBench('market')
-    const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
+    const [marks, outbox] = [marksOf(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
     const first = outbox.create(one, newDelivery('evt_1'))
     await bench.environment.committed()
@@ -295,7 +297,7 @@ describe('LMDB environment', () => {
 
   test('distinguishes trades whose ids have identical hashes', async () => {
     const bench = openBench('market')
-    const hours = new Hours(bench.environment, TABLES.hours)
+    const hours = new Hours(bench.environment.table(TABLES.hours))
     const trades = new Trades(bench.environment, hours, () => [1, 1])
     for (let count = 0; count < 5; count += 1) trades.put(traded(1), trade(`t${count}`))
     await bench.environment.committed()
@@ -318,7 +320,7 @@ const ALL = { from: Buffer.of(0), to: Buffer.of(255) }
 test('answers UNAVAILABLE and becomes unhealthy when LMDB cannot read a page', async () => {
   const bench = openBench('market')
   const table = bench.environment.table(TABLES.marks)
-  const marks = new Marks(bench.environment)
+  const marks = marksOf(bench.environment)
   marks.put('a', 1)
   await bench.environment.committed()
   assert.equal(bench.environment.isHealthy, true)

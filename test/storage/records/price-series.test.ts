@@ -4,21 +4,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { priceMicros } from '../../../engine/units.ts'
-import { packSeries, unpackSeries } from '../../../storage/records/price-series.ts'
+import { NEWEST } from '../../../storage/records/codec.ts'
+import { type PriceSeries, series } from '../../../storage/records/price-series.ts'
+
+function packSeries(value: PriceSeries): Uint8Array {
+  const packed = series.encode(value)
+  assert.ok(packed instanceof Uint8Array)
+  return packed
+}
+const unpackSeries = (packed: Uint8Array) => series.decode(packed, NEWEST)
 
 const numRuns = process.env.TEST_LONG === '1' ? 20_000 : 500
 
 test('round-trips a price series packed into two to seven bytes per price', () => {
   const point = fc.tuple(fc.nat({ max: 86_399 }), fc.nat({ max: 1_000_000 }))
-  const points = fc.uniqueArray(point, { selector: ([second]) => second, maxLength: 200 })
-  const property = fc.property(points, (unsorted) => {
+  const pointLists = fc.uniqueArray(point, { selector: ([second]) => second, maxLength: 200 })
+  const property = fc.property(pointLists, (unsorted) => {
     const sorted = [...unsorted].sort(([one], [other]) => one - other)
-    const series = {
+    const points = {
       seconds: sorted.map(([second]) => second),
       prices: sorted.map(([, price]) => priceMicros(price)),
     }
-    const bytes = packSeries(series)
-    assert.deepEqual(unpackSeries(bytes), series)
+    const bytes = packSeries(points)
+    assert.deepEqual(unpackSeries(bytes), points)
     assert.ok(bytes.length <= 7 * sorted.length)
   })
   fc.assert(property, { numRuns, seed: 4 })

@@ -8,8 +8,13 @@ import { bookSnapshotLevels } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import type { BookSnapshot } from '../../../storage/contract/storage.ts'
-import { packSnapshot, unpackSnapshot } from '../../../storage/records/snapshot.ts'
+import { groupKey } from '../../../storage/records/keys.ts'
+import { snapshotCodec } from '../../../storage/records/snapshot.ts'
 import { NOON_MS, snapshot } from '../../support/worlds/stored.ts'
+
+const KEY = groupKey(1, NOON_MS)
+const packSnapshot = (value: BookSnapshot) => Buffer.from(snapshotCodec.encode(value, KEY))
+const unpackSnapshot = (body: Buffer) => snapshotCodec.decode(body, KEY, 1)
 
 const numRuns = process.env.TEST_LONG === '1' ? 50_000 : 1_000
 
@@ -30,7 +35,7 @@ test('round-trips any book snapshot', () => {
       bidDepth: sizeMicros(bid),
       askDepth: sizeMicros(ask - (ask % scale)),
     })
-    assert.deepEqual(unpackSnapshot(NOON_MS, packSnapshot(put)), put)
+    assert.deepEqual(unpackSnapshot(packSnapshot(put)), put)
   })
   fc.assert(property, { numRuns, seed: 5 })
   const largest = sizeMicros(Number.MAX_SAFE_INTEGER)
@@ -40,14 +45,14 @@ test('round-trips any book snapshot', () => {
     bidDepth: largest,
     askDepth: sizeMicros(0),
   })
-  assert.deepEqual(unpackSnapshot(NOON_MS, packSnapshot(extreme)), extreme)
+  assert.deepEqual(unpackSnapshot(packSnapshot(extreme)), extreme)
   const empty = snapshot(NOON_MS, {
     bids: [],
     asks: [],
     bidDepth: sizeMicros(0),
     askDepth: sizeMicros(0),
   })
-  assert.deepEqual(unpackSnapshot(NOON_MS, packSnapshot(empty)), empty)
+  assert.deepEqual(unpackSnapshot(packSnapshot(empty)), empty)
 })
 
 test('packs a full book of either venue into under half of its unpacked size', (t) => {
@@ -65,13 +70,13 @@ test('packs a full book of either venue into under half of its unpacked size', (
 test('rejects truncated or overlong snapshot bytes', () => {
   const bytes = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 }))
   for (let length = 0; length < bytes.length; length += 1) {
-    assert.throws(() => unpackSnapshot(NOON_MS, bytes.subarray(0, length)), RangeError)
+    assert.throws(() => unpackSnapshot(bytes.subarray(0, length)), RangeError)
   }
   const longer = Buffer.concat([bytes, Buffer.of(0)])
-  assert.throws(() => unpackSnapshot(NOON_MS, longer), RangeError)
+  assert.throws(() => unpackSnapshot(longer), RangeError)
   const zeros = Buffer.from(bytes)
   zeros[0] = 0xff
-  assert.throws(() => unpackSnapshot(NOON_MS, zeros), RangeError)
+  assert.throws(() => unpackSnapshot(zeros), RangeError)
 })
 
 /** Twenty neighbouring levels a side with sizes up to 50,000 contracts, as liquid markets have. */

@@ -8,7 +8,6 @@ import type {
   WebhookNumber,
 } from '../../../../engine/webhooks/webhook.ts'
 import type { OutboxState, OutboxTable } from '../../../../storage/contract/webhooks.ts'
-import { changedDelivery, withoutBody } from '../../../../storage/records/outbox-records.ts'
 
 interface Box {
   /** In order of number. */
@@ -50,7 +49,7 @@ export class MemoryOutbox implements OutboxTable {
     const box = this.#box(webhook)
     const isThere = box.deliveries.some((one) => one.number === delivery.number)
     box.deliveries = box.deliveries.map((one) =>
-      one.number === delivery.number ? changedDelivery(one, delivery) : one,
+      one.number === delivery.number ? { ...one, ...delivery } : one,
     )
     return isThere
   }
@@ -172,4 +171,8 @@ export class MemoryOutbox implements OutboxTable {
     this.#boxes.set(webhook, box)
     return box
   }
+}
+
+function withoutBody({ body: _, ...delivery }: StoredDelivery): Delivery {
+  return delivery
 }

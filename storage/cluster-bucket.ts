@@ -1,0 +1,83 @@
+// A table of this process that is also stored in a bucket of the cluster's log, which gateways and standbys mirror. A
+// change resolves when both have stored it.
+
+import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/cluster-log.ts'
+
+/** A subscription to a bucket. */
+export interface Following extends LogSubscription {
+  /** Keys that the bucket contained. */
+  readonly names: ReadonlySet<string>
+  /**
+   * Stops applying changes, because this process is now the leader. Changes from outside the cluster still call
+   * `onRefused`.
+   */
+  lead(): Promise<void>
+}
+
+/**
+ * Applies the bucket's records and then each change until stopped, in sequence, so that the newest version of a repeated
+ * record wins. Resolves when every record is applied. `apply` must not reject.
+ */
+export async function followBucket(
+  bucket: Bucket,
+  apply: (entry: BucketEntry) => Promise<void>,
+  onRefused: (key: string) => void = () => undefined,
+): Promise<Following> {
+  let isFollowing = true
+  let last: Promise<void> = Promise.resolve()
+  const names = new Set<string>()
+  const onEntry = (entry: BucketEntry) => {
+    if (!isFollowing) return
+    names.add(entry.key)
+    last = last.then(() => apply(entry))
+  }
+  let onSnapshotEnd: () => void = () => undefined
+  const complete = new Promise<void>((resolve) => {
+    onSnapshotEnd = resolve
+  })
+  const watch = await bucket.watch({ onEntry, onSnapshotEnd, onRefused })
+  await complete
+  await last
+  return {
+    names,
+    lead: async () => {
+      isFollowing = false
+      await last
+    },
+    stop: async () => {
+      await watch.stop()
+      await last
+    },
+  }
+}
+
+/** Names and values of records, encoded on demand. */
+export type NamedRecords = Iterable<readonly [name: string, value: () => Buffer]>
+
+/**
+ * Copies into the bucket the records that it lacks, such as those of an engine that ran alone; returns their count.
+ * `existing`: names that the bucket is known to have, which are not looked up.
+ */
+export async function shareRecords(
+  bucket: Bucket,
+  records: NamedRecords,
+  existing: ReadonlySet<string>,
+): Promise<number> {
+  let count = 0
+  for (const [name, value] of [...records]) {
+    if (existing.has(name)) continue
+    const entry = await bucket.get(name)
+    if (entry !== null && entry.value !== null) continue
+    await bucket.put(name, value())
+    count += 1
+  }
+  return count
+}
+
+/** Starts both writes in the same event-loop tick; rejects with the first failure once both have ended. */
+export async function both<Own>(own: Promise<Own>, shared: Promise<unknown>): Promise<Own> {
+  const [ownResult, sharedResult] = await Promise.allSettled([own, shared])
+  if (ownResult.status === 'rejected') throw ownResult.reason
+  if (sharedResult.status === 'rejected') throw sharedResult.reason
+  return ownResult.value
+}

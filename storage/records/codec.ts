@@ -1,0 +1,243 @@
+// Describes a record once: its fields in their stored order. The description writes a value as a list of MessagePack
+// values, and reads and checks such a list. Also used for messages between processes.
+
+import type { JsonRecord, MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+
+/** Part of a record: any number of MessagePack values. */
+export interface Field<Value> {
+  /** Appends the value. */
+  put(to: unknown[], value: Value): void
+  /** Throws an Error if the next values are not of this field. */
+  take(from: FieldReader): Value
+}
+
+/** A field stored as one MessagePack value. */
+export interface Single<Value> extends Field<Value> {
+  encode(value: Value): unknown
+  decode(value: unknown, context: ReadContext): Value
+}
+
+/** What a record does not contain. */
+export interface ReadContext {
+  /** The schema under which it was written. */
+  readonly schema: number
+  readonly key: Buffer
+  /** Throws if the market is unknown. */
+  readonly marketOf: (number: MarketNumber) => MarketRef
+}
+
+export const NEWEST: ReadContext = {
+  schema: Number.POSITIVE_INFINITY,
+  key: Buffer.alloc(0),
+  marketOf: () => wrong('no market'),
+}
+
+/** The values of a record in order. */
+export class FieldReader {
+  readonly context: ReadContext
+  readonly #fields: readonly unknown[]
+  #next = 0
+
+  constructor(fields: unknown, context: ReadContext) {
+    if (!Array.isArray(fields)) throw new TypeError('expected a list')
+    this.#fields = fields
+    this.context = context
+  }
+
+  get isAtEnd(): boolean {
+    return this.#next >= this.#fields.length
+  }
+
+  next(): unknown {
+    if (this.isAtEnd) throw new TypeError('a field is missing')
+    const value = this.#fields[this.#next]
+    this.#next += 1
+    return value
+  }
+}
+
+/** The list of a value's fields, exactly. Throws for anything else. */
+export function readExactly<Value>(
+  field: Field<Value>,
+  fields: unknown,
+  context: ReadContext = NEWEST,
+): Value {
+  const reader = new FieldReader(fields, context)
+  const value = field.take(reader)
+  if (!reader.isAtEnd) throw new TypeError('fields are left over')
+  return value
+}
+
+export function fieldsOf<Value>(field: Field<Value>, value: Value): unknown[] {
+  const fields: unknown[] = []
+  field.put(fields, value)
+  return fields
+}
+
+/** A single value; `encode` is the identity if it is stored as it is. */
+export function single<Value>(
+  decode: (value: unknown, context: ReadContext) => Value,
+  encode: (value: Value) => unknown = (value) => value,
+): Single<Value> {
+  return {
+    encode,
+    decode,
+    put: (to, value) => {
+      to.push(encode(value))
+    },
+    take: (from) => decode(from.next(), from.context),
+  }
+}
+
+function wrong(expected: string): never {
+  throw new TypeError(`expected ${expected}`)
+}
+
+export const text = single((value) => (typeof value === 'string' ? value : wrong('a text')))
+export const number = single((value) => (typeof value === 'number' ? value : wrong('a number')))
+export const boolean = single((value) => (typeof value === 'boolean' ? value : wrong('a boolean')))
+export const bytes = single((value) => (value instanceof Uint8Array ? value : wrong('bytes')))
+export const json = single((value) => (isJsonRecord(value) ? value : wrong('an object')))
+
+function isJsonRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value of a unit or an id, which is stored as its base. */
+export function as<Base, Value extends Base>(
+  base: Single<Base>,
+  brand: (value: Base) => Value,
+): Single<Value> {
+  return single((value, context) => brand(base.decode(value, context)), base.encode)
+}
+
+export const time = as(number, timeMs)
+export const price = as(number, priceMicros)
+export const size = as(number, sizeMicros)
+export const usd = as(number, usdMicros)
+
+/** A market by its number. */
+export const marketRef: Single<MarketRef> = single(
+  (value, context) => context.marketOf(number.decode(value, context)),
+  ({ number: market }) => market,
+)
+
+/** One of a fixed set of texts. */
+export function choice<Choice extends string>(choices: readonly Choice[]): Single<Choice> {
+  return single((value) => choices.find((one) => one === value) ?? wrong('one of a set'))
+}
+
+export function orNull<Value>({ encode, decode }: Single<Value>): Single<Value | null> {
+  return single(
+    (value, context) => (value === null ? null : decode(value, context)),
+    (value) => (value === null ? null : encode(value)),
+  )
+}
+
+/** A list with one item per value. */
+export function list<Value>({ encode, decode }: Single<Value>): Single<readonly Value[]> {
+  return single(
+    (values, context) =>
+      Array.isArray(values) ? values.map((value) => decode(value, context)) : wrong('a list'),
+    (values) => values.map(encode),
+  )
+}
+
+export const texts = list(text)
+
+/** A list of the fields of several values in sequence. */
+export function flat<Value>(item: Field<Value>): Single<readonly Value[]> {
+  const items = rest(item)
+  return single(
+    (fields, context) => items.take(new FieldReader(fields, context)),
+    (values) => fieldsOf(items, values),
+  )
+}
+
+/** A list of the fields of one value. */
+export function nested<Value>(item: Field<Value>): Single<Value> {
+  return single(
+    (fields, context) => readExactly(item, fields, context),
+    (value) => fieldsOf(item, value),
+  )
+}
+
+/** Several values, up to the record's end. */
+export function rest<Value>(item: Field<Value>): Field<readonly Value[]> {
+  return {
+    put: (to, values) => {
+      for (const value of values) item.put(to, value)
+    },
+    take: (from) => {
+      const values: Value[] = []
+      while (!from.isAtEnd) values.push(item.take(from))
+      return values
+    },
+  }
+}
+
+/** A last field that the record omits if it is null. */
+export function lastOrNull<Value>(item: Field<Value>): Field<Value | null> {
+  return {
+    put: (to, value) => {
+      if (value !== null) item.put(to, value)
+    },
+    take: (from) => (from.isAtEnd ? null : item.take(from)),
+  }
+}
+
+/** A field that records have since a schema; `missing` is its value in older ones. */
+export function since<Value>(schema: number, field: Field<Value>, missing: Value): Field<Value> {
+  return {
+    put: field.put,
+    take: (from) => (from.context.schema < schema ? missing : field.take(from)),
+  }
+}
+
+/** A value that the record does not contain. */
+export function stated<Value>(take: (context: ReadContext) => Value): Field<Value> {
+  return { put: () => undefined, take: ({ context }) => take(context) }
+}
+
+export function constant<const Value>(value: Value): Field<Value> {
+  return stated(() => value)
+}
+
+/** A value stored in the form of another. */
+export function mapped<Stored, Value>(
+  field: Field<Stored>,
+  toStored: (value: Value) => Stored,
+  fromStored: (stored: Stored) => Value,
+): Field<Value> {
+  return {
+    put: (to, value) => field.put(to, toStored(value)),
+    take: (from) => fromStored(field.take(from)),
+  }
+}
+
+export type Fields<Value> = { readonly [Name in keyof Value]-?: Field<Value[Name]> }
+
+/** An object by the fields of its properties, stored in their order. A property whose value is undefined is omitted. */
+export function record<Value extends object>(fields: Fields<Value>): Field<Value> {
+  const names: Extract<keyof Value, string>[] = []
+  for (const name in fields) names.push(name)
+  return {
+    put: (to, value) => {
+      for (const name of names) fields[name].put(to, value[name])
+    },
+    take: (from) => {
+      const made: Partial<Value> = {}
+      for (const name of names) {
+        const value = fields[name].take(from)
+        if (value !== undefined) made[name] = value
+      }
+      return isComplete(fields, made) ? made : wrong('all properties')
+    },
+  }
+}
+
+/** Each field was read, or it would have thrown. */
+function isComplete<Value>(_: Fields<Value>, made: Partial<Value>): made is Value {
+  return made !== null
+}
