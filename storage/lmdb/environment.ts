@@ -5,7 +5,7 @@
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase } from 'lmdb'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { assert, EngineError } from '../../engine/errors.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
@@ -14,7 +14,7 @@ import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout }
 import { CommitQueue, type CommitState } from './commit-queue.ts'
 import { flush } from './durable-file.ts'
 import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
-import { Table } from './table.ts'
+import { type Database, statistic, Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
 /** Limit for a write whose caller waits; it is then unknown whether the rows are stored. */
@@ -30,10 +30,21 @@ const MAP_BYTES = 64 * 2 ** 30
 const FULL_DISK = /no space|too large|quota/i
 
 /** The part of lmdb-js that an environment uses; tests inject failures here. */
-export type Root = Pick<
-  RootDatabase<Buffer, Buffer>,
-  'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close' | 'backup'
->
+export interface Root {
+  openDB(
+    name: string,
+    options: {
+      readonly encoding: 'binary'
+      readonly keyEncoding: 'binary'
+      readonly compression: boolean
+    },
+  ): Database
+  batch(write: () => void): Promise<unknown>
+  readerCheck(): unknown
+  resetReadTxn(): void
+  close(): Promise<void>
+  backup(path: string, isCompact: boolean): Promise<void>
+}
 
 interface EnvironmentOptions {
   readonly name: EnvironmentName
@@ -87,11 +98,11 @@ export class Environment {
   readonly #options: EnvironmentOptions
   #root: Root
   readonly #queue: CommitQueue
-  readonly #tables = new Map<string, { table: Table; database: Database<Buffer, Buffer> }>()
+  readonly #tables = new Map<string, { table: Table; database: Database }>()
   readonly #stopReaderCheck: StopTimer
   readonly #sampler = new LogSampler()
   readonly #dropped: Count
-  #sentinel: Database<Buffer, Buffer>
+  #sentinel: Database
   #putCount = 0
   #isDamaged = false
   /** The value of `handedOver` at the last `rewrite`; null: none since the start. */
@@ -101,7 +112,7 @@ export class Environment {
     this.name = options.name
     this.#options = options
     this.#root = root
-    this.#sentinel = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
+    this.#sentinel = openIn(root, { name: SENTINEL_TABLE, isCompressed: false })
     this.#queue = this.#openQueue()
     const help = 'writes forgotten because commits fail and too many wait'
     const { name, metrics } = options
@@ -191,14 +202,14 @@ export class Environment {
     const { path } = this.#options
     const root = openDatabase(next)
     try {
-      const sentinel = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
+      const sentinel = openIn(root, { name: SENTINEL_TABLE, isCompressed: false })
       const bytes = sentinel.get(SENTINEL_KEY)
       if (bytes === undefined || this.#sentinel.get(SENTINEL_KEY)?.equals(bytes) !== true) {
         throw new Error('the copy has another sentinel')
       }
       const copies = [...this.#tables.values()].map(({ table, database }) => {
-        const copy = openTable(root, table.layout)
-        if (rowCount(copy) !== rowCount(database)) {
+        const copy = openIn(root, table.layout)
+        if (statistic(copy, 'entryCount') !== statistic(database, 'entryCount')) {
           throw new Error(`the copy has other rows in ${table.layout.name}`)
         }
         return { table, database: copy }
@@ -228,7 +239,7 @@ export class Environment {
   /** Bytes of the pages that hold rows. The files never shrink; freed pages are not counted, since LMDB reuses them. */
   sizeBytes(): number {
     let bytes = 0
-    for (const { database } of this.#tables.values()) bytes += pageBytes(database.getStats())
+    for (const { database } of this.#tables.values()) bytes += pageBytes(database)
     return bytes
   }
 
@@ -292,7 +303,7 @@ export class Environment {
   }
 
   #openTable(layout: TableLayout): void {
-    const database = openTable(this.#root, layout)
+    const database = openIn(this.#root, layout)
     const table = new Table(layout, database, {
       onPut: () => {
         this.#putCount += 1
@@ -340,27 +351,22 @@ export class Environment {
   }
 }
 
+type TableOptions = Pick<TableLayout, 'name' | 'isCompressed'>
+
+const optionsOf = ({ isCompressed }: TableOptions) =>
+  ({ encoding: 'binary', keyEncoding: 'binary', compression: isCompressed }) as const
+
+const openIn = (root: Root, layout: TableOptions): Database =>
+  root.openDB(layout.name, optionsOf(layout))
+
 /** Opens one named database with the options of its layout. */
-export function openTable(
-  root: Pick<Root, 'openDB'>,
-  layout: Pick<TableLayout, 'name' | 'isCompressed'>,
-): Database<Buffer, Buffer> {
-  return root.openDB<Buffer, Buffer>(layout.name, {
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    compression: layout.isCompressed,
-  })
+export function openTable(root: RootDatabase<Buffer, Buffer>, layout: TableOptions) {
+  return root.openDB<Buffer, Buffer>(layout.name, optionsOf(layout))
 }
 
-/** Committed rows, from lmdb-js's untyped statistics. */
-function rowCount(database: Database<Buffer, Buffer>): unknown {
-  const stats: { readonly entryCount?: unknown } = database.getStats()
-  return stats.entryCount
-}
-
-/** Bytes of a database's own pages, from lmdb-js's untyped statistics. */
-function pageBytes(stats: { readonly [name: string]: unknown }): number {
-  const read = (name: string) => (typeof stats[name] === 'number' ? stats[name] : 0)
+/** Bytes of a database's own pages. */
+function pageBytes(database: Database): number {
+  const read = (name: string) => statistic(database, name)
   const pages = read('treeBranchPageCount') + read('treeLeafPageCount') + read('overflowPages')
   return pages * read('pageSize')
 }

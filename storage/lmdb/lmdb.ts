@@ -105,15 +105,17 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
     }
     const [accountsRoot, marketRoot] = [open('accounts'), open('market')]
     completeSideFile(dataDir, side)
-    const storage = new LmdbStorage(options, {
-      databaseId: side.databaseId,
-      accounts: new Environment(accountsRoot, {
-        ...options,
-        name: 'accounts',
-        path: environmentPath(dataDir, 'accounts'),
-        commitPauseMs: 0,
-        failedRows: 'drop',
-      }),
+    const accounts = new Environment(accountsRoot, {
+      ...options,
+      name: 'accounts',
+      path: environmentPath(dataDir, 'accounts'),
+      commitPauseMs: 0,
+      failedRows: 'drop',
+    })
+    const { databaseId } = side
+    return new LmdbStorage({
+      metrics: options.metrics,
+      accounts,
       market: new Environment(marketRoot, {
         ...options,
         name: 'market',
@@ -121,9 +123,9 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
         commitPauseMs: MARKET_PAUSE_MS,
         failedRows: 'keep',
       }),
+      backup: new AccountsBackup({ ...options, environment: accounts, databaseId }),
       release,
     })
-    return storage
   } catch (error) {
     await Promise.all(roots.map((root) => root.close()))
     release()
@@ -131,7 +133,7 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
   }
 }
 
-class LmdbStorage implements Storage {
+export class LmdbStorage implements Storage {
   readonly markets: Markets
   readonly events: Events
   readonly trades: Trades
@@ -154,21 +156,20 @@ class LmdbStorage implements Storage {
   readonly wallets: StoredWallets
   readonly #accounts: Environment
   readonly #market: Environment
-  readonly #backup: AccountsBackup
+  readonly #backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
   readonly #retention: Retention
   readonly #release: () => void
   #closing: Promise<void> | null = null
 
-  constructor(
-    options: LmdbStorageOptions,
-    parts: {
-      readonly accounts: Environment
-      readonly market: Environment
-      readonly databaseId: string
-      readonly release: () => void
-    },
-  ) {
-    const { market } = parts
+  constructor(parts: {
+    readonly metrics: Metrics
+    readonly accounts: Environment
+    readonly market: Environment
+    readonly backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
+    /** Called when all is closed. */
+    readonly release: () => void
+  }) {
+    const { market, metrics } = parts
     const hours = new Hours(market.table(TABLES.hours))
     const snapshotHours = new Hours(market.table(TABLES.snapshotHours))
     this.bars = new Bars(market, hours)
@@ -188,8 +189,7 @@ class LmdbStorage implements Storage {
     this.accounts = new Accounts(parts.accounts)
     this.outbox = new Outbox(market)
     this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())
-    const { databaseId } = parts
-    this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
+    this.#backup = parts.backup
     this.matches = new StoredMatches(market)
     this.matchOverrides = new StoredOverrides(parts.accounts)
     this.wallets = new StoredWallets(market)
@@ -210,10 +210,10 @@ class LmdbStorage implements Storage {
       runs: this.runs,
       losses: this.losses,
     })
-    options.metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
+    metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
       this.outstandingWrites(),
     )
-    options.metrics.gauge('storage_bytes', 'bytes of pages that hold rows', () => this.sizeBytes())
+    metrics.gauge('storage_bytes', 'bytes of pages that hold rows', () => this.sizeBytes())
   }
 
   outstandingWrites(): number {

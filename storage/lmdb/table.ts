@@ -1,7 +1,6 @@
 // One table of an LMDB environment, as bytes. Reads merge committed and uncommitted rows, so a put is visible at once.
 // No cursor outlives a call.
 
-import type { Database } from 'lmdb'
 import { assert, EngineError } from '../../engine/errors.ts'
 import { keyBytesMax } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
@@ -14,6 +13,22 @@ interface TableEnvironment {
   /** `page`: LMDB could not read the table; `record`: a row failed its checksum. */
   readonly onDamage: (reason: 'page' | 'record') => void
   readonly isAccepting: () => boolean
+}
+
+/** The part of an lmdb-js database that a table uses. */
+export interface Database {
+  get(key: Buffer): Buffer | undefined
+  getBinaryFast(key: Buffer): Buffer | undefined
+  put(key: Buffer, value: Buffer): unknown
+  remove(key: Buffer): unknown
+  getRange(options: {
+    readonly start: Buffer
+    readonly end: Buffer
+    readonly exclusiveStart?: boolean
+    readonly inclusiveEnd?: boolean
+    readonly reverse?: boolean
+  }): Iterable<Row>
+  getStats(): { readonly [name: string]: unknown }
 }
 
 export interface Row {
@@ -37,18 +52,14 @@ export const EVERY_KEY: KeyRange = { from: Buffer.alloc(1), to: Buffer.alloc(key
 
 export class Table {
   readonly layout: TableLayout
-  #database: Database<Buffer, Buffer>
+  #database: Database
   readonly #environment: TableEnvironment
   /** The two alternate. */
   #open: PendingRows
   #committing: PendingRows
   #commitCount = 0
 
-  constructor(
-    layout: TableLayout,
-    database: Database<Buffer, Buffer>,
-    environment: TableEnvironment,
-  ) {
+  constructor(layout: TableLayout, database: Database, environment: TableEnvironment) {
     this.layout = layout
     this.#database = database
     this.#environment = environment
@@ -57,7 +68,7 @@ export class Table {
   }
 
   /** Switches to another copy of the same rows. */
-  moveTo(database: Database<Buffer, Buffer>): void {
+  moveTo(database: Database): void {
     this.#database = database
   }
 
@@ -142,8 +153,7 @@ export class Table {
 
   /** Rows that were committed when the files were opened. Counters add later puts to it. */
   committedCount(): number {
-    const stats: { readonly entryCount?: unknown } = this.#database.getStats()
-    return typeof stats.entryCount === 'number' ? stats.entryCount : 0
+    return statistic(this.#database, 'entryCount')
   }
 
   /** Counts and logs a row that failed its check. */
@@ -221,4 +231,10 @@ export class Table {
       throw this.#unreadable(cause)
     }
   }
+}
+
+/** A number from lmdb-js's untyped statistics. */
+export function statistic(database: Pick<Database, 'getStats'>, name: string): number {
+  const value = database.getStats()[name]
+  return typeof value === 'number' ? value : 0
 }

@@ -9,7 +9,7 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../../engine/wallet.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryWallets } from '../../support/reference/memory/wallets.ts'
+import { MemoryWallets } from '../../support/reference/memory.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import { fillAt } from '../../support/worlds/wallet-venue.ts'
 

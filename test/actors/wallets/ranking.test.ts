@@ -8,7 +8,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { HOUR_MS, usdMicros } from '../../../engine/units.ts'
 import type { StoredWallet } from '../../../storage/contract/wallets.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryWallets } from '../../support/reference/memory/wallets.ts'
+import { MemoryWallets } from '../../support/reference/memory.ts'
 import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
 
 const HOURS: Readonly<Record<WalletWindow, number>> = {

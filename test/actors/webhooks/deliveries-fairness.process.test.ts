@@ -16,8 +16,7 @@ import { webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { FakeCaller } from '../../support/fakes/caller.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryOutbox } from '../../support/reference/memory/outbox.ts'
-import { MemoryWebhooks } from '../../support/reference/memory/webhooks.ts'
+import { MemoryOutbox, MemoryWebhooks } from '../../support/reference/memory.ts'
 import {
   ALICE,
   CountingBodies,

@@ -7,7 +7,7 @@ import { DeliveryQueue } from '../../../actors/webhooks/queue.ts'
 import { type AccountId, accountId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'
-import { MemoryOutbox } from '../../support/reference/memory/outbox.ts'
+import { MemoryOutbox } from '../../support/reference/memory.ts'
 import { webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const outbox = new MemoryOutbox()

@@ -1,4 +1,4 @@
-// The storage contract on memory, and on LMDB in three ways: nothing committed while a test runs,
+// The storage contract on LMDB in three ways: nothing committed while a test runs,
 // everything committed between its phases, and closed and opened again between them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,6 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { storageContract } from '../../contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/reference/memory.ts'
 
 const folders: string[] = []
 const dataDirs = new WeakMap<Storage, string>()
@@ -33,12 +32,6 @@ function open(): Promise<Storage> {
   folders.push(folder)
   return openIn(folder)
 }
-
-storageContract({
-  name: 'memory',
-  open: async () => openMemoryStorage(),
-  settle: async (storage) => storage,
-})
 
 storageContract({ name: 'LMDB, uncommitted', open, settle: async (storage) => storage })
 

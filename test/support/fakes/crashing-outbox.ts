@@ -3,7 +3,7 @@
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
-import { MemoryOutbox } from '../reference/memory/outbox.ts'
+import { MemoryOutbox } from '../reference/memory.ts'
 
 type Write = (outbox: OutboxTable) => void
 

@@ -21,7 +21,7 @@ import type { MarketSummary } from '../../../storage/contract/storage.ts'
 import { FakeCaller } from '../fakes/caller.ts'
 import { CrashingOutbox } from '../fakes/crashing-outbox.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { MemoryWebhooks } from '../reference/memory/webhooks.ts'
+import { MemoryWebhooks } from '../reference/memory.ts'
 import { marketRef } from './builders.ts'
 import { NO_FILTERS } from './stored-webhooks.ts'
 
