@@ -1,11 +1,11 @@
 // Checkpoints: the state from which a market actor is restored, one compact record a market.
 
+import { flat, orNull, price, record, size, text, time } from '../engine/codec.ts'
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Checkpoint, CheckpointTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
-import { flat, orNull, price, record, size, text, time } from './records/codec.ts'
 import { numberKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'

@@ -1,11 +1,11 @@
 // Coverage: the intervals in which a venue's feed was live; a handful a day.
 
+import { record, stated, time } from '../engine/codec.ts'
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { CoverageTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
-import { record, stated, time } from './records/codec.ts'
 import { FIRST, readInteger, venueTimeKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'

@@ -1,12 +1,12 @@
 // Unrecoverable trades, by the run and offset at which the gap was announced. A client that was disconnected then
 // receives the announcement when it resumes. A handful a day.
 
+import { number, orNull, record, since, stated, time } from '../engine/codec.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
 import type { LossTable, TradeLoss } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY } from './lmdb/table.ts'
-import { number, orNull, record, since, stated, time } from './records/codec.ts'
 import { readInteger, tradeKey } from './records/keys.ts'
 import { venue } from './records/listings.ts'
 import { listed } from './records/records.ts'

@@ -1,9 +1,9 @@
 // Named numbers that outlive a run.
 
+import { number } from '../engine/codec.ts'
 import type { MarkTable } from './contract/storage.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import type { Table } from './lmdb/table.ts'
-import { number } from './records/codec.ts'
 import { textKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 

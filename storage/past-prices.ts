@@ -1,13 +1,13 @@
 // A market's prices of one UTC day as its venue reports them, packed like ticks. Days have no age limit: they are
 // deleted with their market, or under size pressure in the order of their reading, which a second index stores.
 
+import { mapped, record, time } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { PastDay, PastPriceTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY, type Removed, type Table } from './lmdb/table.ts'
-import { mapped, record, time } from './records/codec.ts'
 import { groupKey, groupRange, readInteger, readKey } from './records/keys.ts'
 import { type PriceSeries, series } from './records/price-series.ts'
 import { listed } from './records/records.ts'

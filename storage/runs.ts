@@ -1,13 +1,13 @@
 // Runs: each start of the engine and the epoch of its streams, numbered from 1. The oldest are deleted first, so the
 // stored numbers have no gaps.
 
+import { number, orNull, record, since, stated, text, time } from '../engine/codec.ts'
 import { retainedRunsMax } from '../engine/limits.ts'
 import type { TimeMs } from '../engine/units.ts'
 import type { Run, RunTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY } from './lmdb/table.ts'
-import { number, orNull, record, since, stated, text, time } from './records/codec.ts'
 import { numberKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 import { TABLES } from './tables.ts'

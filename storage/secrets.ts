@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readText, writeDurably } from './lmdb/durable-file.ts'
+import { parseObject, readText, writeDurably } from './lmdb/durable-file.ts'
 
 interface Secrets {
   /** Signs tokens; 64 hex digits. */
@@ -50,16 +50,8 @@ export function writeLocalKey(dataDir: string, key: string): void {
 }
 
 function parseSecrets(text: string): Secrets | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return null
-    if (!('jwtSecret' in value) || !('secretsKey' in value)) return null
-    const { jwtSecret, secretsKey } = value
-    if (!isSecret(jwtSecret) || !isSecret(secretsKey)) return null
-    return { jwtSecret, secretsKey }
-  } catch {
-    return null
-  }
+  const { jwtSecret, secretsKey } = parseObject(text)
+  return isSecret(jwtSecret) && isSecret(secretsKey) ? { jwtSecret, secretsKey } : null
 }
 
 function isSecret(value: unknown): value is string {

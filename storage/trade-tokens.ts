@@ -1,10 +1,10 @@
 // Maps each outcome of a venue a market to its token. The ids of the market's trades repeat the token, so it is stored
 // once, as long as the market has trades.
 
+import { texts } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
-import { texts } from './records/codec.ts'
 import { numberKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 import type { Tokens } from './records/trade.ts'

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ClusterLog, LogSubscription } from '../../engine/cluster/cluster-log.ts'
-import { decodeRevocation } from '../../engine/cluster/gateway-messages.ts'
+import { revocationMessage } from '../../engine/cluster/gateway-messages.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -56,7 +56,7 @@ export async function followAccounts(
   const subscriptions: LogSubscription[] = []
   subscriptions.push(
     cluster.subscribe('revoked', (body) => {
-      const revocation = decodeRevocation(body)
+      const revocation = revocationMessage.decode(body)
       if (revocation === null) return log.warn('a revocation could not be read')
       accounts.directory.followEnd(revocation)
     }),

@@ -5,7 +5,18 @@
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
-import { isCount } from '../../engine/cluster/batch.ts'
+import {
+  flat,
+  isCount,
+  list,
+  NEWEST,
+  nested,
+  number,
+  price,
+  record,
+  time,
+  usd,
+} from '../../engine/codec.ts'
 import type { Trade, TradeUpdate } from '../../engine/events.ts'
 import {
   BAR_MS,
@@ -20,17 +31,6 @@ import {
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { TIME_END, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { BarQuery } from '../../storage/contract/storage.ts'
-import {
-  flat,
-  list,
-  NEWEST,
-  nested,
-  number,
-  price,
-  record,
-  time,
-  usd,
-} from '../../storage/records/codec.ts'
 import type { MarketView } from '../views.ts'
 
 /** Markets per request. The engine reads their bars from disk within a few milliseconds. */

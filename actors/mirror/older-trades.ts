@@ -4,7 +4,8 @@
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
-import { decodeBatch, encodeBatch, isCount } from '../../engine/cluster/batch.ts'
+import { decodeBatch, encodeBatch } from '../../engine/cluster/batch.ts'
+import { isCount } from '../../engine/codec.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import type { StoredTrade } from '../../storage/contract/storage.ts'

@@ -9,7 +9,7 @@
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { isCount } from '../../engine/cluster/batch.ts'
+import { isCount } from '../../engine/codec.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind } from '../accounts/quotas.ts'

@@ -4,7 +4,7 @@
 
 import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import { isCount } from '../../engine/cluster/batch.ts'
+import { isCount } from '../../engine/codec.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slots.ts'
 

@@ -2,8 +2,6 @@
 
 import { Packr } from 'msgpackr'
 import { KEY_SCOPES, TIER_NAMES } from '../../engine/accounts/account.ts'
-import { accountId, keyId } from '../../engine/ids.ts'
-import { timeMs } from '../../engine/units.ts'
 import {
   as,
   choice,
@@ -19,7 +17,9 @@ import {
   record,
   text,
   time,
-} from '../../storage/records/codec.ts'
+} from '../../engine/codec.ts'
+import { accountId, keyId } from '../../engine/ids.ts'
+import { timeMs } from '../../engine/units.ts'
 import type { Caller } from '../views.ts'
 
 /** A ticket was issued or used; `id` is its hash. */

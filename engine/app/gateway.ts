@@ -22,7 +22,7 @@ import { type Clock, pause, type StopTimer, systemClock } from '../clock.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from '../cluster/checkpoint.ts'
 import { type ClusterLog, LogError, type LogSubscription } from '../cluster/cluster-log.ts'
 import { Follower, type FollowFault } from '../cluster/follower.ts'
-import { decodeGatewayResponse, encodeGatewayRequest } from '../cluster/gateway-messages.ts'
+import { gatewayRequestMessage, gatewayResponseMessage } from '../cluster/gateway-messages.ts'
 import { Loopback } from '../cluster/loopback.ts'
 import { Members } from '../cluster/members.ts'
 import { type Config, ConfigError } from '../config.ts'
@@ -360,14 +360,14 @@ export class Gateway {
     const { cluster } = this.#parts
     const pending = cluster.request(
       gateway === null ? 'http' : `http.${gateway}`,
-      encodeGatewayRequest(request),
+      gatewayRequestMessage.encode(request),
     )
     const bytes = await pending.catch((error: unknown) => {
       if (gateway === null || !(error instanceof LogError) || error.reason !== 'unanswered')
         throw error
       throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
     })
-    const answer = decodeGatewayResponse(bytes)
+    const answer = gatewayResponseMessage.decode(bytes)
     if (answer === null) throw new Error('the answer of the engine could not be read')
     return answer
   }

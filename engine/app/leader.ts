@@ -26,7 +26,7 @@ import {
   SHARDS,
 } from '../cluster/cluster-log.ts'
 import { gated } from '../cluster/event-gate.ts'
-import { answerBatches, encodeRevocation, type Revocation } from '../cluster/gateway-messages.ts'
+import { answerBatches, type Revocation, revocationMessage } from '../cluster/gateway-messages.ts'
 import { type Lease, takeLease } from '../cluster/lease.ts'
 import { Loopback } from '../cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from '../cluster/members.ts'
@@ -349,7 +349,7 @@ export class Leader {
   /** Announces ended keys, tokens and accounts at once, in addition to the bucket. */
   #announceRevocations({ accounts }: Engine): void {
     const announce = (of: Revocation['of'], id: string) =>
-      this.#parts.cluster.announce('revoked', encodeRevocation({ of, id }))
+      this.#parts.cluster.announce('revoked', revocationMessage.encode({ of, id }))
     accounts.watch({
       onRevoked: (key) => announce('key', key),
       onTokenEnded: (id) => announce('token', id),

@@ -2,11 +2,22 @@
 // untrusted: any deviation from this format is rejected.
 
 import { Packr } from 'msgpackr'
-import { MsgpackWriter } from '../msgpack-writer.ts'
+import {
+  count,
+  type Field,
+  type Fields,
+  fieldsOf,
+  flat,
+  readExactly,
+  record,
+  text,
+  where,
+} from '../codec.ts'
+import { MsgpackWriter, writeValue } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
 /** Version of batches and checkpoints. Readers reject any other, so upgrade gateways before the engine. */
-const FORMAT = 1
+const FORMAT = 2
 
 /** The range of a channel's offsets among the items. */
 export interface OffsetRange {
@@ -33,25 +44,38 @@ export interface Batch extends BatchHeader {
   readonly items: readonly RawItem[]
 }
 
-const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' })
 const writer = new MsgpackWriter()
-const HEADER_FIELDS = 6
+const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' })
+
+/** The fields of a header after the version. */
+export function versioned<Header extends object>(fields: Fields<Header>): Field<Header> {
+  const [format, header] = [where(count, (found) => found === FORMAT), record(fields)]
+  return {
+    put: (to, value) => {
+      format.put(to, FORMAT)
+      header.put(to, value)
+    },
+    take: (from) => {
+      format.take(from)
+      return header.take(from)
+    },
+  }
+}
+
+const range = record<OffsetRange>({ channel: text, first: count, last: count })
+
+const header = versioned<BatchHeader>({
+  epoch: where(text, (epoch) => epoch !== ''),
+  term: count,
+  batch: count,
+  offsets: where(flat(range), (ranges) => ranges.every(({ first, last }) => first <= last)),
+  count,
+})
 
 /** The bytes of a batch. `items` are encoded already, concatenated. */
-export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array {
+export function encodeBatch(of: BatchHeader, items: Uint8Array): Uint8Array {
   writer.begin()
-  writer.array(HEADER_FIELDS)
-  writer.integer(FORMAT)
-  writer.text(header.epoch)
-  writer.integer(header.term)
-  writer.integer(header.batch)
-  writer.array(header.offsets.length * 3)
-  for (const { channel, first, last } of header.offsets) {
-    writer.text(channel)
-    writer.integer(first)
-    writer.integer(last)
-  }
-  writer.integer(header.count)
+  writeValue(writer, fieldsOf(header, of))
   const head = writer.end()
   // Allocated from the pool: a small array of its own costs more memory than its content.
   const bytes = Buffer.allocUnsafe(head.length + items.length)
@@ -62,20 +86,21 @@ export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array 
 
 /** The batch in these bytes. Null unless they are exactly one. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
-  return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, readHeader)
+  return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, header)
 }
 
 /** A header and as many items as it states. Null for anything else. */
 export function decodeItems<Header extends { readonly count: number }>(
   bytes: Uint8Array,
-  headerOf: (value: unknown) => Header | null,
+  field: Field<Header>,
 ): (Header & { readonly items: readonly RawItem[] }) | null {
-  const values = unpackAll(bytes)
-  if (values === null) return null
-  const header = headerOf(values[0])
-  if (header === null || values.length !== header.count + 1) return null
-  const items = values.slice(1)
-  return items.every(isItem) ? { ...header, items } : null
+  const [head, ...items] = unpackAll(bytes) ?? []
+  try {
+    const header = readExactly(field, head)
+    return header.count === items.length && items.every(isItem) ? { ...header, items } : null
+  } catch {
+    return null
+  }
 }
 
 /** All concatenated values in these bytes. Null when they are not MessagePack. */
@@ -92,30 +117,4 @@ export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
 /** Whether a decoded value has the form of an item. */
 export function isItem(value: unknown): value is RawItem {
   return Array.isArray(value) && typeof value[0] === 'number'
-}
-
-function readHeader(value: unknown): BatchHeader | null {
-  if (!Array.isArray(value) || value.length !== HEADER_FIELDS) return null
-  const [format, epoch, term, batch, ranges, count]: readonly unknown[] = value
-  if (format !== FORMAT || typeof epoch !== 'string' || epoch === '') return null
-  if (!isCount(term) || !isCount(batch) || !isCount(count)) return null
-  const offsets = readOffsets(ranges)
-  return offsets === null ? null : { epoch, term, batch, offsets, count }
-}
-
-function readOffsets(value: unknown): readonly OffsetRange[] | null {
-  if (!Array.isArray(value) || value.length % 3 !== 0) return null
-  const offsets: OffsetRange[] = []
-  for (let index = 0; index < value.length; index += 3) {
-    const [channel, first, last]: readonly unknown[] = value.slice(index, index + 3)
-    if (typeof channel !== 'string' || !isCount(first) || !isCount(last) || first > last)
-      return null
-    offsets.push({ channel, first, last })
-  }
-  return offsets
-}
-
-/** An integer from 0. */
-export function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -2,11 +2,9 @@
 // with each leader. While the log is unreachable nobody can take it, and its holder continues. A holder
 // that finds it taken is deposed.
 
-import { Packr } from 'msgpackr'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
-import { isRecord } from '../json-record.ts'
+import { count, message, record, text } from '../codec.ts'
 import type { Log } from '../process/log.ts'
-import { isCount } from './batch.ts'
 import { type Bucket, type BucketEntry, LogError } from './cluster-log.ts'
 
 /** How often it is renewed. */
@@ -30,18 +28,11 @@ export interface LeaseHolder {
   readonly term: number
 }
 
-const packr = new Packr({ useRecords: false, variableMapSize: true })
+const leaseMessage = message<LeaseHolder>(record<LeaseHolder>({ holder: text, term: count }))
 
 /** Null for an unreadable record, which means that nobody holds the lease. */
 export function readLease(entry: BucketEntry | null): LeaseHolder | null {
-  if (entry === null || entry.value === null) return null
-  try {
-    const value: unknown = packr.unpack(entry.value)
-    if (!isRecord(value) || typeof value.holder !== 'string' || !isCount(value.term)) return null
-    return { holder: value.holder, term: value.term }
-  } catch {
-    return null
-  }
+  return entry === null || entry.value === null ? null : leaseMessage.decode(entry.value)
 }
 
 interface LeaseParts {
@@ -87,7 +78,11 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
         const next = nextTerm(term, clock)
-        const taken = await bucket.replace(KEY, packr.pack({ holder, term: next }), revision)
+        const taken = await bucket.replace(
+          KEY,
+          leaseMessage.encode({ holder, term: next }),
+          revision,
+        )
         log.info({ term: next }, 'this engine leads')
         return new Lease(parts, { term: next, revision: taken })
       }
@@ -174,7 +169,7 @@ export class Lease {
   async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
     try {
-      const value = packr.pack({ holder, term: this.term })
+      const value = leaseMessage.encode({ holder, term: this.term })
       this.#revision = await bucket.replace(KEY, value, revision)
       if (revision === 0) this.#parts.onRecordLost?.()
     } catch (error) {
@@ -190,7 +185,11 @@ export class Lease {
       if (!(await this.#isOurs())) return
       // Retains the term, which must keep increasing, without a holder that renews it.
       const { bucket } = this.#parts
-      await bucket.replace(KEY, packr.pack({ holder: '', term: this.term }), this.#revision)
+      await bucket.replace(
+        KEY,
+        leaseMessage.encode({ holder: '', term: this.term }),
+        this.#revision,
+      )
     } catch {
       // It becomes free after some seconds without a renewal.
     }
@@ -201,7 +200,7 @@ export class Lease {
     this.#isBusy = true
     const { bucket, holder } = this.#parts
     try {
-      const value = packr.pack({ holder, term: this.term })
+      const value = leaseMessage.encode({ holder, term: this.term })
       this.#revision = await bucket.replace(KEY, value, this.#revision)
     } catch (error) {
       if (error instanceof LogError && error.reason === 'changed')

@@ -4,10 +4,10 @@
 import { Agent, request } from 'node:http'
 import { answersMax, requestMsMax } from './cluster-log.ts'
 import {
-  decodeGatewayRequest,
-  encodeGatewayResponse,
   type GatewayRequest,
   type GatewayResponse,
+  gatewayRequestMessage,
+  gatewayResponseMessage,
 } from './gateway-messages.ts'
 
 /** Bytes of a response. A larger one is rejected. */
@@ -29,9 +29,9 @@ export class Loopback {
 
   /** The response to a gateway's request, as bytes of gateway-messages.ts. Rejects with an Error on timeout. */
   async answer(bytes: Uint8Array): Promise<Uint8Array> {
-    const forwarded = decodeGatewayRequest(bytes)
+    const forwarded = gatewayRequestMessage.decode(bytes)
     if (forwarded === null) throw new Error('this is no request')
-    return encodeGatewayResponse(await this.#send(forwarded))
+    return gatewayResponseMessage.encode(await this.#send(forwarded))
   }
 
   close(): void {

@@ -1,10 +1,8 @@
 // Membership of the cluster: each process announces its state to all others every second. Nothing is stored
 // in the log. Announcements come from other processes, so only their format is validated.
 
-import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../clock.ts'
-import { isRecord } from '../json-record.ts'
-import { isCount } from './batch.ts'
+import { choice, count, message, orNull, record, text, where } from '../codec.ts'
 import type { ClusterLog, LogSubscription } from './cluster-log.ts'
 
 const ROLES = ['engine', 'standby', 'gateway'] as const
@@ -34,23 +32,15 @@ export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
 
-const packr = new Packr({ useRecords: false, variableMapSize: true })
-
-/** Null unless the bytes are a member. */
-export function decodeMember(bytes: Uint8Array): Member | null {
-  let value: unknown
-  try {
-    value = packr.unpack(bytes)
-  } catch {
-    return null
-  }
-  if (!isRecord(value)) return null
-  const { name, term, lagBatches, lagMs } = value
-  const role = ROLES.find((one) => one === value.role)
-  if (role === undefined || typeof name !== 'string' || name.length > NAME_MAX) return null
-  if ((term !== null && !isCount(term)) || !isCount(lagBatches) || !isCount(lagMs)) return null
-  return { role, name, term, lagBatches, lagMs }
-}
+export const memberMessage = message<Member>(
+  record<Member>({
+    role: choice(ROLES),
+    name: where(text, ({ length }) => length <= NAME_MAX),
+    term: orNull(count),
+    lagBatches: count,
+    lagMs: count,
+  }),
+)
 
 export class Members {
   readonly #clock: Clock
@@ -65,7 +55,7 @@ export class Members {
     this.#clock = clock
     this.#self = self
     this.#subscription = log.subscribe('member', (bytes) => this.#receive(bytes))
-    const announce = () => log.announce('member', packr.pack({ ...self() }))
+    const announce = () => log.announce('member', memberMessage.encode(self()))
     announce()
     this.#stops = [clock.every(HEARTBEAT_MS, announce)]
   }
@@ -104,7 +94,7 @@ export class Members {
   }
 
   #receive(bytes: Uint8Array): void {
-    const member = decodeMember(bytes)
+    const member = memberMessage.decode(bytes)
     if (member === null) return
     // Evicts members that are gone.
     if (this.#seen.size >= membersMax) this.all()

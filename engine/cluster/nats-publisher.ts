@@ -5,8 +5,8 @@
 
 import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
+import { isCount } from '../codec.ts'
 import { isRecord } from '../json-record.ts'
-import { isCount } from './batch.ts'
 import { type Append, LogError } from './cluster-log.ts'
 
 /** Shortest time between acknowledgement requests of a subject. One costs the engine about as much as a batch. */

@@ -4,6 +4,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isRecord } from '../../engine/json-record.ts'
 
 /** Replaces or creates `path` with mode 600. Throws file system errors. */
 export function writeDurably(path: string, text: string): void {
@@ -36,6 +37,16 @@ export function readText(path: string): string | null {
   } catch (error) {
     if (isErrorCode(error, 'ENOENT')) return null
     throw error
+  }
+}
+
+/** The JSON object in a text; empty if it is none. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
   }
 }
 

@@ -113,7 +113,7 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
       failedRows: 'drop',
     })
     const { databaseId } = side
-    return new LmdbStorage({
+    return storageOf({
       metrics: options.metrics,
       accounts,
       market: new Environment(marketRoot, {
@@ -133,136 +133,84 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
   }
 }
 
-export class LmdbStorage implements Storage {
-  readonly markets: Markets
-  readonly events: Events
-  readonly trades: Trades
-  readonly whales: Whales
-  readonly opportunities: Opportunities
-  readonly bars: Bars
-  readonly snapshots: Snapshots
-  readonly ticks: Ticks
-  readonly pastPrices: PastPrices
-  readonly coverage: Coverage
-  readonly checkpoints: Checkpoints
-  readonly runs: Runs
-  readonly losses: Losses
-  readonly marks: Marks
-  readonly accounts: Accounts
-  readonly webhooks: Webhooks
-  readonly outbox: Outbox
-  readonly matches: StoredMatches
-  readonly matchOverrides: StoredOverrides
-  readonly wallets: StoredWallets
-  readonly #accounts: Environment
-  readonly #market: Environment
-  readonly #backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
-  readonly #retention: Retention
-  readonly #release: () => void
-  #closing: Promise<void> | null = null
-
-  constructor(parts: {
-    readonly metrics: Metrics
-    readonly accounts: Environment
-    readonly market: Environment
-    readonly backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
-    /** Called when all is closed. */
-    readonly release: () => void
-  }) {
-    const { market, metrics } = parts
-    const hours = new Hours(market.table(TABLES.hours))
-    const snapshotHours = new Hours(market.table(TABLES.snapshotHours))
-    this.bars = new Bars(market, hours)
-    this.pastPrices = new PastPrices(market)
-    this.markets = new Markets(market, [this.bars, this.pastPrices])
-    this.events = new Events(market)
-    this.trades = new Trades(market, hours)
-    this.whales = new Whales(market)
-    this.opportunities = new Opportunities(market)
-    this.snapshots = new Snapshots(market, snapshotHours)
-    this.ticks = new Ticks(market, hours)
-    this.coverage = new Coverage(market)
-    this.checkpoints = new Checkpoints(market)
-    this.runs = new Runs(market)
-    this.losses = new Losses(market)
-    this.marks = new Marks(market.table(TABLES.marks))
-    this.accounts = new Accounts(parts.accounts)
-    this.outbox = new Outbox(market)
-    this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())
-    this.#backup = parts.backup
-    this.matches = new StoredMatches(market)
-    this.matchOverrides = new StoredOverrides(parts.accounts)
-    this.wallets = new StoredWallets(market)
-    this.#accounts = parts.accounts
-    this.#market = market
-    this.#release = parts.release
-    this.#retention = new Retention({
-      environment: market,
-      hours,
-      snapshotHours,
-      trades: this.trades,
-      bars: this.bars,
-      snapshots: this.snapshots,
-      ticks: this.ticks,
-      pastPrices: this.pastPrices,
-      coverage: this.coverage,
-      opportunities: this.opportunities,
-      runs: this.runs,
-      losses: this.losses,
-    })
-    metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
-      this.outstandingWrites(),
-    )
-    metrics.gauge('storage_bytes', 'bytes of pages that hold rows', () => this.sizeBytes())
+/** The tables of both environments. */
+export function storageOf({
+  metrics,
+  accounts,
+  market,
+  backup,
+  release,
+}: {
+  readonly metrics: Metrics
+  readonly accounts: Environment
+  readonly market: Environment
+  readonly backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
+  /** Called when all is closed. */
+  readonly release: () => void
+}): Storage {
+  const hours = new Hours(market.table(TABLES.hours))
+  const snapshotHours = new Hours(market.table(TABLES.snapshotHours))
+  const bars = new Bars(market, hours)
+  const pastPrices = new PastPrices(market)
+  const outbox = new Outbox(market)
+  const tables = {
+    trades: new Trades(market, hours),
+    opportunities: new Opportunities(market),
+    snapshots: new Snapshots(market, snapshotHours),
+    ticks: new Ticks(market, hours),
+    coverage: new Coverage(market),
+    runs: new Runs(market),
+    losses: new Losses(market),
+    bars,
+    pastPrices,
   }
-
-  outstandingWrites(): number {
-    return this.#market.outstandingWrites() + this.#accounts.outstandingWrites()
-  }
-
-  isHealthy(): boolean {
-    return this.#market.isHealthy && this.#accounts.isHealthy
-  }
-
-  sizeBytes(): number {
-    return this.#market.sizeBytes() + this.#accounts.sizeBytes()
-  }
-
-  pruneCount = 0
-
-  prune(limits: PruneLimits): boolean {
-    this.pruneCount += 1
-    return this.#retention.prune(limits)
-  }
-
-  overwriteDeleted(): Promise<void> {
-    return this.#backup.overwriteDeleted()
-  }
-
-  backupAccounts(nowMs: TimeMs): Promise<void> {
-    return this.#backup.make(nowMs)
-  }
-
-  async committed(): Promise<void> {
-    await Promise.all([this.#market.committed(), this.#accounts.committed()])
-  }
-
-  /** A second call waits for the first. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
+  const retention = new Retention({ environment: market, hours, snapshotHours, ...tables })
+  const environments = [market, accounts]
+  const close = async (): Promise<void> => {
     try {
-      await this.#backup.stop()
-      const closed = await Promise.allSettled([
-        this.#market.close(CLOSE_TIMEOUT_MS),
-        this.#accounts.close(CLOSE_TIMEOUT_MS),
-      ])
-      for (const one of closed) if (one.status === 'rejected') throw one.reason
+      await backup.stop()
+      const closing = environments.map((environment) => environment.close(CLOSE_TIMEOUT_MS))
+      for (const one of await Promise.allSettled(closing))
+        if (one.status === 'rejected') throw one.reason
     } finally {
-      this.#release()
+      release()
     }
   }
+  let closing: Promise<void> | null = null
+  const storage = {
+    ...tables,
+    markets: new Markets(market, [bars, pastPrices]),
+    events: new Events(market),
+    whales: new Whales(market),
+    checkpoints: new Checkpoints(market),
+    marks: new Marks(market.table(TABLES.marks)),
+    accounts: new Accounts(accounts),
+    outbox,
+    webhooks: new Webhooks(accounts, outbox.lastWebhook()),
+    matches: new StoredMatches(market),
+    matchOverrides: new StoredOverrides(accounts),
+    wallets: new StoredWallets(market),
+    outstandingWrites: () => market.outstandingWrites() + accounts.outstandingWrites(),
+    isHealthy: () => market.isHealthy && accounts.isHealthy,
+    sizeBytes: () => market.sizeBytes() + accounts.sizeBytes(),
+    pruneCount: 0,
+    prune(limits: PruneLimits): boolean {
+      storage.pruneCount += 1
+      return retention.prune(limits)
+    },
+    overwriteDeleted: () => backup.overwriteDeleted(),
+    backupAccounts: (nowMs: TimeMs) => backup.make(nowMs),
+    async committed(): Promise<void> {
+      await Promise.all(environments.map((environment) => environment.committed()))
+    },
+    /** A second call waits for the first. */
+    close(): Promise<void> {
+      closing ??= close()
+      return closing
+    },
+  }
+  const { outstandingWrites, sizeBytes } = storage
+  metrics.gauge('storage_outstanding_writes', 'writes not yet committed', outstandingWrites)
+  metrics.gauge('storage_bytes', 'bytes of pages that hold rows', sizeBytes)
+  return storage
 }

@@ -4,7 +4,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { EngineError } from '../../engine/errors.ts'
-import { isErrorCode, readText } from './durable-file.ts'
+import { isErrorCode, parseObject, readText } from './durable-file.ts'
 
 interface Holder {
   readonly pid: number
@@ -111,13 +111,6 @@ function birth(pid: number): string {
 }
 
 function parseHolder(text: string): Holder | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return null
-    if (!('pid' in value) || typeof value.pid !== 'number') return null
-    const born = 'born' in value && typeof value.born === 'string' ? value.born : ''
-    return { pid: value.pid, born }
-  } catch {
-    return null
-  }
+  const { pid, born } = parseObject(text)
+  return typeof pid === 'number' ? { pid, born: typeof born === 'string' ? born : '' } : null
 }

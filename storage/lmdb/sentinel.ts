@@ -13,7 +13,7 @@ import {
   fingerprint,
   SENTINEL_TABLE,
 } from '../tables.ts'
-import { isErrorCode, readText, writeDurably } from './durable-file.ts'
+import { isErrorCode, parseObject, readText, writeDurably } from './durable-file.ts'
 
 /** The key of the sentinel table's only row. */
 export const SENTINEL_KEY = Buffer.from('sentinel')
@@ -164,29 +164,15 @@ function writeSideFile(dataDir: string, side: SideFile): void {
 }
 
 function parseSideFile(text: string): SideFile | null {
-  const value = parseObject(text)
-  const databaseId = value?.databaseId
-  const isComplete = value?.isComplete
+  const { databaseId, isComplete } = parseObject(text)
   if (typeof databaseId !== 'string' || typeof isComplete !== 'boolean') return null
   return { databaseId, isComplete }
 }
 
 function parseSentinel(text: string): Sentinel | null {
-  const value = parseObject(text)
-  const environment = ENVIRONMENT_NAMES.find((name) => name === value?.environment)
-  const databaseId = value?.databaseId
-  const formatVersion = value?.formatVersion
-  const print = value?.fingerprint
+  const { databaseId, formatVersion, fingerprint: print, environment: found } = parseObject(text)
+  const environment = ENVIRONMENT_NAMES.find((name) => name === found)
   if (environment === undefined || typeof databaseId !== 'string') return null
   if (typeof formatVersion !== 'number' || typeof print !== 'string') return null
   return { databaseId, environment, formatVersion, fingerprint: print }
-}
-
-function parseObject(text: string): { readonly [key: string]: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : null
-  } catch {
-    return null
-  }
 }

@@ -4,7 +4,9 @@
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { isRecord } from '../../engine/json-record.ts'
 import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.ts'
+import { parseObject } from './durable-file.ts'
 import { refusal, restoreAdvice } from './sentinel.ts'
 
 const TIMEOUT_MS = 20_000
@@ -70,12 +72,9 @@ function inspect(location: {
 const faulty = (fault: string): Finding => ({ fault, counts: new Map() })
 
 function findingOf(stdout: string): Finding {
-  const answer: unknown = stdout.startsWith('{') ? JSON.parse(stdout) : null
-  if (typeof answer !== 'object' || answer === null) return faulty('the check gave no answer')
-  if ('fault' in answer) return faulty(String(answer.fault))
-  const counts = new Map<string, number>()
-  if ('counts' in answer && typeof answer.counts === 'object' && answer.counts !== null) {
-    for (const [table, count] of Object.entries(answer.counts)) counts.set(table, Number(count))
-  }
-  return { fault: null, counts }
+  const { fault, counts } = parseObject(stdout)
+  if (fault !== undefined) return faulty(String(fault))
+  if (!isRecord(counts)) return faulty('the check gave no answer')
+  const rows = Object.entries(counts).map(([table, count]) => [table, Number(count)] as const)
+  return { fault: null, counts: new Map(rows) }
 }

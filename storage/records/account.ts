@@ -1,9 +1,20 @@
 // Records of accounts, keys and revoked tokens.
 
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../../engine/accounts/account.ts'
+import {
+  as,
+  boolean,
+  choice,
+  mapped,
+  number,
+  orNull,
+  record,
+  since,
+  text,
+  time,
+} from '../../engine/codec.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
 import type { AccountRecord, EndedToken, KeyRecord } from '../contract/storage.ts'
-import { as, boolean, choice, mapped, number, orNull, record, since, text, time } from './codec.ts'
 import { listed } from './records.ts'
 
 const account = record<Required<AccountRecord>>({

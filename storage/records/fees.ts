@@ -1,15 +1,6 @@
 // A market's fees as record fields: the current model, announced changes, the waiver.
 
 import {
-  FEE_KINDS,
-  type FeeCurve,
-  type FeeModel,
-  type FeeRounding,
-  feeCurve,
-  type MarketFees,
-  sharedFees,
-} from '../../engine/market/fees.ts'
-import {
   boolean,
   choice,
   type Field,
@@ -22,7 +13,16 @@ import {
   single,
   text,
   time,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import {
+  FEE_KINDS,
+  type FeeCurve,
+  type FeeModel,
+  type FeeRounding,
+  feeCurve,
+  type MarketFees,
+  sharedFees,
+} from '../../engine/market/fees.ts'
 
 const numbers = list(number)
 

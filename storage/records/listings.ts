@@ -1,15 +1,6 @@
 // Records of markets and events. `description` and `native` are separate records, so that startup reads only the small
 // ones.
 
-import { nativeEventId, nativeMarketId, outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
-import { FEES_UNKNOWN } from '../../engine/market/fees.ts'
-import {
-  MARKET_STATUSES,
-  OTHER_PAYOUTS,
-  type OutcomeListing,
-  RESOLUTION_STATUSES,
-} from '../../engine/market/market.ts'
-import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
 import {
   as,
   boolean,
@@ -26,7 +17,16 @@ import {
   texts,
   time,
   usd,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import { nativeEventId, nativeMarketId, outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
+import { FEES_UNKNOWN } from '../../engine/market/fees.ts'
+import {
+  MARKET_STATUSES,
+  OTHER_PAYOUTS,
+  type OutcomeListing,
+  RESOLUTION_STATUSES,
+} from '../../engine/market/market.ts'
+import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
 import { fees } from './fees.ts'
 import { listed } from './records.ts'
 

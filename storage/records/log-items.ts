@@ -3,6 +3,30 @@
 // Another process wrote the items, so one that is not exactly well-formed is rejected.
 
 import {
+  boolean,
+  bytes,
+  choice,
+  constant,
+  type Field,
+  flat,
+  lastOrNull,
+  list,
+  mapped,
+  marketRef,
+  NEWEST,
+  nested,
+  number,
+  orNull,
+  price,
+  readExactly,
+  record,
+  single,
+  size,
+  text,
+  time,
+  usd,
+} from '../../engine/codec.ts'
+import {
   type ArbitrageUpdate,
   type BookConfirmed,
   type BookReplaced,
@@ -39,30 +63,6 @@ import type { TimeMs } from '../../engine/units.ts'
 import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'
 import type { StoredMatch } from '../contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../contract/storage.ts'
-import {
-  boolean,
-  bytes,
-  choice,
-  constant,
-  type Field,
-  flat,
-  lastOrNull,
-  list,
-  mapped,
-  marketRef,
-  NEWEST,
-  nested,
-  number,
-  orNull,
-  price,
-  readExactly,
-  record,
-  single,
-  size,
-  text,
-  time,
-  usd,
-} from './codec.ts'
 import { fees } from './fees.ts'
 import { event, market as marketSummary, outcomes, venue } from './listings.ts'
 import { matchOf } from './matches.ts'

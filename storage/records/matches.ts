@@ -1,7 +1,5 @@
 // Matched pairs and operators' overrides as record fields.
 
-import type { MarketNumber } from '../../engine/market/market.ts'
-import type { StoredMatch, StoredOverride } from '../contract/matches.ts'
 import {
   boolean,
   type Field,
@@ -15,7 +13,9 @@ import {
   text,
   texts,
   time,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { StoredMatch, StoredOverride } from '../contract/matches.ts'
 import { listed } from './records.ts'
 
 const numbers = list(number)

@@ -1,20 +1,6 @@
 // Opportunities as fields of records and log items.
 
 import {
-  type BasketStep,
-  CLOSE_REASONS,
-  OPPORTUNITY_KINDS,
-  type OpenOpportunity,
-  type Opportunity,
-  type OpportunityLeg,
-  type OpportunityPeak,
-  type OpportunityState,
-  type PastLeg,
-  type PastOpportunity,
-} from '../../engine/opportunity.ts'
-import { timeMs } from '../../engine/units.ts'
-import type { PastOpportunityRow } from '../contract/storage.ts'
-import {
   boolean,
   choice,
   flat,
@@ -32,7 +18,21 @@ import {
   text,
   time,
   usd,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import {
+  type BasketStep,
+  CLOSE_REASONS,
+  OPPORTUNITY_KINDS,
+  type OpenOpportunity,
+  type Opportunity,
+  type OpportunityLeg,
+  type OpportunityPeak,
+  type OpportunityState,
+  type PastLeg,
+  type PastOpportunity,
+} from '../../engine/opportunity.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { PastOpportunityRow } from '../contract/storage.ts'
 import { readInteger } from './keys.ts'
 import { marketId, venue } from './listings.ts'
 

@@ -1,14 +1,5 @@
 // Outbox records: a delivery with its body, a webhook's totals, and the index value of a finished delivery.
 
-import { priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import {
-  type AttemptOutcome,
-  DELIVERY_STATUSES,
-  type DeliveryCounts,
-  type DeliveryStatus,
-  type ReceiverAnswer,
-  type StoredDelivery,
-} from '../../engine/webhooks/webhook.ts'
 import {
   boolean,
   bytes,
@@ -23,7 +14,16 @@ import {
   stated,
   text,
   time,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import { priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import {
+  type AttemptOutcome,
+  DELIVERY_STATUSES,
+  type DeliveryCounts,
+  type DeliveryStatus,
+  type ReceiverAnswer,
+  type StoredDelivery,
+} from '../../engine/webhooks/webhook.ts'
 import { readInteger, writeInteger } from './keys.ts'
 import { listed, type RecordCodec } from './records.ts'
 

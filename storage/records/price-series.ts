@@ -1,9 +1,9 @@
 // Prices by the second, packed as pairs of varints: seconds since the previous price, and the signed price difference.
 // Two to four bytes a price. For ticks (an hour) and past prices (a day).
 
+import { bytes, single } from '../../engine/codec.ts'
 import { assert } from '../../engine/errors.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
-import { bytes, single } from './codec.ts'
 import { VarintReader, writeSigned, writeVarint } from './varints.ts'
 
 /** Maximum bytes of a pair: three for the seconds of a day, four for the price difference. */

@@ -4,8 +4,8 @@
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'
+import { type Field, FieldReader, fieldsOf, NEWEST, type ReadContext } from '../../engine/codec.ts'
 import type { TableLayout } from '../tables.ts'
-import { type Field, FieldReader, fieldsOf, NEWEST, type ReadContext } from './codec.ts'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 

@@ -1,8 +1,5 @@
 // Trades and whales as fields of records and log items.
 
-import type { Trade, TradeSide, Whale } from '../../engine/events.ts'
-import { timeMs } from '../../engine/units.ts'
-import type { StoredWhale, WhaleRow } from '../contract/storage.ts'
 import {
   boolean,
   choice,
@@ -15,7 +12,10 @@ import {
   text,
   time,
   usd,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import type { Trade, TradeSide, Whale } from '../../engine/events.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { StoredWhale, WhaleRow } from '../contract/storage.ts'
 import { readInteger } from './keys.ts'
 import { marketId, venue } from './listings.ts'
 import { listed } from './records.ts'

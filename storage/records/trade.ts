@@ -23,7 +23,7 @@ import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** A trade with its venue ordinal, which records have since format 2. */
+/** A trade with its position among its venue's trades. */
 export interface TradeRecord {
   readonly trade: StoredTrade
   readonly venuePosition: VenuePosition | null
@@ -58,16 +58,12 @@ const ID_FIELDS = 2
 const ID_PART = 3
 
 const UUID_BYTES = 16
-const UUID_LENGTH = 36
-/** Start and end positions of a UUID's digit groups. */
-const UUID_GROUPS = [0, 8, 9, 13, 14, 18, 19, 23, 24, UUID_LENGTH] as const
-/** Digit value by character code below 128, or -1. */
-const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
-  '0123456789abcdef'.indexOf(String.fromCharCode(code)),
-)
-const ZERO = '0'.charCodeAt(0)
-const DASH = '-'.charCodeAt(0)
-const DIGITS_MAX = 15
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** A hash or an address. */
+const HEX = /^0x(?:[0-9a-f]{2})+$/
+/** The rest of an id that begins with its transaction's hash: of a part of a trade, and with the trade's own fields. */
+const PART = /^-part-(\d{1,15})$/
+const FIELDS = /^-([^-]+)-.*-(\d{1,15})$/
 /** The largest size for which usd is computed; larger trades store it. */
 const DERIVED_SIZE_MAX = 1e14
 /** A tenth of a cent or a hundredth of a contract: most prices and sizes are multiples of it. */
@@ -77,12 +73,7 @@ const SIZE_UNIT = 10_000
 const VENUES_MAX = 8
 const NUMBERS_MAX = 12
 
-let scratch = Buffer.allocUnsafe(1_024)
-
-/**
- * The codec of a trade with its venue ordinal. Schemas 1 to 3 were those of older formats. Encoded bytes are valid until
- * the next call.
- */
+/** The codec of a trade. Schemas 1 to 3 were those of older formats. */
 export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
   return {
     oldest: 4,
@@ -93,40 +84,43 @@ export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
 }
 
 function packTrade(key: Buffer, { trade, venuePosition }: TradeRecord, tokens: Tokens): Buffer {
-  const { price, size, outcomeIndex, usd, nativeId, maker, taker, txHash } = trade
+  const { price, size, outcomeIndex, usd, maker, taker, txHash, run, offset, seq } = trade
   if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
-  reserve(nativeId.length + lengthOf(maker) + lengthOf(taker) + lengthOf(txHash))
   const isDerived = usd === worth(price, size, outcomeIndex)
   const isCoarsePrice = price % PRICE_UNIT === 0
   const isCoarseSize = size % SIZE_UNIT === 0
-  scratch[0] =
+  const id = idFormOf(key.readUInt32BE(0), trade, tokens)
+  const names = [id.text, maker, taker, txHash]
+  const characters = names.reduce((sum, name) => sum + (name?.length ?? 0), 0)
+  const bytes = Buffer.allocUnsafe(2 + NUMBERS_MAX * varintBytesMax + 3 * characters)
+  bytes[0] =
     (trade.side === 'sell' ? SELL : 0) +
     (trade.isBlock ? BLOCK : 0) +
     (isDerived ? DERIVED_USD : 0) +
     (venuePosition === null ? 0 : HAS_VENUE_POSITION) +
     (outcomeIndex << OUTCOME_SHIFT)
-  scratch[1] =
-    (trade.run === null ? 0 : HAS_RUN) +
-    (trade.offset === null ? 0 : HAS_OFFSET) +
-    (trade.seq === null ? 0 : HAS_SEQ) +
+  bytes[1] =
+    (run === null ? 0 : HAS_RUN) +
+    (offset === null ? 0 : HAS_OFFSET) +
+    (seq === null ? 0 : HAS_SEQ) +
     (isCoarsePrice ? COARSE_PRICE : 0) +
-    (isCoarseSize ? COARSE_SIZE : 0)
-  let position = writeVarint(scratch, 2, isCoarsePrice ? price / PRICE_UNIT : price)
-  position = writeVarint(scratch, position, isCoarseSize ? size / SIZE_UNIT : size)
-  if (!isDerived) position = writeVarint(scratch, position, usd)
-  position = writeSigned(scratch, position, trade.receivedAtMs - trade.timeMs)
-  if (trade.run !== null) position = writeVarint(scratch, position, trade.run)
-  if (trade.offset !== null) position = writeVarint(scratch, position, trade.offset)
-  if (trade.seq !== null) position = writeVarint(scratch, position, trade.seq)
+    (isCoarseSize ? COARSE_SIZE : 0) +
+    (id.form << ID_SHIFT)
+  let end = writeVarint(bytes, 2, isCoarsePrice ? price / PRICE_UNIT : price)
+  end = writeVarint(bytes, end, isCoarseSize ? size / SIZE_UNIT : size)
+  if (!isDerived) end = writeVarint(bytes, end, usd)
+  end = writeSigned(bytes, end, trade.receivedAtMs - trade.timeMs)
+  for (const number of [run, offset, seq])
+    if (number !== null) end = writeVarint(bytes, end, number)
   if (venuePosition !== null) {
     const venue = VENUE_KEYS.indexOf(venuePosition.venue)
-    position = writeVarint(scratch, position, venuePosition.ordinal * VENUES_MAX + venue)
+    end = writeVarint(bytes, end, venuePosition.ordinal * VENUES_MAX + venue)
   }
-  position = writeId(position, key.readUInt32BE(0), trade, tokens)
-  position = writeText(position, maker)
-  position = writeText(position, taker)
-  position = writeText(position, txHash)
-  return scratch.subarray(0, position)
+  if (id.form === ID_UUID) end += bytes.write(id.text.replaceAll('-', ''), end, 'hex')
+  else if (id.form === ID_TEXT) end = writeText(bytes, end, id.text)
+  else end = writeVarint(bytes, end, id.n)
+  for (const name of [maker, taker, txHash]) end = writeText(bytes, end, name)
+  return bytes.subarray(0, end)
 }
 
 function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): TradeRecord {
@@ -197,78 +191,20 @@ function idOfFields(fields: IdFields, token: string | null, n: number): string |
   return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
 }
 
-/** Writes the id in the shortest form that restores the exact text, and the form into the second byte. */
-function writeId(position: number, market: number, trade: StoredTrade, tokens: Tokens): number {
-  const { nativeId, txHash } = trade
-  if (nativeId.length === UUID_LENGTH) {
-    const end = writeUuid(position, nativeId)
-    if (end !== null) return formed(ID_UUID, end)
-  }
-  let countStart = nativeId.length
-  while (countStart > 0 && nativeId.charCodeAt(countStart - 1) !== DASH) countStart -= 1
-  const n = numberIn(nativeId, countStart, nativeId.length)
-  if (txHash === null || n < 0 || !has(nativeId, 0, txHash)) return writeText(position, nativeId)
-  const isPart = has(nativeId, txHash.length, '-part-') && partId(txHash, n) === nativeId
-  if (isPart) return formed(ID_PART, writeVarint(scratch, position, n))
-  const start = txHash.length + 1
-  const cachedToken = tokens.get(market, trade.outcomeIndex)
-  const hasCachedToken = cachedToken !== null && has(nativeId, start, cachedToken)
-  const tokenEnd = hasCachedToken ? start + cachedToken.length : nativeId.indexOf('-', start)
-  const isToken = tokenEnd > start && nativeId[start - 1] === '-'
-  if (!isToken || !repeatsFields(trade, tokenEnd, countStart - 1)) {
-    return writeText(position, nativeId)
-  }
-  if (
-    !hasCachedToken &&
-    !tokens.offer(market, trade.outcomeIndex, nativeId.slice(start, tokenEnd))
-  ) {
-    return writeText(position, nativeId)
-  }
-  return formed(ID_FIELDS, writeVarint(scratch, position, n))
-}
-
-function formed(form: number, end: number): number {
-  scratch[1] = (scratch[1] ?? 0) | (form << ID_SHIFT)
-  return end
-}
-
-/** Whether a text contains `part` at `from`; `startsWith` takes three times as long. */
-function has(text: string, from: number, part: string): boolean {
-  return text.slice(from, from + part.length) === part
-}
-
-/** The number in canonical digits at a position of a text; -1 if it is not one below 10^15. */
-function numberIn(text: string, from: number, to: number): number {
-  const digitCount = to - from
-  if (digitCount < 1 || digitCount > DIGITS_MAX) return -1
-  if (digitCount > 1 && text.charCodeAt(from) === ZERO) return -1
-  let number = 0
-  for (let index = from; index < to; index += 1) {
-    const digit = text.charCodeAt(index) - ZERO
-    if (digit < 0 || digit > 9) return -1
-    number = 10 * number + digit
-  }
-  return number
-}
-
-/**
- * Whether an id repeats the trade's fields between its token and its count as `idOfFields` writes them; builds no
- * text.
- */
-function repeatsFields(trade: StoredTrade, tokenEnd: number, countDash: number): boolean {
-  const { nativeId, taker, side, size, price, outcomeIndex } = trade
-  if (taker === null || nativeId[tokenEnd] !== '-') return false
-  if (!has(nativeId, tokenEnd + 1, taker)) return false
-  const sideStart = tokenEnd + 1 + taker.length
-  const named = side === 'buy' ? '-buy-' : '-sell-'
-  if (!has(nativeId, sideStart, named)) return false
-  const sizeStart = sideStart + named.length
-  const sizeEnd = nativeId.indexOf('-', sizeStart)
-  const traded = outcomeIndex === 0 ? price : complement(price)
-  return (
-    numberIn(nativeId, sizeStart, sizeEnd) === size &&
-    numberIn(nativeId, sizeEnd + 1, countDash) === traded
-  )
+/** The shortest form of the id that restores the exact text. */
+function idFormOf(market: number, trade: StoredTrade, tokens: Tokens) {
+  const { nativeId, txHash, outcomeIndex } = trade
+  if (UUID.test(nativeId)) return { form: ID_UUID, text: nativeId, n: 0 }
+  const asText = { form: ID_TEXT, text: nativeId, n: 0 }
+  if (txHash === null || !nativeId.startsWith(txHash)) return asText
+  const rest = nativeId.slice(txHash.length)
+  const part = PART.exec(rest)?.[1]
+  if (part !== undefined && partId(txHash, Number(part)) === nativeId)
+    return { form: ID_PART, text: '', n: Number(part) }
+  const [, token = null, count] = FIELDS.exec(rest) ?? []
+  const isOfFields = idOfFields(trade, token, Number(count)) === nativeId
+  if (!isOfFields || token === null || !tokens.offer(market, outcomeIndex, token)) return asText
+  return { form: ID_FIELDS, text: '', n: Number(count) }
 }
 
 /** The usd amount of price and size; null if the product may be inexact. */
@@ -277,53 +213,18 @@ function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): numb
   return notionalMicros({ price: outcomeIndex === 0 ? price : complement(price), size })
 }
 
-/** Reserves room for the numbers and for texts of this many characters, of up to three bytes each. */
-function reserve(characters: number): void {
-  const bytes = 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
-  if (scratch.length < bytes) scratch = Buffer.allocUnsafe(2 * bytes)
-}
-
 /**
  * Writes a length header, then the bytes. Header: 0 for null, else twice the byte count plus 1 for text or 2 for the
  * digits of a hash or an address.
  */
-function writeText(position: number, text: string | null): number {
-  if (text === null) return writeVarint(scratch, position, 0)
-  if (text.length > 2 && text.length % 2 === 0 && text.startsWith('0x')) {
-    const head = writeVarint(scratch, position, text.length)
-    const end = writeDigits(head, text, 2, text.length)
-    if (end !== null) return end
+function writeText(bytes: Buffer, position: number, text: string | null): number {
+  if (text === null) return writeVarint(bytes, position, 0)
+  if (HEX.test(text)) {
+    const next = writeVarint(bytes, position, text.length)
+    return next + bytes.write(text.slice(2), next, 'hex')
   }
-  const next = writeVarint(scratch, position, 2 * Buffer.byteLength(text) + 1)
-  return next + scratch.write(text, next)
-}
-
-/**
- * Writes hexadecimal digits as bytes; null if a character is not a lower-case digit. `Buffer.write` takes twice as
- * long.
- */
-function writeDigits(position: number, text: string, from: number, to: number): number | null {
-  let end = position
-  for (let index = from; index < to; index += 2, end += 1) {
-    const [upper, lower] = [digitAt(text, index), digitAt(text, index + 1)]
-    if (upper < 0 || lower < 0) return null
-    scratch[end] = upper * 16 + lower
-  }
-  return end
-}
-
-function digitAt(text: string, index: number): number {
-  return DIGITS[text.charCodeAt(index)] ?? -1
-}
-
-function writeUuid(position: number, text: string): number | null {
-  let end: number | null = position
-  for (let index = 0; index < UUID_GROUPS.length && end !== null; index += 2) {
-    const [from, to] = [UUID_GROUPS[index] ?? 0, UUID_GROUPS[index + 1] ?? 0]
-    if (to < UUID_LENGTH && text[to] !== '-') return null
-    end = writeDigits(end, text, from, to)
-  }
-  return end
+  const next = writeVarint(bytes, position, 2 * Buffer.byteLength(text) + 1)
+  return next + bytes.write(text, next)
 }
 
 function readText(body: Buffer, reader: VarintReader): string | null {
@@ -368,8 +269,4 @@ export function storedTrade(
     offset: trade.offset,
     seq: trade.seq,
   }
-}
-
-function lengthOf(text: string | null): number {
-  return text === null ? 0 : text.length
 }

@@ -5,20 +5,6 @@
 //           · fees (signed) · income (signed) · next hour …
 
 import {
-  type NativeMarketId,
-  outcomeId,
-  type WalletAddress,
-  walletAddress,
-} from '../../engine/ids.ts'
-import { usdMicros } from '../../engine/units.ts'
-import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
-import type {
-  StoredWallet,
-  StoredWalletMarket,
-  WalletHead,
-  WalletSide,
-} from '../contract/wallets.ts'
-import {
   as,
   boolean,
   bytes,
@@ -34,7 +20,21 @@ import {
   texts,
   time,
   usd,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import {
+  type NativeMarketId,
+  outcomeId,
+  type WalletAddress,
+  walletAddress,
+} from '../../engine/ids.ts'
+import { usdMicros } from '../../engine/units.ts'
+import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
+import type {
+  StoredWallet,
+  StoredWalletMarket,
+  WalletHead,
+  WalletSide,
+} from '../contract/wallets.ts'
 import { curve } from './fees.ts'
 import { nativeKey } from './keys.ts'
 import { marketId } from './listings.ts'

@@ -1,13 +1,5 @@
 // The record of one webhook; its number is in the key. Secrets are already encrypted.
 
-import { accountId, webhookId } from '../../engine/ids.ts'
-import {
-  type DisabledReason,
-  type PreviousSecret,
-  type Webhook,
-  type WebhookFilters,
-  webhookNumber,
-} from '../../engine/webhooks/webhook.ts'
 import {
   as,
   boolean,
@@ -23,7 +15,15 @@ import {
   texts,
   time,
   usd,
-} from './codec.ts'
+} from '../../engine/codec.ts'
+import { accountId, webhookId } from '../../engine/ids.ts'
+import {
+  type DisabledReason,
+  type PreviousSecret,
+  type Webhook,
+  type WebhookFilters,
+  webhookNumber,
+} from '../../engine/webhooks/webhook.ts'
 import { venue } from './listings.ts'
 import { listed } from './records.ts'
 import { side } from './trade-fields.ts'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Gateway } from '../../../engine/app/gateway.ts'
 import { systemClock } from '../../../engine/clock.ts'
-import { encodeRevocation } from '../../../engine/cluster/gateway-messages.ts'
+import { revocationMessage } from '../../../engine/cluster/gateway-messages.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
@@ -275,7 +275,7 @@ test('refuses a revoked key at every gateway and ends streams opened with that k
   await until(() => one.gateway.view?.accounts.callerOfKey(key) != null, 'the key is known')
   const client = await StreamClient.open(one.gateway.port, `api_key=${key}`)
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 200)
-  cluster.log.announce('revoked', encodeRevocation({ of: 'key', id: view.id }))
+  cluster.log.announce('revoked', revocationMessage.encode({ of: 'key', id: view.id }))
   const { code } = await client.closed
   assert.equal(code, 4010)
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)

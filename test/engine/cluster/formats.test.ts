@@ -10,12 +10,9 @@ import {
 } from '../../../engine/cluster/checkpoint.ts'
 import { clusterBatchBytesMax } from '../../../engine/cluster/cluster-log.ts'
 import {
-  decodeGatewayRequest,
-  decodeGatewayResponse,
-  decodeRevocation,
-  encodeGatewayRequest,
-  encodeGatewayResponse,
-  encodeRevocation,
+  gatewayRequestMessage,
+  gatewayResponseMessage,
+  revocationMessage,
 } from '../../../engine/cluster/gateway-messages.ts'
 import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
 import { seededRandom } from '../../../engine/random.ts'
@@ -123,24 +120,27 @@ test('round-trips requests, answers and revocations, and refuses any other bytes
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }
-  assert.deepEqual(decodeGatewayRequest(encodeGatewayRequest(request)), {
+  assert.deepEqual(gatewayRequestMessage.decode(gatewayRequestMessage.encode(request)), {
     ...request,
     body: Buffer.from(body),
   })
   const answer = { status: 201, headers, body }
-  assert.deepEqual(decodeGatewayResponse(encodeGatewayResponse(answer)), {
+  assert.deepEqual(gatewayResponseMessage.decode(gatewayResponseMessage.encode(answer)), {
     ...answer,
     body: Buffer.from(body),
   })
   const revocation = { of: 'key', id: 'key_1' } as const
-  assert.deepEqual(decodeRevocation(encodeRevocation(revocation)), revocation)
-  for (const bytes of damaged(encodeGatewayRequest(request))) decodeGatewayRequest(bytes)
-  const other = encodeGatewayResponse({ ...answer, status: 42 })
-  assert.equal(decodeGatewayResponse(other), null, 'no status')
-  assert.equal(decodeGatewayRequest(other), null)
-  assert.equal(decodeRevocation(other), null)
+  assert.deepEqual(revocationMessage.decode(revocationMessage.encode(revocation)), revocation)
+  for (const bytes of damaged(gatewayRequestMessage.encode(request)))
+    gatewayRequestMessage.decode(bytes)
+  const other = gatewayResponseMessage.encode({ ...answer, status: 42 })
+  assert.equal(gatewayResponseMessage.decode(other), null, 'no status')
+  assert.equal(gatewayRequestMessage.decode(other), null)
+  assert.equal(revocationMessage.decode(other), null)
   assert.equal(
-    decodeGatewayRequest(encodeGatewayRequest({ ...request, path: 'http://elsewhere/' })),
+    gatewayRequestMessage.decode(
+      gatewayRequestMessage.encode({ ...request, path: 'http://elsewhere/' }),
+    ),
     null,
   )
 })

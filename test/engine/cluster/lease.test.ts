@@ -195,7 +195,7 @@ test('reports a lease as lost when another engine took it during a pause', async
   const lease = rig.leases.get('one')
   assert.ok(lease !== undefined)
   const bucket = await rig.server.connect().bucket('lease')
-  await bucket.put('leader', pack({ holder: 'two', term: lease.term + 1 }))
+  await bucket.put('leader', pack(['two', lease.term + 1]))
   rig.clock.stall(6_000)
   const confirming = lease.confirm()
   assert.notEqual(confirming, null)

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import {
-  decodeGatewayResponse,
-  encodeGatewayRequest,
+  gatewayRequestMessage,
+  gatewayResponseMessage,
 } from '../../../engine/cluster/gateway-messages.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 
@@ -28,7 +28,9 @@ test('answers a gateway’s request over loopback completely, and fails on inval
     headers: { 'x-api-key': 'k', 'x-forwarded-for': '10.1.2.3', connection: 'close', host: 'tb' },
     body: Buffer.from('{"a":1}'),
   }
-  const answer = decodeGatewayResponse(await loopback.answer(encodeGatewayRequest(request)))
+  const answer = gatewayResponseMessage.decode(
+    await loopback.answer(gatewayRequestMessage.encode(request)),
+  )
   assert.equal(answer?.status, 201)
   assert.equal(answer.headers['x-seen'], '10.1.2.3')
   assert.equal(answer.headers.connection, undefined, 'what belongs to one connection stays there')
@@ -39,5 +41,5 @@ test('answers a gateway’s request over loopback completely, and fails on inval
   loopback.close()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  await assert.rejects(new Loopback(address.port).answer(encodeGatewayRequest(request)))
+  await assert.rejects(new Loopback(address.port).answer(gatewayRequestMessage.encode(request)))
 })

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
+import { fieldsOf, readExactly } from '../../../engine/codec.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { fieldsOf, readExactly } from '../../../storage/records/codec.ts'
 import { event as eventField } from '../../../storage/records/listings.ts'
 import { eventListing } from '../../support/worlds/builders.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { NEWEST } from '../../../engine/codec.ts'
 import { priceMicros } from '../../../engine/units.ts'
-import { NEWEST } from '../../../storage/records/codec.ts'
 import { type PriceSeries, series } from '../../../storage/records/price-series.ts'
 
 function packSeries(value: PriceSeries): Uint8Array {

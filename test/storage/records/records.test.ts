@@ -4,13 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { pack } from 'msgpackr'
+import { orNull as nullable, number, record, text as textField } from '../../../engine/codec.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import {
-  orNull as nullable,
-  number,
-  record,
-  text as textField,
-} from '../../../storage/records/codec.ts'
 import { numberKey, tradeKey } from '../../../storage/records/keys.ts'
 import { decodeRecord, encodeRecord, listed } from '../../../storage/records/records.ts'
 import { type TradeRecord, tradeCodec } from '../../../storage/records/trade.ts'

@@ -6,7 +6,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { Environment, type Root } from '../../../storage/lmdb/environment.ts'
-import { LmdbStorage } from '../../../storage/lmdb/lmdb.ts'
+import { storageOf } from '../../../storage/lmdb/lmdb.ts'
 import type { Database, Row } from '../../../storage/lmdb/table.ts'
 import { Outbox } from '../../../storage/outbox.ts'
 import { compareKeys } from '../../../storage/records/keys.ts'
@@ -17,7 +17,7 @@ import { Webhooks } from '../../../storage/webhooks.ts'
 const PAGE_BYTES = 4_096
 
 export function openMemoryStorage(): Storage {
-  return new LmdbStorage({
+  return storageOf({
     metrics: new Metrics(),
     accounts: memoryEnvironment('accounts'),
     market: memoryEnvironment('market'),

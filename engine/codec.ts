@@ -1,8 +1,9 @@
 // Describes a record once: its fields in their stored order. The description writes a value as a list of MessagePack
-// values, and reads and checks such a list. Also used for messages between processes.
+// values, and reads and checks such a list.
 
-import type { JsonRecord, MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import { Packr } from 'msgpackr'
+import type { JsonRecord, MarketNumber, MarketRef } from './market/market.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from './units.ts'
 
 /** Part of a record: any number of MessagePack values. */
 export interface Field<Value> {
@@ -112,7 +113,15 @@ export function as<Base, Value extends Base>(
   return single((value, context) => brand(base.decode(value, context)), base.encode)
 }
 
+/** An integer from 0. */
+export const count = single((value) => (isCount(value) ? value : wrong('a count')))
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
 export const time = as(number, timeMs)
+export const countMs = as(count, timeMs)
 export const price = as(number, priceMicros)
 export const size = as(number, sizeMicros)
 export const usd = as(number, usdMicros)
@@ -240,4 +249,34 @@ export function record<Value extends object>(fields: Fields<Value>): Field<Value
 /** Each field was read, or it would have thrown. */
 function isComplete<Value>(_: Fields<Value>, made: Partial<Value>): made is Value {
   return made !== null
+}
+
+/** A value of this kind that also satisfies a condition. */
+export function where<Value>(of: Single<Value>, holds: (value: Value) => boolean): Single<Value> {
+  return single((value, context) => {
+    const found = of.decode(value, context)
+    return holds(found) ? found : wrong('another value')
+  }, of.encode)
+}
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** A message between processes: the list of a value's fields. */
+export interface Message<Value> {
+  encode(value: Value): Uint8Array
+  /** Null unless the bytes are exactly such a message. */
+  decode(bytes: Uint8Array): Value | null
+}
+
+export function message<Value>(field: Field<Value>): Message<Value> {
+  return {
+    encode: (value) => packr.pack(fieldsOf(field, value)),
+    decode: (bytes) => {
+      try {
+        return readExactly(field, packr.unpack(bytes))
+      } catch {
+        return null
+      }
+    },
+  }
 }
