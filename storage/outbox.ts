@@ -11,7 +11,13 @@ import {
   type WebhookNumber,
   webhookNumber,
 } from '../engine/webhooks/webhook.ts'
-import type { AttemptKind, OutboxState, OutboxTable } from './contract/webhooks.ts'
+import type {
+  AttemptKind,
+  NewDelivery,
+  OutboxState,
+  OutboxTable,
+  OutboxWatcher,
+} from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -61,6 +67,8 @@ export class Outbox implements OutboxTable {
   readonly #prices: RecordTable<PriceMicros>
   readonly #entries = new Map<WebhookNumber, WebhookEntry>()
 
+  #watcher: OutboxWatcher | null = null
+
   constructor(environment: Environment) {
     this.#environment = environment
     this.#deliveries = new RecordTable(environment.table(TABLES.deliveries), deliveryCodec)
@@ -71,10 +79,12 @@ export class Outbox implements OutboxTable {
     this.#prices = new RecordTable(environment.table(TABLES.lastPrices), lastPriceCodec)
   }
 
-  create(
-    webhook: WebhookNumber,
-    { eventId, eventType, createdAtMs, dueAtMs, body }: Parameters<OutboxTable['create']>[1],
-  ): StoredDelivery | null {
+  watch(watcher: OutboxWatcher): void {
+    this.#watcher = watcher
+  }
+
+  create(webhook: WebhookNumber, created: NewDelivery): StoredDelivery | null {
+    const { eventId, eventType, createdAtMs, dueAtMs, body } = created
     const idKey = eventKey(webhook, eventId)
     if (this.#events.has(idKey) || !this.#environment.accepts(ROWS_A_CHANGE)) return null
     const entry = this.#load(webhook)
@@ -97,6 +107,7 @@ export class Outbox implements OutboxTable {
     entry.totals.lastNumber = number
     addPending(entry.totals, 1, body.byteLength)
     this.#putTotals(entry)
+    this.#watcher?.onCreated(webhook, created)
     return delivery
   }
 
@@ -133,6 +144,7 @@ export class Outbox implements OutboxTable {
       this.#finished.put(key, finishedValue(changed.status, changed.createdAtMs))
       if (entry.pendingFrom === changed.number) entry.pendingFrom += 1
     }
+    this.#watcher?.onUpdated(webhook, change)
     if (stored.status === changed.status) return true
     const { byteLength } = stored.body
     entry.totals[stored.status] -= 1

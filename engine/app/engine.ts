@@ -36,7 +36,7 @@ import { createServer, type Server } from '../../http/server.ts'
 import { EventBodies } from '../../http/webhooks/bodies.ts'
 import type { MatchTable } from '../../storage/contract/matches.ts'
 import type { AccountTable, Storage } from '../../storage/contract/storage.ts'
-import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
+import type { WebhookTable } from '../../storage/contract/webhooks.ts'
 import type { EngineFigures } from '../../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -105,10 +105,9 @@ interface EngineParts {
 
 /** What an engine needs besides its own storage while it leads a cluster. */
 export interface ClusterParts {
-  /** Replaces the storage's own table. */
+  /** Replace the storage's own tables. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
-  readonly outbox: OutboxTable
   /** The state of this engine in the cluster. */
   readonly view?: () => ClusterView
   /** Passes events on, except those received when another engine may have taken the lease. */
@@ -452,7 +451,7 @@ function openWebhooks(
     ...{ clock, log, metrics, caller, random },
     storage: {
       webhooks: cluster?.webhooks ?? storage.webhooks,
-      outbox: cluster?.outbox ?? storage.outbox,
+      outbox: storage.outbox,
       committed: () => storage.committed(),
     },
     box: new SecretBox(settings.secretsKey),

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Checkpoints } from '../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../actors/cluster/feeder.ts'
-import { ReplicatedOutbox } from '../../actors/cluster/replicated-outbox.ts'
+import { OutboxReplication } from '../../actors/cluster/replicated-outbox.ts'
 import { Standby } from '../../actors/cluster/standby.ts'
 import { startStorageHousekeeping } from '../../actors/housekeeping.ts'
 import { answerBars } from '../../actors/mirror/bars.ts'
@@ -161,7 +161,7 @@ export class Leader {
   readonly #answers: LogSubscription[] = []
   readonly #guarded: LogSubscription[] = []
   #stopTimer: StopTimer = () => undefined
-  readonly #outbox: ReplicatedOutbox
+  readonly #outbox: OutboxReplication
   readonly #takenAtMs: number
   readonly #members: Members
   #isOpen = false
@@ -182,7 +182,7 @@ export class Leader {
     lease.startRenewing(() => this.#onDeposed())
     const term = 'Of the lease that this engine holds; rises with each one that leads.'
     parts.metrics.gauge('cluster_term', term, () => lease.term)
-    this.#outbox = new ReplicatedOutbox({
+    this.#outbox = new OutboxReplication({
       own: parts.storage.outbox,
       idOf: (number) => shared.webhooks.idOf(number),
       // Pending items are published when the log is opened.
@@ -195,7 +195,6 @@ export class Leader {
     this.#measure()
     this.parts = {
       ...{ accounts, webhooks },
-      outbox: this.#outbox,
       view: () => ({
         ...{ role: 'engine', name: lease.holder, link: parts.cluster.link, lagMs: 0 },
         ...{ lagBatches: this.#writer?.waiting ?? 0, isConnected: !this.#isDeposed },

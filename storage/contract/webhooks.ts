@@ -36,6 +36,17 @@ export interface OutboxState {
   readonly failingSinceMs: TimeMs | null
 }
 
+export interface NewDelivery
+  extends Pick<StoredDelivery, 'eventId' | 'eventType' | 'createdAtMs' | 'body'> {
+  readonly dueAtMs: TimeMs
+}
+
+/** Called with each delivery that was created or updated. */
+export interface OutboxWatcher {
+  onCreated(webhook: WebhookNumber, delivery: NewDelivery): void
+  onUpdated(webhook: WebhookNumber, delivery: Delivery): void
+}
+
 /**
  * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick
  * commit together with its other market rows. After a crash the counts match the stored rows.
@@ -45,12 +56,9 @@ export interface OutboxTable {
    * Stores a pending delivery, due at `dueAtMs`, in the 'first' queue, and counts it. Returns null and stores nothing
    * if the webhook already has a delivery of that event, or if storage rejects writes.
    */
-  create(
-    webhook: WebhookNumber,
-    delivery: Pick<StoredDelivery, 'eventId' | 'eventType' | 'createdAtMs' | 'body'> & {
-      readonly dueAtMs: TimeMs
-    },
-  ): StoredDelivery | null
+  create(webhook: WebhookNumber, delivery: NewDelivery): StoredDelivery | null
+  /** Replaces the watcher. */
+  watch(watcher: OutboxWatcher): void
   get(webhook: WebhookNumber, number: number): StoredDelivery | null
   /** The number of the webhook's delivery of an event, or null. */
   numberOf(webhook: WebhookNumber, eventId: string): number | null
