@@ -1,7 +1,7 @@
 // Storage interfaces that actors use, one per table. Reads are synchronous and include uncommitted puts of this
 // process. Writes of one event-loop tick commit together; message processing does not wait for them. Writes of
-// accounts, keys and webhooks resolve only when durable. LmdbStorage and MemoryStorage implement these interfaces;
-// test/contract/storage.ts tests both.
+// accounts, keys and webhooks resolve only when durable. test/contract/storage.ts tests these
+// interfaces.
 
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Level, Trade, Whale } from '../../engine/events.ts'
@@ -418,7 +418,7 @@ export interface Storage {
   overwriteDeleted(): Promise<void>
   /**
    * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups (backup.ts) while writes continue.
-   * Never rejects: a failure is logged and counted. Does nothing in memory storage.
+   * Never rejects: a failure is logged and counted.
    */
   backupAccounts(nowMs: TimeMs): Promise<void>
   /** Resolves when all puts so far are committed; rejects if a commit failed. */
