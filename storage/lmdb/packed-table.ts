@@ -243,6 +243,7 @@ export function rowsOf({ key: blockKey, value }: Row): Row[] {
   const rows: Row[] = []
   const reader = new VarintReader(value, 1)
   try {
+    if (value[0] !== MARK) throw new RangeError('not a block')
     while (!reader.isAtEnd) {
       const head = value.readUInt8(reader.skip(1))
       const shared = head >> 4
