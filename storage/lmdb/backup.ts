@@ -1,10 +1,6 @@
-// Backups of the `accounts` environment while the engine runs. Each backup is itself a data folder:
-// DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and an incomplete `database.json`. To restore, stop
-// the engine and do one of these:
-// - start with DATA_DIR set to a copy of that folder; the markets are fetched from the venues again;
-// - replace DATA_DIR/accounts by the backup's `accounts`; the markets stay.
-// Backups omit the file `secrets`. Without the original file (or JWT_SECRET and SECRETS_KEY) all tokens become invalid
-// and webhook secrets must be rotated.
+// Backups of the `accounts` environment while the engine runs. Each is itself a data folder without the file `secrets`:
+// DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and an incomplete `database.json`. How to restore one:
+// engine/app/OPERATING.md.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,7 +1,5 @@
-// One LMDB environment: its files, its tables, and the queue of all its writes. lmdb-js is opened without overlapping
-// sync, so that its promise means "durable". Event-turn batching is off because it creates rejected promises that no
-// code can catch; each commit is one explicit batch. transactionSync is used only before the tables open: it would
-// commit half of a batch in progress.
+// One LMDB environment: its files, its tables, and the queue of all its writes. Each commit is one explicit batch, whose
+// promise means "durable". README.md lists the facts about LMDB and lmdb-js on which this relies.
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,10 +19,7 @@ const READER_CHECK_MS = 60_000
 const DURABLE_MS = 5_000
 /** Reserve of free disk space: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
 const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
-/**
- * Address space, not memory or disk. When a file outgrows its map, lmdb-js creates a second map of twice the size and
- * keeps the first until the end. Pages read through both then count twice as resident memory.
- */
+/** Address space, not memory or disk: a file that outgrows its map is mapped twice. */
 const MAP_BYTES = 64 * 2 ** 30
 /** System messages of ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i
