@@ -41,7 +41,7 @@ import { marketId } from './listings.ts'
 import { listed } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-const side = single<WalletSide>((value) => (value === 0 ? 0 : 1))
+const side = single<WalletSide>((value, context) => (number.decode(value, context) === 0 ? 0 : 1))
 
 /** Bytes of an address, which is a wallet's key. */
 const addressBytes = 20
