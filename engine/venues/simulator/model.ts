@@ -269,7 +269,7 @@ export interface SimMarket {
   readonly book: SimBook
   /** The fair price at any time of the market's life: a pure function of seed and time. */
   fairPrice(atMs: TimeMs): PriceMicros
-  /** Newest last. At most 2 million per venue, fewer in a world that is persisted (world-record.ts). */
+  /** Newest last. At most 2 million per venue, fewer in a world that is persisted (snapshot.ts). */
   readonly trades: readonly SimTrade[]
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { CHANGE_NAMES } from '../../fault-names.ts'
 import type { Log } from '../../process/log.ts'
 import { type Random, seededRandom } from '../../random.ts'
+import { MINUTE_MS } from '../../units.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
 import { Changes } from './changes.ts'
 import { Faults } from './faults.ts'
@@ -14,11 +15,13 @@ import { startKalshiServer } from './kalshi/server.ts'
 import type { SimChange, SimFault, SimMarket, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket/server.ts'
 import { worldState } from './state.ts'
+import { PERSISTED, readSnapshot, restoreSnapshot, writeSnapshot } from './world/snapshot.ts'
 import { WalletLedgers } from './world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from './world/world.ts'
-import { WorldRecord } from './world/world-record.ts'
 
 const STEP_MS = 20
+/** Period at which a persisted world is saved. */
+const SAVE_MS = MINUTE_MS
 const SIM_KEY_ID = 'sim'
 
 export interface SimulatorOptions {
@@ -46,7 +49,7 @@ export interface SimulatorOptions {
   /** The public key of key id `sim`. Null creates a pair. */
   readonly kalshiPublicKeyPem: string | null
   readonly host?: string
-  /** Folder in which the world is persisted, with a subfolder for each seed, size and share. Null: not persisted. */
+  /** Folder in which the world is persisted, in a file for each seed, size and share. Null: not persisted. */
   readonly worldFolder?: string | null
   /** Generates a past of some days for a new world: trades, and wallets that won, lost and redeemed. Default: false. */
   readonly hasPast?: boolean
@@ -85,7 +88,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`), changes)
   const keys = keyPair(options.kalshiPublicKeyPem)
   const halts = new SimHalts({ faults: faults('halts'), random: streams('halts') })
-  const { world, wallets, record } = openWorld(options, streams, halts)
+  const { world, wallets, save } = openWorld(options, streams, halts)
   const polymarket = await startPolymarketServer({
     world,
     wallets,
@@ -117,8 +120,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await polymarket.stop()
     throw error
   })
-  // Only now: the simulator that holds the ports owns the record.
-  record?.begin()
+  // Only now: the simulator that holds the ports owns the file.
+  save()
+  const stopSaving = clock.every(SAVE_MS, save)
   const stopStepping = clock.every(STEP_MS, () => world.step())
   return {
     urls: urlsOf(host, polymarket.ports, kalshi.port),
@@ -130,7 +134,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     async stop() {
       stopStepping()
       wallets.stop()
-      record?.stop()
+      stopSaving()
+      save()
       await Promise.all([polymarket.stop(), kalshi.stop()])
     },
   }
@@ -139,41 +144,47 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 interface OpenWorld {
   readonly world: SimulatedWorld
   readonly wallets: WalletLedgers
-  readonly record: WorldRecord | null
+  /** Writes the world to its file, if it is persisted. */
+  readonly save: () => void
 }
 
-/** Restores the persisted world, if any, else creates one. An unreadable record is logged and discarded. */
+/** Restores the persisted world, if any, else creates one. An unreadable file is logged and replaced. */
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
   halts: SimHalts,
 ): OpenWorld {
   const { seed, marketsPerVenue, messagesPerSecond, clock, log } = options
-  const { v2Share = V2_SHARE } = options
+  const { v2Share = V2_SHARE, gapsPerMinute = 0, worldFolder = null } = options
   const plan = options.plan ?? new Calendar({ seed, marketsPerVenue, v2Share })
-  const open = (record: WorldRecord | null): OpenWorld => {
-    const earlier = record?.earlier ?? null
-    const faults = new Faults(options.faults, streams('world faults'))
-    const random = streams('world')
-    const isHalted = (market: SimMarket) => halts.isHalted(market)
-    const { gapsPerMinute = 0 } = options
-    const parts = { seed, messagesPerSecond, gapsPerMinute, plan, faults, clock, random, earlier }
-    const world = new SimulatedWorld({ ...parts, isHalted })
-    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
-    record?.restore(world, wallets)
-    record?.follow(world, wallets)
-    if (earlier === null && options.hasPast === true) world.emitPast()
-    return { world, wallets, record }
+  const file =
+    worldFolder === null ? null : join(worldFolder, `${seed}-${marketsPerVenue}-${v2Share}.json`)
+  const open = (isRestored: boolean): OpenWorld => {
+    const earlier = file === null || !isRestored ? null : readSnapshot(file)
+    const world = new SimulatedWorld({
+      ...{ seed, messagesPerSecond, gapsPerMinute, plan, clock, random: streams('world'), earlier },
+      faults: new Faults(options.faults, streams('world faults')),
+      isHalted: (market: SimMarket) => halts.isHalted(market),
+      ...(file === null ? {} : { tradeCountMax: PERSISTED.trades }),
+    })
+    const countMax = file === null ? {} : { countMax: PERSISTED.events }
+    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, ...countMax })
+    if (earlier !== null) restoreSnapshot(earlier, world, wallets)
+    else if (options.hasPast === true) world.emitPast()
+    const save = (): void => {
+      try {
+        if (file !== null) writeSnapshot(file, world, wallets)
+      } catch (error) {
+        log.error({ err: error, file }, 'the simulated world was not saved: a restart forgets')
+      }
+    }
+    return { world, wallets, save }
   }
-  if (options.worldFolder === undefined || options.worldFolder === null) return open(null)
-  const folder = join(options.worldFolder, `${seed}-${marketsPerVenue}-${v2Share}`)
-  const record = new WorldRecord({ folder, log })
   try {
-    return open(record)
+    return open(true)
   } catch (error) {
-    log.warn({ err: error, folder }, 'the recorded world cannot be read: it begins anew')
-    record.clear()
-    return open(record)
+    log.warn({ err: error, file }, 'the saved world cannot be read: it begins anew')
+    return open(false)
   }
 }
 

@@ -1,5 +1,5 @@
-// A venue's trades of this run, oldest first, at most two million. When full, the oldest tenth is dropped here and in
-// its markets, so that the copy is rare.
+// A venue's trades, oldest first. When full, the oldest tenth is dropped here and in its markets, so that the copy is
+// rare.
 
 import type { SimTrade } from '../model.ts'
 
@@ -11,10 +11,10 @@ export class TradeTape {
 
   /** `forget` drops a market's oldest trades, as many as the tape drops of it. */
   constructor(options: {
-    countMax?: number
+    countMax: number
     onDrop: (market: SimTrade['market'], count: number) => void
   }) {
-    this.#countMax = options.countMax ?? 2_000_000
+    this.#countMax = options.countMax
     this.#onDrop = options.onDrop
   }
 
@@ -33,11 +33,11 @@ export class TradeTape {
   }
 
   add(trade: SimTrade): void {
-    if (this.#trades.length >= this.#countMax) this.drop(Math.ceil(this.#countMax / 10))
+    if (this.#trades.length >= this.#countMax) this.#drop(Math.ceil(this.#countMax / 10))
     this.#trades.push(trade)
   }
 
-  drop(count: number): void {
+  #drop(count: number): void {
     const dropped = this.#trades.splice(0, count)
     this.#droppedCount += dropped.length
     const counts = new Map<SimTrade['market'], number>()

@@ -12,10 +12,10 @@ interface HourSum {
 }
 
 /** Dollars, contracts, and [hour, dollars, contracts] of each retained hour. */
-export type VolumeSums = readonly [
+export type VolumeSums = [
   usd: number,
   contracts: number,
-  hours: readonly (readonly [hour: number, usd: number, contracts: number])[],
+  hours: [hour: number, usd: number, contracts: number][],
 ]
 
 /** Sums in micros, with the current hour and the 24 before it. */
@@ -27,7 +27,9 @@ export class TradedVolume {
 
   /** The complete state, in the form that `restore` takes. */
   sums(): VolumeSums {
-    const hours = this.#hours.map(({ hour, usd, contracts }) => [hour, usd, contracts] as const)
+    const hours = this.#hours.map((sum): VolumeSums[2][number] => {
+      return [sum.hour, sum.usd, sum.contracts]
+    })
     return [this.usd, this.contracts, hours]
   }
 

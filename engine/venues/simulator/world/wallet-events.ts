@@ -4,6 +4,7 @@
 import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
 import { USD_ZERO } from '../../../units.ts'
 import type { SimMarket, SimTrade, SimWalletEvent, SimWalletEventKind } from '../model.ts'
+import { fillFee, fillSize, fillUsd, shownPrice } from './fill-money.ts'
 import type { RunIds } from './run-ids.ts'
 
 export class WalletFill implements SimWalletEvent {
@@ -52,6 +53,13 @@ export class WalletFill implements SimWalletEvent {
   }
 }
 
+/** The ledger row of a fill's participant: 0 is the taker, then the makers. */
+export function fillEvent(trade: SimTrade, participant: number): WalletFill {
+  const size = fillSize(trade, participant)
+  const usd = fillUsd(shownPrice(trade), size)
+  return new WalletFill({ trade, participant, size, usd, fee: fillFee(trade, participant) })
+}
+
 /** The source of an operation's hash: its own transaction, or the trade that it belongs to. */
 export interface Transaction {
   readonly txHash: string
@@ -59,17 +67,20 @@ export interface Transaction {
 
 /** A transaction without a trade. The rows of one conversion share it. */
 export class OwnTransaction implements Transaction {
-  readonly #ids: RunIds
+  readonly ids: RunIds
   /** Its number in the run. */
   readonly count: number
+  /** The transaction of a trade of an earlier run. */
+  readonly isOfTrade: boolean
 
-  constructor(ids: RunIds, count: number) {
-    this.#ids = ids
+  constructor(ids: RunIds, count: number, isOfTrade = false) {
+    this.ids = ids
     this.count = count
+    this.isOfTrade = isOfTrade
   }
 
   get txHash(): string {
-    return this.#ids.txHash(this.count)
+    return this.ids.txHash(this.count)
   }
 }
 
@@ -81,7 +92,7 @@ export class WalletOperation implements SimWalletEvent {
   readonly outcomeIndex: 0 | 1 | null
   readonly size: SizeMicros
   readonly usd: UsdMicros
-  readonly #transaction: Transaction
+  readonly transaction: Transaction
 
   constructor(fields: {
     kind: Exclude<SimWalletEventKind, 'TRADE'>
@@ -98,7 +109,7 @@ export class WalletOperation implements SimWalletEvent {
     this.outcomeIndex = fields.outcomeIndex
     this.size = fields.size
     this.usd = fields.usd
-    this.#transaction = fields.transaction
+    this.transaction = fields.transaction
   }
 
   get fill(): null {
@@ -110,7 +121,7 @@ export class WalletOperation implements SimWalletEvent {
   }
 
   get txHash(): string {
-    return this.#transaction.txHash
+    return this.transaction.txHash
   }
 }
 

@@ -20,26 +20,27 @@ import type {
   SimMarket,
   SimTrade,
   SimWallet,
+  SimWalletEvent,
   SimWalletLedger,
   SimWallets,
   World,
   WorldChange,
 } from '../model.ts'
-import { fillFee, fillSize, fillUsd, participation, shownPrice } from './fill-money.ts'
+import { participation } from './fill-money.ts'
 import { migratedOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'
 import { WalletAccount, WalletHolding } from './wallet-account.ts'
 import {
+  fillEvent,
   isNamed,
   OwnTransaction,
   type Transaction,
-  WalletFill,
   WalletOperation,
 } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
 /** An action of a wallet other than a trade. `size` and `usd` are in micros. */
-export type WalletAction =
+type WalletAction =
   | {
       readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE' | 'MIGRATION'
       readonly account: WalletAccount
@@ -64,12 +65,6 @@ export type WalletAction =
       readonly transaction: Transaction
     }
 
-/** Records a wallet's first appearance, and each action before it is applied. */
-export interface LedgerRecorder {
-  onAccount(account: WalletAccount): void
-  onAction(action: WalletAction): void
-}
-
 /** A planned action on a holding. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
@@ -86,7 +81,7 @@ const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world, from now on or from restored state (`restore…` and `apply`). They retain up to two million
+ * All wallets of a world, from now on or from restored state. They retain up to two million
  * events together. When full, the oldest tenth is dropped, and each wallet counts its dropped events. Holdings without
  * a later event that are empty or resolved are dropped too.
  */
@@ -98,7 +93,6 @@ export class WalletLedgers implements SimWallets {
   /** Bounded by the fills of six seconds, and one redemption per holding. */
   readonly #plans = new DueList<Plan>()
   readonly #countMax: number
-  readonly #recorder: LedgerRecorder | null
   readonly #stopListening: () => void
   /** Owner addresses, like wallet addresses, belong to the world and not to the run. */
   readonly #ownerIds: RunIds
@@ -111,11 +105,9 @@ export class WalletLedgers implements SimWallets {
     /** First start of the world. Default: `startedMs`. */
     bornMs?: TimeMs
     countMax?: number
-    recorder?: LedgerRecorder | null
   }) {
     const { seed, startedMs } = options.world
     this.#countMax = options.countMax ?? EVENTS_MAX
-    this.#recorder = options.recorder ?? null
     const random = seededRandom('wallet habits', seed, startedMs)
     this.#habits = new WalletHabits({ random, seed })
     this.#ids = new RunIds({ seed: operationSeed(seed), startedMs })
@@ -138,9 +130,21 @@ export class WalletLedgers implements SimWallets {
     return this.#holdersOf(market)
   }
 
-  /** Number of retained events of all wallets. */
-  get eventCount(): number {
-    return this.#order.length
+  /** The retained events of all wallets with their accounts, oldest first. */
+  *retained(): Generator<readonly [WalletAccount, SimWalletEvent]> {
+    const counts = new Map<WalletAccount, number>()
+    for (const account of this.#order) {
+      const position = counts.get(account) ?? 0
+      counts.set(account, position + 1)
+      const event = account.events[position]
+      if (event !== undefined) yield [account, event]
+    }
+  }
+
+  /** Adds an event of an earlier run. The account's figures include it already. */
+  restoreEvent(account: WalletAccount, event: SimWalletEvent): void {
+    account.events.push(event)
+    this.#order.push(account)
   }
 
   /** Adds a wallet. Returns the existing account if it is known. */
@@ -151,13 +155,7 @@ export class WalletLedgers implements SimWallets {
     const account = new WalletAccount({ wallet, eoa, firstMs: atMs })
     this.#accounts.set(wallet.address, account)
     this.#owners.set(eoa, account)
-    this.#recorder?.onAccount(account)
     return account
-  }
-
-  /** The account of a wallet. Null: unknown. */
-  accountOf(wallet: SimWallet): WalletAccount | null {
-    return this.#accounts.get(wallet.address) ?? null
   }
 
   /** A wallet's holding in a market, created empty if there is none. */
@@ -169,14 +167,7 @@ export class WalletLedgers implements SimWallets {
     return holding
   }
 
-  /** Adds a trade of an earlier run and its fills to the ledgers. Wallets do not act on it again. */
-  restoreTrade(trade: SimTrade): void {
-    for (let participant = 0; participant <= trade.makers.length; participant += 1) {
-      this.#fill(trade, participant)
-    }
-  }
-
-  /** Call after all restored rows: holders of resolved markets resume their planned redemptions. */
+  /** Call after all restored events: holders of resolved markets resume their planned redemptions. */
   restorePlans(): void {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) {
@@ -215,30 +206,19 @@ export class WalletLedgers implements SimWallets {
       if (!isBuy && missing > 0) {
         const lot = this.#habits.splitSize(missing)
         const details = { kind: 'SPLIT', account, market, atMs } as const
-        this.#do({ ...details, size: lot, usd: lot, transaction: trade })
+        this.#apply({ ...details, size: lot, usd: lot, transaction: trade })
       }
-      this.#fill(trade, participant)
+      this.#fill(holding, trade, participant)
       this.#afterFill(holding, trade, { isMaker: participant > 0, isBuy })
     }
   }
 
-  #fill(trade: SimTrade, participant: number): void {
-    const { isBuy } = participation(trade, participant)
-    const size = fillSize(trade, participant)
-    const wallet = participantOf(trade, participant)
-    if (wallet === undefined) return
-    const account = this.account(wallet, trade.atMs)
-    const holding = this.holding(account, trade.market)
-    const event = new WalletFill({
-      trade,
-      participant,
-      size,
-      usd: fillUsd(shownPrice(trade), size),
-      fee: fillFee(trade, participant),
-    })
-    if (isBuy) account.buy(holding, trade.outcomeIndex, event)
-    else account.sell(holding, trade.outcomeIndex, event)
-    this.#count(account)
+  #fill(holding: WalletHolding, trade: SimTrade, participant: number): void {
+    const { ledger } = holding
+    const event = fillEvent(trade, participant)
+    if (participation(trade, participant).isBuy) ledger.buy(holding, trade.outcomeIndex, event)
+    else ledger.sell(holding, trade.outcomeIndex, event)
+    this.#count(ledger)
   }
 
   /** Draws the wallet's next action after a fill, and the venue's payment. */
@@ -254,7 +234,7 @@ export class WalletLedgers implements SimWallets {
     const income = role.isMaker ? this.#habits.income() : null
     if (income === null) return
     const paid = { account: holding.ledger, market: null, size: income.usd, atMs }
-    this.#do({ ...income, ...paid, transaction: this.#transaction() })
+    this.#apply({ ...income, ...paid, transaction: this.#transaction() })
   }
 
   #merge(holding: WalletHolding, atMs: TimeMs): void {
@@ -263,7 +243,7 @@ export class WalletLedgers implements SimWallets {
     const size = sets === 0 ? 0 : this.#habits.mergeSize(sets)
     if (size === 0) return
     const details = { kind: 'MERGE', account: ledger, market, atMs } as const
-    this.#do({ ...details, size, usd: size, transaction: this.#transaction() })
+    this.#apply({ ...details, size, usd: size, transaction: this.#transaction() })
   }
 
   /** Converts the wallet's No in the event, as many of each as of the least, if that is two markets or more. */
@@ -281,7 +261,7 @@ export class WalletLedgers implements SimWallets {
     if (given.length < 2) return
     const others = markets.filter((each) => !given.includes(each))
     const details = { kind: 'CONVERSION', account: ledger, given, others, atMs } as const
-    this.#do({ ...details, size, transaction: this.#transaction() })
+    this.#apply({ ...details, size, transaction: this.#transaction() })
   }
 
   /** Migrates all of the side of which the wallet has more. */
@@ -292,7 +272,7 @@ export class WalletLedgers implements SimWallets {
     const [outcomeIndex, size] = no > yes ? ([1, no] as const) : ([0, yes] as const)
     if (size === 0) return
     const details = { kind: 'MIGRATION', account: ledger, market, outcomeIndex, size } as const
-    this.#do({ ...details, usd: 0, atMs, transaction: this.#transaction() })
+    this.#apply({ ...details, usd: 0, atMs, transaction: this.#transaction() })
   }
 
   #awaitRedemptions(market: SimMarket, atMs: TimeMs): void {
@@ -331,17 +311,12 @@ export class WalletLedgers implements SimWallets {
       }
       const size = isNamed({ kind: 'REDEEM', txHash: transaction.txHash }) ? amount : usd
       const details = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
-      this.#do({ ...details, size, usd, transaction })
+      this.#apply({ ...details, size, usd, transaction })
     }
   }
 
-  #do(action: WalletAction): void {
-    this.#recorder?.onAction(action)
-    this.apply(action)
-  }
-
   /** Applies an action to the wallet's positions and cash, and adds its activity rows. */
-  apply(action: WalletAction): void {
+  #apply(action: WalletAction): void {
     const { account } = action
     if (action.kind === 'CONVERSION') {
       this.#applyConversion(action)
@@ -405,12 +380,12 @@ export class WalletLedgers implements SimWallets {
     this.#order.push(account)
     if (this.#order.length > this.#countMax) {
       const { atMs } = account.events.at(-1) ?? { atMs: TIME_ZERO }
-      this.dropOldest(Math.ceil(this.#countMax / 10), atMs)
+      this.#dropOldest(Math.ceil(this.#countMax / 10), atMs)
     }
   }
 
-  /** Drops the oldest `count` events, and the holdings without a later event that are over by `atMs`. */
-  dropOldest(count: number, atMs: TimeMs): void {
+  /** Drops the oldest `count` events, and holdings without a later event that are empty or resolved by `atMs`. */
+  #dropOldest(count: number, atMs: TimeMs): void {
     const counts = new Map<WalletAccount, number>()
     for (const account of this.#order.slice(0, count)) {
       counts.set(account, (counts.get(account) ?? 0) + 1)
@@ -420,16 +395,7 @@ export class WalletLedgers implements SimWallets {
       account.events.splice(0, lost)
       account.droppedEventCount += lost
     }
-    this.prune(this.oldestMs, atMs)
-  }
-
-  /** Time of the oldest retained event. 0: none. */
-  get oldestMs(): TimeMs {
-    return this.#order[0]?.events[0]?.atMs ?? TIME_ZERO
-  }
-
-  /** Drops holdings without an event since `oldestMs` that are empty or resolved by `atMs`. */
-  prune(oldestMs: TimeMs, atMs: TimeMs): void {
+    const oldestMs = this.#order[0]?.events[0]?.atMs ?? TIME_ZERO
     const isStale = (holding: WalletHolding): boolean =>
       holding.lastMs < oldestMs && (holding.isEmpty || holding.market.listing.resolveMs <= atMs)
     for (const { holdings } of this.#accounts.values()) {

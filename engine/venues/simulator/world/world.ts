@@ -37,6 +37,7 @@ import { WalletPool } from './wallets.ts'
 /** Maximum order flow of one step. The world follows wall-clock time and drops the rest. */
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
+const TRADES_MAX = 2_000_000
 /** Time for which an event stays listed after its last market resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
 
@@ -50,11 +51,6 @@ type Due =
 
 /** The parts of the calendar that the world uses. */
 export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'>
-
-export interface EarlierRuns {
-  readonly bornMs: TimeMs
-  readonly lastStartedMs: TimeMs
-}
 
 /** The world behind both simulated venues. Call `step` every 20 ms or so. */
 export class SimulatedWorld implements World {
@@ -103,7 +99,10 @@ export class SimulatedWorld implements World {
     faults: Faults
     clock: Clock
     random: Random
-    earlier?: EarlierRuns | null
+    /** First and last start of earlier runs, if any. */
+    earlier?: { readonly bornMs: number; readonly startedMs: number } | null
+    /** Retained trades of each venue. Default: 2 million. */
+    tradeCountMax?: number
     /** Planned price gaps per minute. Default: none. */
     gapsPerMinute?: number
     /** Reports whether a market is halted, with all its orders. */
@@ -119,8 +118,8 @@ export class SimulatedWorld implements World {
     this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
     const nowMs = clock.nowMs()
     // Ids include the start. Two runs never share one, even if the clock was set back.
-    this.startedMs = timeMs(Math.max(nowMs, (earlier?.lastStartedMs ?? 0) + 1))
-    this.bornMs = earlier?.bornMs ?? this.startedMs
+    this.startedMs = timeMs(Math.max(nowMs, (earlier?.startedMs ?? 0) + 1))
+    this.bornMs = earlier === null ? this.startedMs : timeMs(earlier.bornMs)
     this.#flowedToMs = nowMs
     this.#plannedToMs = nowMs
     this.#sweptSecond = Math.floor(nowMs / SECOND_MS)
@@ -129,7 +128,8 @@ export class SimulatedWorld implements World {
       const live = this.#markets[venue].get(nativeId) ?? this.#unlisted.get(nativeId)
       live?.dropTrades(count)
     }
-    this.#tapes = { a: new TradeTape({ onDrop }), b: new TradeTape({ onDrop }) }
+    const tape = { countMax: options.tradeCountMax ?? TRADES_MAX, onDrop }
+    this.#tapes = { a: new TradeTape(tape), b: new TradeTape(tape) }
     const ids = new RunIds({ seed, startedMs: this.startedMs })
     const bornIds = new RunIds({ seed, startedMs: this.bornMs })
     const wallets = new WalletPool({ ids: bornIds, random })
@@ -275,20 +275,13 @@ export class SimulatedWorld implements World {
     return this.#unlisted.get(at.nativeId) ?? null
   }
 
-  /** Adds a trade of an earlier run without notifying the listeners. */
-  restoreTrade(market: LiveMarket, trade: SimTrade): void {
-    market.addTrade(trade)
-    this.#tapes[market.listing.venue].add(trade)
-  }
-
-  /** Drops the oldest `count` trades of a venue. */
-  dropTrades(venue: SimVenue, count: number): void {
-    this.#tapes[venue].drop(count)
-  }
-
-  /** Counts dropped trades of earlier runs. */
-  skipTrades(venue: SimVenue, count: number): void {
-    this.#tapes[venue].skip(count)
+  /** Adds retained trades of earlier runs, after `droppedCount` others. Listeners do not get them. */
+  restoreTrades(venue: SimVenue, trades: readonly SimTrade[], droppedCount: number): void {
+    this.#tapes[venue].skip(droppedCount)
+    for (const trade of trades) {
+      if (trade.market instanceof LiveMarket) trade.market.addTrade(trade)
+      this.#tapes[venue].add(trade)
+    }
   }
 
   teams(): ReturnType<World['teams']> {

@@ -2,7 +2,7 @@
 // and by the ledgers themselves, never by the files.
 
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -12,9 +12,13 @@ import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engin
 import { Calendar, type PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
+import {
+  readSnapshot,
+  restoreSnapshot,
+  writeSnapshot,
+} from '../../../../../engine/venues/simulator/world/snapshot.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
-import { WorldRecord } from '../../../../../engine/venues/simulator/world/world-record.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan.ts'
 
@@ -133,7 +137,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('serves the same past after a clean stop or a kill', async (t) => {
+test('serves the same past after a stop, and after a kill what was last saved', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -143,20 +147,23 @@ test('serves the same past after a clean stop or a kill', async (t) => {
   for (const isKilled of process.env.TEST_LONG === '1' ? [true, false, true] : [true, false]) {
     run(clock, 6)
     run(clock, 240, 20 * SECOND_MS)
+    await fetch(`${simulator.urls.gamma}/sim/state?action=pause`)
+    // The world is saved every minute.
+    clock.advance(60 * SECOND_MS)
     const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
     const trades = simulator.world.trades('a').map(({ id }) => id)
     assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
-    // Nothing of a killed process runs on: here it goes on for nobody, and its late words must not count.
-    const old = simulator
-    if (!isKilled) await old.stop()
+    // A killed process saves nothing more.
+    const saved = readdirSync(folder).map((name) => join(folder, name))
+    const texts = saved.map((path) => readFileSync(path))
+    await simulator.stop()
+    if (isKilled) {
+      for (const [index, path] of saved.entries()) writeFileSync(path, texts[index] ?? '')
+    }
     simulator = await start(clock, folder)
     assert.deepEqual(ledgersOf(simulator.wallets), before.ledgers)
     const answers = await answersOf(simulator)
     for (const [path, answer] of before.answers) assert.deepEqual(answers.get(path), answer, path)
-    if (isKilled) {
-      run(clock, 1)
-      await old.stop()
-    }
   }
   const kinds = new Set<string>()
   for (const { events } of simulator.wallets.all()) {
@@ -168,28 +175,6 @@ test('serves the same past after a clean stop or a kill', async (t) => {
   for (const kind of ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MAKER_REBATE']) {
     assert.ok(kinds.has(kind), `there is a ${kind}`)
   }
-})
-
-test('stores a change before publishing it, and recovers all changes before a truncated last line', async (t) => {
-  const folder = tempFolder(t)
-  const clock = new ManualClock(NOON)
-  const first = await start(clock, folder)
-  const published: string[] = []
-  first.world.onChange((change) => {
-    if (change.kind === 'trade') published.push(change.trade.id)
-  })
-  run(clock, 5)
-  assert.ok(published.length > 50)
-  const [chapter] = filesOf(folder)
-  assert.ok(chapter !== undefined)
-  appendFileSync(chapter, '[1,0,17640000')
-  const second = await start(clock, folder)
-  const stored = [...second.world.trades('a'), ...second.world.trades('b')].map(({ id }) => id)
-  assert.deepEqual(new Set(stored), new Set(published))
-  run(clock, 1)
-  const third = await start(clock, folder)
-  t.after(() => Promise.all([first, second, third].map((each) => each.stop())))
-  assert.deepEqual(ledgersOf(third.wallets), ledgersOf(second.wallets))
 })
 
 test('shares only wallets between runs and never repeats ids, even when the clock is set back', async (t) => {
@@ -214,21 +199,30 @@ test('shares only wallets between runs and never repeats ids, even when the cloc
   assert.equal(ids.size, count)
 })
 
-test('limits the record by removing the oldest full parts from memory and disk', (t) => {
+test('starts a new world when the file cannot be read', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
-  const open = () => {
-    const record = new WorldRecord({ folder, log: silentLog, partRowsMax: 400, partsMax: 3 })
-    const world = new SimulatedWorld({
-      ...{ seed: 5, messagesPerSecond: 1_500, plan: plan(), clock, earlier: record.earlier },
-      ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
-    })
-    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
-    record.restore(world, wallets)
-    record.follow(world, wallets)
-    record.begin()
-    return { world, wallets, record }
+  const first = await start(clock, folder)
+  run(clock, 3)
+  await first.stop()
+  const [file] = readdirSync(folder)
+  assert.ok(file !== undefined)
+  const path = join(folder, file)
+  const text = readFileSync(path, 'utf8')
+  for (const damaged of [text.slice(0, -9), text.replace('"format":2', '"format":1'), '{}']) {
+    writeFileSync(path, damaged)
+    const second = await start(clock, folder)
+    assert.deepEqual(second.world.trades('a'), [])
+    run(clock, 3)
+    assert.ok(second.world.trades('a').length > 0)
+    await second.stop()
   }
+})
+
+test('restores a world that dropped its oldest trades and events', (t) => {
+  const file = join(tempFolder(t), 'world.json')
+  const clock = new ManualClock(NOON)
+  const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
   const facts = ({ world, wallets }: ReturnType<typeof open>) => ({
     ledgers: ledgersOf(wallets),
     trades: { a: world.trades('a').map(({ id }) => id), b: world.trades('b').map(({ id }) => id) },
@@ -238,68 +232,33 @@ test('limits the record by removing the oldest full parts from memory and disk',
       .map((market) => [market.volumeTotal, market.volume24h, market.lastTrade?.id]),
   })
   let current = open()
-  let most = 0
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     for (let elapsed = 0; elapsed < 6 * SECOND_MS; elapsed += 20) {
       clock.advance(20)
       current.world.step()
     }
-    const bytes = filesOf(folder).reduce((sum, path) => sum + statSync(path).size, 0)
-    most = Math.max(most, bytes)
     const before = facts(current)
-    current.record.stop()
+    writeSnapshot(file, current.world, current.wallets)
     current = open()
     assert.deepEqual(facts(current), before)
   }
-  current.record.stop()
   assert.ok(current.world.droppedTradeCount('a') > 300)
   assert.ok(current.wallets.all().some(({ droppedEventCount }) => droppedEventCount > 0))
-  const rows = current.world.trades('a').length + current.world.trades('b').length
-  assert.ok(rows <= 3 * 400 + 100, `${rows} trades are kept`)
-  assert.ok(most < 4_000_000, `${most} bytes`)
-})
-
-test('discards an unreadable record and starts a new world', async (t) => {
-  const folder = tempFolder(t)
-  const clock = new ManualClock(NOON)
-  const first = await start(clock, folder)
-  run(clock, 3)
-  await first.stop()
-  const [chapter] = filesOf(folder)
-  assert.ok(chapter !== undefined)
-  appendFileSync(chapter, '[1,9999,1,0,0,500000,1000000,0,0,0]\n')
-  const second = await start(clock, folder)
-  t.after(() => second.stop())
-  assert.deepEqual(second.world.trades('a'), [])
-  run(clock, 3)
-  assert.ok(second.world.trades('a').length > 0)
 })
 
 test('restores wallet activity, including in unlisted markets, after days without a run', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })
-  const open = () => {
-    const record = new WorldRecord({ folder, log: silentLog })
-    const world = new SimulatedWorld({
-      ...{ seed: 3, messagesPerSecond: 600, plan: calendar, clock, earlier: record.earlier },
-      ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
-    })
-    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
-    record.restore(world, wallets)
-    record.follow(world, wallets)
-    if (record.earlier === null) world.emitPast()
-    record.begin()
-    t.after(() => record.stop())
-    return { world, wallets, record }
-  }
+  const file = join(folder, 'world.json')
+  const open = () => opened(clock, file, { plan: calendar, messagesPerSecond: 600 })
   const first = open()
   for (let elapsed = 0; elapsed < 5 * SECOND_MS; elapsed += 20) {
     clock.advance(20)
     first.world.step()
   }
   const before = ledgersOf(first.wallets)
-  first.record.stop()
+  writeSnapshot(file, first.world, first.wallets)
   clock.advance(3 * 86_400_000)
   const second = open()
   assert.deepEqual(ledgersOf(second.wallets), before)
@@ -322,7 +281,20 @@ test('restores wallet activity, including in unlisted markets, after days withou
   }
 })
 
-function filesOf(folder: string): readonly string[] {
-  const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))
-  return paths.filter((path) => path.endsWith('.log')).sort()
+/** A world and its wallets from the file, or with a past. */
+function opened(
+  clock: ManualClock,
+  file: string,
+  options: { plan: Plan; messagesPerSecond: number; countMax?: number },
+) {
+  const { plan, messagesPerSecond, countMax = 100_000 } = options
+  const earlier = readSnapshot(file)
+  const world = new SimulatedWorld({
+    ...{ seed: 3, messagesPerSecond, plan, clock, earlier, tradeCountMax: countMax },
+    ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
+  })
+  const wallets = new WalletLedgers({ world, bornMs: world.bornMs, countMax })
+  if (earlier === null) world.emitPast()
+  else restoreSnapshot(earlier, world, wallets)
+  return { world, wallets }
 }

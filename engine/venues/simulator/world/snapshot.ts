@@ -1,0 +1,320 @@
+// Persists a simulated world as one file. Books and planned actions other than redemptions are not persisted. After a
+// kill the world continues from the last file.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
+import { SIM_VENUES, type SimMarket, type SimTrade, type SimWalletEvent } from '../model.ts'
+import { LiveMarket } from './live-market.ts'
+import { migratedOf, originOf } from './migrated-market.ts'
+import { RunIds } from './run-ids.ts'
+import { LiveTrade } from './sim-trade.ts'
+import type { WalletAccount } from './wallet-account.ts'
+import { fillEvent, OwnTransaction, WalletFill, WalletOperation } from './wallet-events.ts'
+import { operationSeed, type WalletLedgers } from './wallet-ledgers.ts'
+import type { SimulatedWorld } from './world.ts'
+
+/** Trades of each venue, and wallet events, that a persisted world retains. */
+export const PERSISTED = { trades: 150_000, events: 300_000 }
+
+const Index = Type.Integer({ minimum: 0 })
+const Outcome = Type.Union([Type.Literal(0), Type.Literal(1)])
+const Figures = Type.Tuple([Index, Index, Type.Number(), Type.Number(), Type.Number(), Index])
+const Kind = Type.Union(
+  (['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'REWARD', 'MAKER_REBATE', 'MIGRATION'] as const).map(
+    (kind) => Type.Literal(kind),
+  ),
+)
+const Venue = Type.Union([Type.Literal('a'), Type.Literal('b')])
+
+/** Lists refer to each other and to the world's wallets by position. */
+const Snapshot = Type.Object({
+  format: Type.Literal(2),
+  /** First start of the world. */
+  bornMs: Index,
+  /** Start of the run that wrote the file. */
+  startedMs: Index,
+  /** Starts of the runs whose ids occur. */
+  runs: Type.Array(Index),
+  /** Venue, native id, event number, and whether it is the market to which that market's tokens migrate. */
+  markets: Type.Array(Type.Tuple([Venue, Type.String(), Index, Type.Boolean()])),
+  trades: Type.Array(
+    Type.Object({
+      market: Index,
+      run: Index,
+      atMs: Index,
+      outcome: Outcome,
+      isSale: Type.Boolean(),
+      price: Index,
+      size: Index,
+      fill: Index,
+      order: Index,
+      taker: Index,
+      makers: Type.Array(Type.Tuple([Index, Index])),
+    }),
+  ),
+  /** Trades of each venue, oldest first, and the number of dropped ones. */
+  tapes: Type.Record(Venue, Type.Object({ dropped: Index, trades: Type.Array(Index) })),
+  /** Market, sums, and the last trade. */
+  volumes: Type.Array(
+    Type.Object({
+      market: Index,
+      sums: Type.Tuple([
+        Index,
+        Index,
+        Type.Array(Type.Tuple([Type.Integer(), Type.Number(), Type.Number()])),
+      ]),
+      last: Type.Union([Index, Type.Null()]),
+    }),
+  ),
+  /** In the order of their first trades. */
+  accounts: Type.Array(
+    Type.Object({
+      wallet: Index,
+      firstMs: Index,
+      dropped: Index,
+      cash: Type.Integer(),
+      fees: Index,
+      income: Index,
+      holdings: Type.Array(Type.Tuple([Index, Figures, Figures])),
+    }),
+  ),
+  /** All wallets' events, oldest first: account, trade and participant of a fill; else the operation. */
+  events: Type.Array(
+    Type.Union([
+      Type.Tuple([Index, Index, Index]),
+      Type.Object({
+        account: Index,
+        kind: Kind,
+        atMs: Index,
+        market: Type.Union([Index, Type.Null()]),
+        outcome: Type.Union([Outcome, Type.Null()]),
+        size: Index,
+        usd: Index,
+        run: Index,
+        isOfTrade: Type.Boolean(),
+        count: Index,
+      }),
+    ]),
+  ),
+})
+export type Snapshot = Static<typeof Snapshot>
+
+const checker = TypeCompiler.Compile(Snapshot)
+
+/** Null: there is no such file. Throws Error if it is no snapshot. */
+export function readSnapshot(file: string): Snapshot | null {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  const snapshot: unknown = JSON.parse(text)
+  if (!checker.Check(snapshot)) throw new Error(`${file} is no snapshot of a world`)
+  return snapshot
+}
+
+/** Replaces the file atomically. Throws if it cannot be written. */
+export function writeSnapshot(file: string, world: SimulatedWorld, ledgers: WalletLedgers): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.draft`
+  writeFileSync(draft, JSON.stringify(snapshotOf(world, ledgers)), { mode: 0o600 })
+  renameSync(draft, file)
+}
+
+/** Numbers items in the order of their first mention. */
+class Table<Item> {
+  readonly #numbers = new Map<Item, number>()
+
+  of(item: Item): number {
+    const number = this.#numbers.get(item) ?? this.#numbers.size
+    this.#numbers.set(item, number)
+    return number
+  }
+
+  get items(): readonly Item[] {
+    return [...this.#numbers.keys()]
+  }
+}
+
+interface Tables {
+  readonly runs: Table<TimeMs>
+  readonly markets: Table<SimMarket>
+  readonly trades: Table<LiveTrade>
+  readonly accounts: Table<WalletAccount>
+}
+
+function snapshotOf(world: SimulatedWorld, ledgers: WalletLedgers): Snapshot {
+  const { bornMs, startedMs } = world
+  const tables = {
+    ...{ runs: new Table<TimeMs>(), markets: new Table<SimMarket>() },
+    ...{ trades: new Table<LiveTrade>(), accounts: new Table<WalletAccount>() },
+  }
+  const { runs, markets, trades } = tables
+  const wallets = new Map(world.wallets.map((wallet, number) => [wallet, number]))
+  const walletNumber = (wallet: SimTrade['taker']): number => wallets.get(wallet) ?? -1
+  const accounts = ledgers.all().map((account) => {
+    tables.accounts.of(account)
+    const { wallet, firstMs, droppedEventCount: dropped, cash, fees, income } = account
+    const holdings = [...account.holdings.values()].map(
+      ({ market, positions: [yes, no] }): Snapshot['accounts'][number]['holdings'][number] => {
+        return [markets.of(market), [...yes.figures()], [...no.figures()]]
+      },
+    )
+    return { wallet: walletNumber(wallet), firstMs, dropped, cash, fees, income, holdings }
+  })
+  const events = [...ledgers.retained()].map(([account, event]) => eventRow(tables, account, event))
+  const tapeOf = (venue: 'a' | 'b') => {
+    const numbers = world.trades(venue).map((trade) => tradeNumber(trades, trade))
+    return { dropped: world.droppedTradeCount(venue), trades: numbers }
+  }
+  const tapes = { a: tapeOf('a'), b: tapeOf('b') }
+  for (const venue of SIM_VENUES) for (const market of world.markets(venue)) markets.of(market)
+  for (const { market } of trades.items) markets.of(market)
+  const volumes = markets.items.flatMap((market) => {
+    const sums = market instanceof LiveMarket ? market.tradedSums() : null
+    const last = market.lastTrade === null ? null : tradeNumber(trades, market.lastTrade)
+    return sums === null ? [] : [{ market: markets.of(market), sums, last }]
+  })
+  const tradeRows = trades.items.map((trade) => ({
+    ...{ market: markets.of(trade.market), run: runs.of(trade.ids.startedMs), atMs: trade.atMs },
+    ...{ outcome: trade.outcomeIndex, isSale: trade.side === 'sell', price: trade.price },
+    ...{ size: trade.size, fill: trade.fillCount, order: trade.orderCount },
+    taker: walletNumber(trade.taker),
+    makers: trade.makers.map(({ wallet, size }): [number, number] => [walletNumber(wallet), size]),
+  }))
+  const marketRows = markets.items.map((market): Snapshot['markets'][number] => {
+    const origin = originOf(market)
+    const { venue, nativeId } = (origin ?? market).listing
+    return [venue, nativeId, market.event.number, origin !== null]
+  })
+  const lists = { tapes, volumes, accounts, events, trades: tradeRows, markets: marketRows }
+  return { format: 2, bornMs, startedMs, runs: [...runs.items], ...lists }
+}
+
+function tradeNumber(trades: Table<LiveTrade>, trade: SimTrade): number {
+  if (trade instanceof LiveTrade) return trades.of(trade)
+  throw new TypeError('all trades of a world are LiveTrade')
+}
+
+function eventRow(
+  { runs, markets, trades, accounts }: Tables,
+  account: WalletAccount,
+  event: SimWalletEvent,
+): Snapshot['events'][number] {
+  const number = accounts.of(account)
+  if (event instanceof WalletFill) {
+    return [number, tradeNumber(trades, event.trade), event.participant]
+  }
+  if (!(event instanceof WalletOperation)) throw new TypeError('no event of a ledger')
+  const { kind, atMs, market, outcomeIndex: outcome, size, usd, transaction } = event
+  const isOfTrade = transaction instanceof LiveTrade
+  const own = transaction instanceof OwnTransaction ? transaction : null
+  const run = isOfTrade ? transaction.ids : own?.ids
+  if (run === undefined) throw new TypeError('no transaction of a ledger')
+  return {
+    ...{ account: number, kind, atMs, outcome, size, usd },
+    market: market === null ? null : markets.of(market),
+    run: runs.of(run.startedMs),
+    isOfTrade: isOfTrade || own?.isOfTrade === true,
+    count: isOfTrade ? transaction.orderCount : (own?.count ?? 0),
+  }
+}
+
+/** Fills a new world and its ledgers. Throws Error if the snapshot is not of this world. */
+export function restoreSnapshot(
+  snapshot: Snapshot,
+  world: SimulatedWorld,
+  ledgers: WalletLedgers,
+): void {
+  const { seed } = world
+  const runs = snapshot.runs.map(timeMs).map((startedMs) => ({
+    trades: new RunIds({ seed, startedMs }),
+    operations: new RunIds({ seed: operationSeed(seed), startedMs }),
+  }))
+  const markets = snapshot.markets.map(([venue, nativeId, eventNumber, isMigrated]) => {
+    const listed = world.marketOf({ venue, nativeId, eventNumber })
+    const market = listed !== null && isMigrated ? migratedOf(listed) : listed
+    if (market === null) throw new Error(`${nativeId} is no market of this world`)
+    return market
+  })
+  const trades = snapshot.trades.map((row) => {
+    return new LiveTrade({
+      market: at(markets, row.market),
+      outcomeIndex: row.outcome,
+      side: row.isSale ? 'sell' : 'buy',
+      price: priceMicros(row.price),
+      size: sizeMicros(row.size),
+      atMs: timeMs(row.atMs),
+      taker: at(world.wallets, row.taker),
+      makers: row.makers.map(([wallet, size]) => {
+        return { wallet: at(world.wallets, wallet), size: sizeMicros(size) }
+      }),
+      ids: at(runs, row.run).trades,
+      ...{ fillCount: row.fill, orderCount: row.order },
+    })
+  })
+  for (const venue of SIM_VENUES) {
+    const tape = snapshot.tapes[venue]
+    world.restoreTrades(
+      venue,
+      tape.trades.map((number) => at(trades, number)),
+      tape.dropped,
+    )
+  }
+  for (const { market: number, sums, last } of snapshot.volumes) {
+    const market = at(markets, number)
+    if (!(market instanceof LiveMarket)) throw new Error('a migrated market has no volume')
+    market.restoreTraded(sums, last === null ? null : at(trades, last))
+  }
+  const accounts = snapshot.accounts.map((row) => restoreAccount(row, { world, ledgers, markets }))
+  for (const row of snapshot.events) {
+    if (Array.isArray(row)) {
+      const [account, trade, participant] = row
+      ledgers.restoreEvent(at(accounts, account), fillEvent(at(trades, trade), participant))
+      continue
+    }
+    const { kind, outcome: outcomeIndex, isOfTrade, count } = row
+    const ids = at(runs, row.run)[isOfTrade ? 'trades' : 'operations']
+    const event = new WalletOperation({
+      ...{ kind, outcomeIndex, atMs: timeMs(row.atMs) },
+      ...{ size: sizeMicros(row.size), usd: usdMicros(row.usd) },
+      market: row.market === null ? null : at(markets, row.market),
+      transaction: new OwnTransaction(ids, count, isOfTrade),
+    })
+    ledgers.restoreEvent(at(accounts, row.account), event)
+  }
+  ledgers.restorePlans()
+}
+
+function restoreAccount(
+  row: Snapshot['accounts'][number],
+  parts: {
+    readonly world: SimulatedWorld
+    readonly ledgers: WalletLedgers
+    readonly markets: readonly SimMarket[]
+  },
+): WalletAccount {
+  const { world, ledgers, markets } = parts
+  const account = ledgers.account(at(world.wallets, row.wallet), timeMs(row.firstMs))
+  account.droppedEventCount = row.dropped
+  account.cash = usdMicros(row.cash)
+  account.fees = usdMicros(row.fees)
+  account.income = usdMicros(row.income)
+  for (const [market, yes, no] of row.holdings) {
+    const { positions } = ledgers.holding(account, at(markets, market))
+    positions[0].restore(yes)
+    positions[1].restore(no)
+  }
+  return account
+}
+
+function at<Item>(items: readonly Item[], position: number): Item {
+  const item = items[position]
+  if (item === undefined) throw new RangeError(`no item ${position}`)
+  return item
+}
