@@ -51,6 +51,16 @@ interface RestOptions {
   readonly bodyBytesMax?: number
 }
 
+/** Thrown by a handler to refuse a request. */
+export class Refusal extends Error {
+  readonly answer: RestAnswer
+
+  constructor(answer: RestAnswer) {
+    super(answer.body)
+    this.answer = answer
+  }
+}
+
 export function json(value: unknown, status = 200): RestAnswer {
   return jsonText(JSON.stringify(value), status)
 }
@@ -177,7 +187,12 @@ export class RestServer {
   #routed(found: Found | 'method' | null, request: RestRequest): RestAnswer {
     if (found === null) return (this.#hooks.notFound ?? notFound)(request)
     if (found === 'method') return (this.#hooks.methodNotAllowed ?? methodNotAllowed)(request)
-    return found.handler(request)
+    try {
+      return found.handler(request)
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer
+      throw error
+    }
   }
 
   #refusal(request: RestRequest): RestAnswer | null {

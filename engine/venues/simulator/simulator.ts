@@ -94,7 +94,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     wallets,
     faults: faults('polymarket'),
     clock,
-    random: streams('polymarket'),
     log: log.child({ part: 'simulated polymarket' }),
     host,
     ports: {
@@ -110,7 +109,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     world,
     faults: faults('kalshi'),
     clock,
-    random: streams('kalshi'),
     log: log.child({ part: 'simulated kalshi' }),
     host,
     port: portAt(basePort, 10),

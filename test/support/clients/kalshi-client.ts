@@ -9,6 +9,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { Faults } from '../../../engine/venues/simulator/faults.ts'
+import { SimHalts } from '../../../engine/venues/simulator/kalshi/halts.ts'
 import { startKalshiServer } from '../../../engine/venues/simulator/kalshi/server.ts'
 import type { SimFault, SimGame, World } from '../../../engine/venues/simulator/model.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
@@ -54,11 +55,12 @@ export async function startStub(options: {
   faults?: Faults
   port?: number
 }) {
+  const faults = options.faults ?? noFaults()
   const server = await startKalshiServer({
     world: options.world,
-    faults: options.faults ?? noFaults(),
+    faults,
     clock: options.clock,
-    random: seededRandom('kalshi stub'),
+    halts: new SimHalts({ faults, random: seededRandom('kalshi stub') }),
     log: silentLog,
     host: '127.0.0.1',
     port: options.port ?? 0,

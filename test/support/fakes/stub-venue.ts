@@ -7,9 +7,9 @@ import { Faults } from '../../../engine/venues/simulator/faults.ts'
 import type { SimFault } from '../../../engine/venues/simulator/model.ts'
 import {
   type PolymarketServer,
-  type Retirement,
   startPolymarketServer,
 } from '../../../engine/venues/simulator/polymarket/server.ts'
+import { WalletLedgers } from '../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -31,6 +31,7 @@ export interface StubVenue {
   readonly world: StubWorld
   readonly chance: SetChance
   readonly server: PolymarketServer
+  readonly wallets: WalletLedgers
   readonly gamma: string
   readonly clob: string
   readonly data: string
@@ -45,24 +46,22 @@ export async function startStubVenue(
     faults?: readonly SimFault[]
     isRateLimited?: boolean
     activityEndsS?: number | null
-    retirement?: Retirement
   } = {},
 ): Promise<StubVenue> {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const chance = new SetChance()
+  const wallets = new WalletLedgers({ world })
   const server = await startPolymarketServer({
-    world,
+    ...{ world, wallets },
     faults: new Faults(options.faults ?? [], chance),
     clock,
-    random: chance,
     log: silentLog,
     host: '127.0.0.1',
     ports: { gamma: 0, clob: 0, data: 0, rtds: 0 },
     state: (query) => ({ asked: query.get('view') }),
     isRateLimited: options.isRateLimited ?? false,
     activityEndsS: options.activityEndsS ?? null,
-    retirement: options.retirement ?? 'gone',
   })
   const { ports } = server
   const open: FrameReader[] = []
@@ -76,6 +75,7 @@ export async function startStubVenue(
     world,
     chance,
     server,
+    wallets,
     gamma: `http://127.0.0.1:${ports.gamma}`,
     clob: `http://127.0.0.1:${ports.clob}`,
     data: `http://127.0.0.1:${ports.data}`,
@@ -83,6 +83,7 @@ export async function startStubVenue(
     rtds: (ws) => connect(ports.rtds, '/', ws),
     async stop() {
       for (const reader of open) reader.close()
+      wallets.stop()
       await server.stop()
     },
   }

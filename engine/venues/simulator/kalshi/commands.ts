@@ -17,36 +17,22 @@ export const ERRORS = {
   13: 'Unsupported action',
   14: 'Market Ticker required',
   15: 'Action required',
-  19: 'shard_factor must be > 0',
-  20: 'shard_factor is required when shard_key is set',
-  21: 'shard_key must be >= 0 and < shard_factor',
-  22: 'shard_factor must be <= 100',
-  24: 'Index IDs required',
   26: 'Subscription market limit exceeded',
   27: 'Too many requests',
-  28: 'Underlying tickers required',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS
-
-/** `ids` are market UUIDs. `isAbsent`: the command names no market. */
-export interface MarketNames {
-  readonly tickers: readonly string[]
-  readonly ids: readonly string[]
-  readonly isAbsent: boolean
-}
 
 export type Command =
   | {
       readonly kind: 'subscribe'
       readonly id: number
       readonly channels: readonly string[]
-      readonly names: MarketNames
+      /** Tickers. Empty: the command names no market. */
+      readonly tickers: readonly string[]
       readonly hasInitialSnapshot: boolean
       readonly isAckShort: boolean
       readonly isYesPriced: boolean
-      /** Index ids or underlying tickers of the value feeds. */
-      readonly values: readonly string[]
     }
   | { readonly kind: 'unsubscribe'; readonly id: number; readonly sids: readonly number[] }
   | {
@@ -56,9 +42,8 @@ export type Command =
       /** Empty when absent. */
       readonly action: string
       /** Null when malformed. */
-      readonly names: MarketNames | null
+      readonly tickers: readonly string[] | null
       readonly hasInitialSnapshot: boolean
-      readonly values: readonly string[]
     }
   | { readonly kind: 'list'; readonly id: number }
   | { readonly kind: 'error'; readonly id: number; readonly code: ErrorCode }
@@ -83,17 +68,13 @@ type Params = Readonly<Record<string, unknown>>
 function parseSubscribe(id: number, params: Params): Command {
   const channels = texts(params.channels)
   if (channels === null || channels.length === 0) return { kind: 'error', id, code: 3 }
-  const shards = shardError(params)
-  if (shards !== null) return { kind: 'error', id, code: shards }
-  const names = marketNames(params)
-  const values = texts(params.index_ids ?? params.underlying_tickers ?? [])
-  if (names === null || values === null) return { kind: 'error', id, code: 11 }
+  const tickers = oneOrMany(params.market_ticker, params.market_tickers)
+  if (tickers === null) return { kind: 'error', id, code: 11 }
   return {
     kind: 'subscribe',
     id,
     channels,
-    names,
-    values,
+    tickers,
     hasInitialSnapshot: params.send_initial_snapshot === true,
     isAckShort: params.skip_ticker_ack === true,
     isYesPriced: params.use_yes_price === true,
@@ -114,9 +95,8 @@ function parseUpdate(id: number, params: Params): Command {
     id,
     sid,
     action: typeof params.action === 'string' ? params.action : '',
-    names: marketNames(params),
+    tickers: oneOrMany(params.market_ticker, params.market_tickers),
     hasInitialSnapshot: params.send_initial_snapshot === true,
-    values: texts(params.index_ids ?? params.underlying_tickers ?? []) ?? [],
   }
 }
 
@@ -134,29 +114,10 @@ function sidList(params: Params): readonly number[] {
 }
 
 /** Null: a field has the wrong type or is empty, or both the single and the list form are given. */
-function marketNames(params: Params): MarketNames | null {
-  const tickers = oneOrMany(params.market_ticker, params.market_tickers)
-  const ids = oneOrMany(params.market_id, params.market_ids)
-  if (tickers === null || ids === null) return null
-  if (tickers.length > 0 && ids.length > 0) return null
-  return { tickers, ids, isAbsent: tickers.length === 0 && ids.length === 0 }
-}
-
 function oneOrMany(one: unknown, many: unknown): readonly string[] | null {
   if (one === undefined) return many === undefined ? [] : texts(many)
   if (many !== undefined || typeof one !== 'string' || one === '') return null
   return [one]
-}
-
-/** Sharding belongs to `communications`, but its parameters are validated in every command. */
-function shardError(params: Params): ErrorCode | null {
-  const factor = params.shard_factor
-  const key = params.shard_key
-  if (factor === undefined) return key === undefined ? null : 20
-  if (typeof factor !== 'number' || factor <= 0) return 19
-  if (factor > 100) return 22
-  if (key === undefined) return null
-  return typeof key === 'number' && key >= 0 && key < factor ? null : 21
 }
 
 function texts(value: unknown): readonly string[] | null {

@@ -133,36 +133,6 @@ export function renderTags(events: readonly SimEvent[]): Record<string, unknown>
   return { tags_by_categories: Object.fromEntries(entries) }
 }
 
-/**
- * The answer of `/search/filters_by_sport`: for each sport the competitions that have games, with the scopes of their
- * events. The first entry is for all sports and has no competition.
- */
-export function renderSportFilters(events: readonly SimEvent[]): Record<string, unknown> {
-  const all: SportFilter = { competitions: new Map(), scopes: new Set() }
-  const sports = new Map([['All sports', all]])
-  for (const event of events) {
-    const sport = event.tags[0]
-    if (event.game === null || sport === undefined) continue
-    const scope = scopeOf(event.markets[0])
-    const filter = sports.get(sport) ?? { competitions: new Map(), scopes: new Set() }
-    sports.set(sport, filter)
-    const name = competitionName(event)
-    const scopes = filter.competitions.get(name) ?? new Set()
-    filter.competitions.set(name, scopes)
-    for (const scopeSet of [all.scopes, filter.scopes, scopes]) scopeSet.add(scope)
-  }
-  const filters = [...sports].map(([sport, { competitions, scopes }]) => {
-    const named = [...competitions].map(([name, own]) => [name, { scopes: [...own] }])
-    return [sport, { competitions: Object.fromEntries(named), scopes: [...scopes] }]
-  })
-  return { filters_by_sports: Object.fromEntries(filters), sport_ordering: [...sports.keys()] }
-}
-
-interface SportFilter {
-  readonly competitions: Map<string, Set<string>>
-  readonly scopes: Set<string>
-}
-
 export function competitionName(event: SimEvent): string {
   if (event.game === null) return ''
   return COMPETITIONS[event.game.sport]

@@ -1,5 +1,4 @@
-// Pages of venue b about the exchange itself, and pages that are always empty here. The simulated venue has no
-// collections of combinations, no archive and no programmes.
+// Pages of venue b about the exchange itself. The archive is empty.
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
@@ -33,7 +32,6 @@ export function addExchangeRoutes(
     }),
   )
   rest.get(`${prefix}/exchange/schedule`, () => json({ schedule: schedule() }))
-  rest.get(`${prefix}/exchange/user_data_timestamp`, () => json({ as_of_time: rfc3339(nowMs()) }))
   rest.get(`${prefix}/historical/cutoff`, () => {
     const cutoff = rfc3339(timeMs(Math.floor((nowMs() - LIVE_WINDOW_MS) / DAY_MS) * DAY_MS))
     return json({
@@ -43,17 +41,8 @@ export function addExchangeRoutes(
       market_positions_last_updated_ts: cutoff,
     })
   })
-  rest.get(`${prefix}/account/endpoint_costs`, () => json({ default_cost: 10, endpoint_costs: [] }))
-  for (const [path, body] of EMPTY) rest.get(`${prefix}${path}`, () => json(body))
+  rest.get(`${prefix}/historical/trades`, () => json({ trades: [], cursor: '' }))
 }
-
-const EMPTY: readonly (readonly [string, unknown])[] = [
-  ['/events/multivariate', { events: [], cursor: '' }],
-  ['/historical/markets', { markets: [], cursor: '' }],
-  ['/historical/trades', { trades: [], cursor: '' }],
-  ['/multivariate_event_collections', { multivariate_contracts: [], cursor: '' }],
-  ['/incentive_programs', { incentive_programs: [], next_cursor: '' }],
-]
 
 /** Always open, except for maintenance on Thursdays from 3:00 to 5:00 Eastern time. */
 function schedule(): Record<string, unknown> {

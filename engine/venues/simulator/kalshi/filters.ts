@@ -3,7 +3,7 @@
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
 import type { ListedMarket, ListedTrade } from './combos.ts'
-import type { QueryReader } from './paging.ts'
+import { badRequest, type QueryReader } from './paging.ts'
 import { comboEvent, isBlock } from './terms.ts'
 
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
@@ -27,7 +27,7 @@ const FAMILIES = [
 
 type Family = (typeof FAMILIES)[number]['name']
 
-/** Parses the filters of `/markets`. Errors are stored in the reader. */
+/** Parses the filters of `/markets`. */
 export function marketFilter(
   reader: QueryReader,
   metadataMs: (market: SimMarket) => TimeMs,
@@ -42,7 +42,7 @@ export function marketFilter(
   if (minUpdated !== null) {
     const isMixed = status !== null || event !== null || tickers !== null || range !== null
     if (isMixed || combos === 'only') {
-      reader.reject('min_updated_ts only goes with mve_filter=exclude and series_ticker')
+      throw badRequest('min_updated_ts only goes with mve_filter=exclude and series_ticker')
     }
   }
   return ({ market, combo }) => {
@@ -115,9 +115,9 @@ function readRange(reader: QueryReader, status: QueryStatus | null): Range | nul
     const min = reader.seconds(`min_${name}_ts`)
     const max = reader.seconds(`max_${name}_ts`)
     if (min === null && max === null) continue
-    if (range !== null) reader.reject('timestamp filters are mutually exclusive')
+    if (range !== null) throw badRequest('timestamp filters are mutually exclusive')
     const isAllowed = status === null || statuses.some((allowed) => allowed === status)
-    if (!isAllowed) reader.reject(`${name} timestamp filters do not go with status ${status}`)
+    if (!isAllowed) throw badRequest(`${name} timestamp filters do not go with status ${status}`)
     range = { family: name, min: min ?? 0, max: max ?? Number.POSITIVE_INFINITY }
   }
   return range

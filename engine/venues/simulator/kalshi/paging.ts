@@ -1,10 +1,23 @@
-// Query parameters and cursors of venue b's REST API. An invalid parameter becomes the message of a 400, never an
-// exception. A cursor is opaque to clients and names the last row that they received.
+// Query parameters, cursors and refusals of venue b's REST API: `{"error":{"code","message"}}`, and the bare 429. A
+// cursor is opaque to clients and names the last row that they received.
 
-/** Parses parameters one by one and retains the first error. */
+import { json, Refusal, type RestAnswer } from '../rest.ts'
+
+const refusal = (status: number, code: string, message: string): RestAnswer =>
+  json({ error: { code, message } }, status)
+
+/** The venue's 400. The message names the accepted values. */
+export const badRequest = (message: string): Refusal =>
+  new Refusal(refusal(400, 'bad_request', message))
+
+export const notFound = (): RestAnswer => refusal(404, 'not_found', 'not found')
+export const methodNotAllowed = (): RestAnswer =>
+  refusal(405, 'method_not_allowed', 'method not allowed')
+/** The venue sends no Retry-After. */
+export const tooManyRequests = (): RestAnswer => json({ error: 'too many requests' }, 429)
+
+/** Reads parameters. All throw a 400 for invalid values. */
 export class QueryReader {
-  /** The first error, in the venue's wording. Null: none. */
-  problem: string | null = null
   readonly #query: URLSearchParams
 
   constructor(query: URLSearchParams) {
@@ -13,22 +26,19 @@ export class QueryReader {
 
   /** A text. Null: absent or empty. Of a repeated parameter only the first counts. */
   text(name: string): string | null {
-    const value = this.#query.get(name)
-    return value === null || value === '' ? null : value
+    return this.#query.get(name) || null
   }
 
   has(name: string): boolean {
     return this.text(name) !== null
   }
 
-  /** An integer in a range. */
   integer(name: string, range: { min: number; max: number; fallback: number }): number {
     const text = this.text(name)
     if (text === null) return range.fallback
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (value >= range.min && value <= range.max) return value
-    this.#reportProblem(`${name} must be an integer between ${range.min} and ${range.max}`)
-    return range.fallback
+    throw badRequest(`${name} must be an integer between ${range.min} and ${range.max}`)
   }
 
   /** Unix seconds; null when absent. */
@@ -37,28 +47,26 @@ export class QueryReader {
     return this.integer(name, { min: 0, max: 99_999_999_999, fallback: 0 })
   }
 
-  /** Unix seconds; required. */
   requiredSeconds(name: string): number {
     const value = this.seconds(name)
-    if (value === null) this.#reportProblem(`${name} is required`)
-    return value ?? 0
+    if (value === null) throw badRequest(`${name} is required`)
+    return value
   }
 
   /** true or false; absent is false. */
   flag(name: string): boolean {
     const text = this.text(name)
     if (text === null || text === 'false' || text === '0') return false
-    if (text !== 'true' && text !== '1') this.#reportProblem(`${name} must be true or false`)
+    if (text !== 'true' && text !== '1') throw badRequest(`${name} must be true or false`)
     return true
   }
 
   /** One of a set of values; null when absent. */
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
-    if (text === null) return null
-    const value = values.find((candidate) => candidate === text)
-    if (value === undefined) this.#reportProblem(`${name} must be one of ${values.join(', ')}`)
-    return value ?? null
+    const value = values.find((candidate) => candidate === text) ?? null
+    if (text === null || value !== null) return value
+    throw badRequest(`${name} must be one of ${values.join(', ')}`)
   }
 
   /** "a,b,c" as a set; null when absent. */
@@ -71,15 +79,6 @@ export class QueryReader {
   repeated(name: string): readonly string[] {
     return this.#query.getAll(name).filter((value) => value !== '')
   }
-
-  /** Records an error of the caller, unless there is one already. */
-  reject(problem: string): void {
-    this.#reportProblem(problem)
-  }
-
-  #reportProblem(problem: string): void {
-    this.problem ??= problem
-  }
 }
 
 /** The rows of a list: an array, or an object that creates rows on demand. A position may have no row. */
@@ -89,9 +88,8 @@ export interface Rows<Row> {
 }
 
 interface PageOptions<Row> {
-  /** Null: the first page. */
-  readonly cursor: string | null
-  readonly limit: number
+  /** The parameter of the page size. */
+  readonly limit: { readonly name: string; readonly max: number; readonly fallback: number }
   readonly idOf: (row: Row) => string
   readonly isMatch: (row: Row) => boolean
   /** Last row first. */
@@ -106,15 +104,17 @@ interface Page<Row> {
   readonly cursor: string
 }
 
-/** One page of a list that grows at its end and may lose rows anywhere. Null: the cursor is invalid. */
-export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<Row> | null {
+/** One page of a list that grows at its end and may lose rows anywhere. Throws a 400 for an invalid cursor. */
+export function pageOf<Row>(
+  query: QueryReader,
+  items: Rows<Row>,
+  options: PageOptions<Row>,
+): Page<Row> {
+  const limit = query.integer(options.limit.name, { min: 1, ...options.limit })
+  const cursor = query.text('cursor')
   const step = options.isReversed === true ? -1 : 1
-  let position = step === 1 ? 0 : items.length - 1
-  if (options.cursor !== null) {
-    const found = locate(items, options)
-    if (found === null) return null
-    position = found
-  }
+  const first = step === 1 ? 0 : items.length - 1
+  let position = cursor === null ? first : locate(items, cursor, options)
   const rows: Row[] = []
   let lastPosition = position
   for (; position >= 0 && position < items.length; position += step) {
@@ -123,7 +123,7 @@ export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<R
     if (options.isBeyond?.(row) === true) break
     if (!options.isMatch(row)) continue
     const last = rows.at(-1)
-    if (rows.length === options.limit && last !== undefined) {
+    if (rows.length === limit && last !== undefined) {
       return { rows, cursor: writeCursor(lastPosition, options.idOf(last)) }
     }
     rows.push(row)
@@ -133,24 +133,19 @@ export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<R
 }
 
 /** Position after the cursor's row. Earlier rows may have been removed, so it searches for the row. */
-function locate<Row>(items: Rows<Row>, options: PageOptions<Row>): number | null {
-  const cursor = readCursor(options.cursor ?? '')
-  if (cursor === null) return null
+function locate<Row>(items: Rows<Row>, cursor: string, options: PageOptions<Row>): number {
+  const match = /^(\d{1,9}):(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))
+  if (match === null) throw badRequest('cursor must be a cursor of the previous page')
+  const [at, id] = [Number(match[1]), match[2]]
   const step = options.isReversed === true ? -1 : 1
-  for (let position = Math.min(cursor.position, items.length - 1); position >= 0; position -= 1) {
+  for (let position = Math.min(at, items.length - 1); position >= 0; position -= 1) {
     const row = items.at(position)
-    if (row !== undefined && options.idOf(row) === cursor.id) return position + step
+    if (row !== undefined && options.idOf(row) === id) return position + step
   }
   // The row was removed. Rows may repeat, but none is skipped.
-  return step === 1 ? Math.max(0, cursor.position - 1_000) : Math.min(cursor.position, items.length)
+  return step === 1 ? Math.max(0, at - 1_000) : Math.min(at, items.length)
 }
 
 function writeCursor(position: number, id: string): string {
   return Buffer.from(`${position}:${id}`).toString('base64url')
-}
-
-function readCursor(cursor: string): { position: number; id: string } | null {
-  const match = /^(\d{1,9}):(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))
-  if (match === null) return null
-  return { position: Number(match[1]), id: match[2] ?? '' }
 }

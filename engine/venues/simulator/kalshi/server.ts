@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
-import type { Random } from '../../../random.ts'
 import type { Faults } from '../faults.ts'
 import type { World } from '../model.ts'
 import {
@@ -18,10 +17,9 @@ import {
 } from '../rest.ts'
 import { KalshiKeys, unauthorized } from './auth.ts'
 import { addCandleRoutes } from './candle-routes.ts'
-import { methodNotAllowed, notFound, tooManyRequests } from './errors.ts'
 import { addExchangeRoutes } from './exchange.ts'
-import { addFeeRoutes } from './fee-routes.ts'
-import { SimHalts } from './halts.ts'
+import type { SimHalts } from './halts.ts'
+import { methodNotAllowed, notFound, tooManyRequests } from './paging.ts'
 import { KalshiRest } from './rest.ts'
 import { SimKalshiStream } from './stream.ts'
 import { KalshiConnection } from './ws.ts'
@@ -41,23 +39,20 @@ interface KalshiServerOptions {
   readonly world: World
   readonly faults: Faults
   readonly clock: Clock
-  readonly random: Random
   readonly log: Log
   readonly host: string
   /** 0: any free port. */
   readonly port: number
   /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>
-  /** State of the halted shard. Without it the server draws halts itself, and the world continues. */
-  readonly halts?: SimHalts
+  readonly halts: SimHalts
 }
 
 /** Starts the venue. Resolves when it listens; rejects if the port is in use. */
 export async function startKalshiServer(
   options: KalshiServerOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const { world, faults, clock, log, random } = options
-  const halts = options.halts ?? new SimHalts({ faults, random })
+  const { world, faults, clock, log, halts } = options
   const keys = new KalshiKeys(options.keys)
   const stream = new SimKalshiStream({ world, clock, faults })
   const rest = new RestServer({
@@ -68,7 +63,6 @@ export async function startKalshiServer(
   new KalshiRest({ world, stream }).add(rest, REST_PREFIX)
   addCandleRoutes(rest, REST_PREFIX, world)
   addExchangeRoutes(rest, REST_PREFIX, { nowMs: () => world.nowMs(), halts })
-  addFeeRoutes(rest, REST_PREFIX, world)
 
   const connections = new Set<KalshiConnection>()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: COMMAND_BYTES_MAX })

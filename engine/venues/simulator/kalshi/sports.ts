@@ -1,10 +1,8 @@
 // Games as venue b's milestones, and teams as its structured targets.
 
-import { type TimeMs, toSeconds } from '../../../units.ts'
+import type { TimeMs } from '../../../units.ts'
 import type { SimEvent, SimGame, SimSport, World } from '../model.ts'
 import { uuidOf } from '../questions/identity.ts'
-import { competitionName } from './events.ts'
-import type { QueryReader } from './paging.ts'
 import { targetId, targetType } from './render.ts'
 import { rfc3339 } from './text.ts'
 
@@ -64,48 +62,16 @@ export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<str
   }
 }
 
-export function milestoneFilter(reader: QueryReader): (milestone: Milestone) => boolean {
-  const category = reader.text('category')
-  const competition = reader.text('competition')
-  const type = reader.text('type')
-  const related = reader.text('related_event_ticker')
-  const sourceId = reader.text('source_id')
-  const minUpdated = reader.seconds('min_updated_ts')
-  const startText = reader.text('minimum_start_date')
-  const startMs = startText === null ? null : Date.parse(startText)
-  if (Number.isNaN(startMs)) reader.reject('minimum_start_date must be an RFC 3339 time')
-  return ({ game, events, id }) => {
-    const main = events[0]
-    if (category !== null && category !== 'Sports') return false
-    if (competition !== null && events.every((e) => competitionName(e) !== competition))
-      return false
-    if (type !== null && MILESTONE_TYPES[game.sport] !== type) return false
-    if (related !== null && events.every((event) => event.nativeId !== related)) return false
-    if (sourceId !== null && uuidOf(`source of ${id}`) !== sourceId) return false
-    if (startMs !== null && game.startMs < startMs) return false
-    return minUpdated === null || main === undefined || toSeconds(main.createdMs) >= minUpdated
-  }
-}
-
-/** A structured target object with its filter fields. */
-interface Target {
-  readonly id: string
-  readonly type: string
-  readonly league: string
-  readonly json: Record<string, unknown>
-}
-
-/** Every team of every league, with the sport as in the games. */
-export function targetsOf(world: World): readonly Target[] {
+/** `/structured_targets`: every team of every league, with the sport as in the games. */
+export function targetsOf(world: World) {
   const sports = new Map<string, SimSport>()
   for (const { game } of world.events('b')) if (game !== null) sports.set(game.league, game.sport)
   return world.teams().map(({ league, team }) => {
     const id = targetId(league, team.kalshiCode)
-    const type = targetType(sports.get(league) ?? league)
-    const json = {
+    return {
       id,
       name: team.name,
-      type,
+      type: targetType(sports.get(league) ?? league),
       details: {
         league: league.toUpperCase(),
         abbreviation: team.kalshiCode,
@@ -115,7 +81,6 @@ export function targetsOf(world: World): readonly Target[] {
       source_id: uuidOf(`source of ${id}`),
       last_updated_ts: rfc3339(world.startedMs),
     }
-    return { id, type, league, json }
   })
 }
 

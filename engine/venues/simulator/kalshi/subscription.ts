@@ -21,8 +21,6 @@ export class KalshiSubscription {
   /** Covered tickers. Null: the whole exchange. */
   readonly tickers: Set<string> | null
   readonly isYesPriced: boolean
-  /** Index ids or underlyings of the value feeds. */
-  readonly values = new Set<string>()
   readonly #outbox: KalshiOutbox
   readonly #isAckShort: boolean
   #seq = 0
@@ -34,11 +32,6 @@ export class KalshiSubscription {
     this.isYesPriced = options.isYesPriced
     this.#outbox = options.outbox
     this.#isAckShort = options.isAckShort
-  }
-
-  /** True for the index and underlying feeds. */
-  get isValueFeed(): boolean {
-    return this.channel === 'pyth_value' || this.channel.startsWith('cfbenchmarks_value')
   }
 
   /** Consumes the next sequence number of this sid. */
@@ -57,10 +50,6 @@ export class KalshiSubscription {
   /** The `msg` of an `ok`: everything covered now, sorted. */
   listText(): string {
     if (this.#isAckShort) return '{}'
-    if (this.isValueFeed) {
-      const name = this.channel === 'pyth_value' ? 'underlying_tickers' : 'index_ids'
-      return JSON.stringify({ [name]: [...this.values].sort() })
-    }
     return JSON.stringify({ market_tickers: [...(this.tickers ?? [])].sort() })
   }
 }

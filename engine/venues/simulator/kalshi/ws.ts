@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World } from '../model.ts'
-import { type Command, ERRORS, type ErrorCode, type MarketNames, parseCommand } from './commands.ts'
+import { type Command, ERRORS, type ErrorCode, parseCommand } from './commands.ts'
 import { KalshiOutbox } from './kalshi-outbox.ts'
 import { snapshotMessage, tickerMessage } from './messages.ts'
 import type { SimKalshiStream } from './stream.ts'
@@ -18,19 +18,6 @@ const COMMANDS_PER_SECOND_MAX = 10_000
 
 /** Public channels whose subscriptions name markets. */
 const MARKET_CHANNELS: ReadonlySet<string> = new Set(['orderbook_delta', 'ticker', 'trade'])
-/** Accepted but without messages: the simulated venue has no accounts, combos or index values. */
-const EMPTY_CHANNELS: ReadonlySet<string> = new Set([
-  'multivariate_market_lifecycle',
-  'fill',
-  'market_positions',
-  'user_orders',
-  'order_group_updates',
-  'communications',
-  'cfbenchmarks_value',
-  'cfbenchmarks_value_5hz',
-  'pyth_value',
-])
-
 interface KalshiConnectionParts {
   readonly world: World
   readonly stream: SimKalshiStream
@@ -103,18 +90,15 @@ export class KalshiConnection {
   }
 
   #subscribe(command: Extract<Command, { kind: 'subscribe' }>, channel: string) {
-    const { id, names } = command
+    const { id, tickers } = command
     const hasMarkets = MARKET_CHANNELS.has(channel)
-    const isSupported =
-      hasMarkets || channel === 'market_lifecycle_v2' || EMPTY_CHANNELS.has(channel)
-    if (!isSupported) return this.#refuse(id, 8)
+    if (!hasMarkets && channel !== 'market_lifecycle_v2') return this.#refuse(id, 8)
     const isBook = channel === 'orderbook_delta'
-    if (isBook && names.tickers.length === 0) return this.#refuse(id, 14)
-    if (channel === 'trade' && names.ids.length > 0) return this.#refuse(id, 11)
+    if (isBook && tickers.length === 0) return this.#refuse(id, 14)
     const existing = this.#ofChannel(channel)
     // As in recorded sessions: a second subscribe to a channel extends the first one's sid and is answered with `ok`.
     if (existing !== null) return this.#extend(existing, command)
-    const isByMarket = hasMarkets && !names.isAbsent
+    const isByMarket = hasMarkets && tickers.length > 0
     const subscription = new KalshiSubscription({
       outbox: this.#outbox,
       channel,
@@ -125,7 +109,6 @@ export class KalshiConnection {
     })
     this.#nextSid += 1
     this.#subscriptions.set(subscription.sid, subscription)
-    for (const value of command.values) subscription.values.add(value)
     this.#outbox.reply(
       `{"type":"subscribed","id":${id},"msg":{"channel":"${channel}","sid":${subscription.sid}}}`,
     )
@@ -134,13 +117,12 @@ export class KalshiConnection {
   }
 
   #extend(subscription: KalshiSubscription, command: Extract<Command, { kind: 'subscribe' }>) {
-    const { id, names } = command
+    const { id, tickers } = command
     if (subscription.tickers !== null) {
       // A list cannot be extended to the whole exchange. That requires a separate subscription.
-      if (names.isAbsent) return this.#refuse(id, 11, { subscription })
+      if (tickers.length === 0) return this.#refuse(id, 11, { subscription })
       return this.#addMarkets(subscription, { ...command, isAcknowledged: true })
     }
-    for (const value of command.values) subscription.values.add(value)
     this.#acknowledge(subscription, id)
   }
 
@@ -149,58 +131,30 @@ export class KalshiConnection {
     if (subscription === undefined) return this.#refuse(command.id, 7)
     const refuse = (code: ErrorCode) => this.#refuse(command.id, code, { subscription })
     if (command.action === '') return refuse(15)
-    if (subscription.isValueFeed) return this.#updateValues(subscription, command)
     const { tickers, channel } = subscription
     const isSnapshot = command.action === 'get_snapshot'
     const isAction = ['add_markets', 'delete_markets', 'get_snapshot'].includes(command.action)
     if (!isAction || (isSnapshot && channel !== 'orderbook_delta')) return refuse(13)
     // A subscription to the whole exchange has no list to change.
     if (tickers === null) return refuse(13)
-    if (command.names === null) return refuse(11)
-    if (command.names.isAbsent) return refuse(14)
-    if (isSnapshot) return this.#sendSnapshots(subscription, command.names.tickers, command.id)
+    const named = command.tickers
+    if (named === null) return refuse(11)
+    if (named.length === 0) return refuse(14)
+    if (isSnapshot) return this.#sendSnapshots(subscription, named, command.id)
     if (command.action === 'add_markets') {
-      const details = { ...command, names: command.names, isAcknowledged: true }
-      return this.#addMarkets(subscription, details)
+      return this.#addMarkets(subscription, { ...command, tickers: named, isAcknowledged: true })
     }
-    const { found } = this.#markets(command.names)
-    for (const ticker of [...command.names.tickers, ...found.map((m) => m.listing.nativeId)]) {
+    for (const ticker of named) {
       if (tickers.delete(ticker)) this.#parts.stream.unwatch(subscription, ticker)
     }
     this.#acknowledge(subscription, command.id)
-  }
-
-  /** The index and underlying feeds retain their list of names, although no value is ever sent. */
-  #updateValues(subscription: KalshiSubscription, command: Extract<Command, { kind: 'update' }>) {
-    const { action, values, id } = command
-    const isPyth = subscription.channel === 'pyth_value'
-    const noun = isPyth ? 'underlyings' : 'indices'
-    const list = isPyth ? 'underlying_list' : 'indexlist'
-    if (action === list) {
-      const kind = `${subscription.channel}_${list}`
-      const seq = subscription.nextSeq()
-      const names = isPyth ? 'underlying_tickers' : 'index_ids'
-      return this.#outbox.reply(
-        `{"type":"${kind}","id":${id},"sid":${subscription.sid},"seq":${seq},"msg":{"${names}":[]}}`,
-      )
-    }
-    const isAdding = action === `subscribe_${noun}`
-    if (!isAdding && action !== `unsubscribe_${noun}`) {
-      return this.#refuse(id, 13, { subscription })
-    }
-    if (values.length === 0) return this.#refuse(id, isPyth ? 28 : 24, { subscription })
-    for (const value of values) {
-      if (isAdding) subscription.values.add(value)
-      else subscription.values.delete(value)
-    }
-    this.#acknowledge(subscription, id)
   }
 
   #addMarkets(
     subscription: KalshiSubscription,
     details: {
       id: number
-      names: MarketNames
+      tickers: readonly string[]
       hasInitialSnapshot: boolean
       isAcknowledged: boolean
     },
@@ -208,10 +162,7 @@ export class KalshiConnection {
     const { tickers } = subscription
     if (tickers === null) return
     const { id } = details
-    if (details.names.ids.length > 0 && subscription.channel !== 'ticker') {
-      return this.#refuse(id, 14, { subscription })
-    }
-    const { found, missing } = this.#markets(details.names)
+    const { found, missing } = this.#markets(details.tickers)
     if (tickers.size + found.length > MARKETS_MAX) return this.#refuse(id, 26, { subscription })
     const added = found.filter((market) => !tickers.has(market.listing.nativeId))
     for (const market of added) {
@@ -306,24 +257,15 @@ export class KalshiConnection {
     return null
   }
 
-  #markets(names: MarketNames): {
-    found: SimMarket[]
-    missing: string[]
-  } {
-    const { world } = this.#parts
+  #markets(tickers: readonly string[]): { found: SimMarket[]; missing: string[] } {
     const found: SimMarket[] = []
     const missing: string[] = []
-    for (const ticker of new Set(names.tickers)) {
-      const market = world.market('b', ticker)
+    for (const ticker of new Set(tickers)) {
+      const market = this.#parts.world.market('b', ticker)
       if (market === null) missing.push(ticker)
       else found.push(market)
     }
-    if (names.ids.length === 0) return { found, missing }
-    const wanted = new Set(names.ids)
-    for (const market of world.markets('b')) {
-      if (wanted.delete(market.listing.uuid)) found.push(market)
-    }
-    return { found, missing: [...wanted] }
+    return { found, missing }
   }
 
   #removeSubscription(subscription: KalshiSubscription) {

@@ -1,27 +1,22 @@
 // Venue a's public CLOB REST (engine/venues/polymarket/README.md, CLOB): books, prices, ticks, market lists.
 
 import type { Clock } from '../../../clock.ts'
-import {
-  complement,
-  formatTime,
-  midPrice,
-  type PriceMicros,
-  priceMicros,
-  toNumber,
-} from '../../../units.ts'
+import { isRecord } from '../../../json-record.ts'
+import { formatTime, midPrice, type PriceMicros, toNumber } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World } from '../model.ts'
-import {
-  json,
-  jsonText,
-  plainText,
-  type RestAnswer,
-  type RestRequest,
-  type RestServer,
-} from '../rest.ts'
+import { json, jsonText, Refusal, type RestAnswer, type RestServer } from '../rest.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 import { bookText, priceText } from './frames.ts'
-import { feeBps, isActive, isOver, ORDER_SIZE_MIN } from './market-facts.ts'
+import {
+  feeBps,
+  isActive,
+  isOver,
+  ORDER_SIZE_MIN,
+  type Quote,
+  quoteOf,
+  spreadOf,
+} from './market-facts.ts'
 import { pastPrices } from './past-prices.ts'
 import { clobMarket, REWARDS_SIZE_MIN, REWARDS_SPREAD_MAX, simplifiedMarket } from './render.ts'
 
@@ -30,7 +25,6 @@ export function addClobRoutes(
   parts: { world: World; clock: Clock; faults: Faults },
 ): void {
   const { world, clock, faults } = parts
-  server.get('/', () => plainText('OK'))
   server.get('/ok', () => json('OK'))
   server.get('/time', () => json(Math.floor(clock.nowMs() / 1000)))
   server.get('/prices-history', (request) => pastPrices(world, clock, request.query))
@@ -45,86 +39,55 @@ export function addClobRoutes(
   for (const [path, isListed, render] of lists) {
     server.get(path, (request) => listMarkets(world, request.query, { isListed, render }))
   }
-  server.get('/markets/{condition_id}', (request) => {
-    const market = world.market('a', request.params.condition_id ?? '')
-    return market === null ? json({ error: 'market not found' }, 404) : json(clobMarket(market))
-  })
-  server.get('/markets-by-token/{token_id}', (request) => {
-    const found = world.marketOfToken(request.params.token_id ?? '')
-    if (found === null) return json({ error: 'market not found' }, 404)
-    const [primary_token_id, secondary_token_id] = found.market.listing.tokens
-    return json({
-      condition_id: found.market.listing.nativeId,
-      primary_token_id,
-      secondary_token_id,
-    })
-  })
-  server.get('/clob-markets/{condition_id}', (request) => {
-    const market = world.market('a', request.params.condition_id ?? '')
-    return market === null ? json({ error: 'market not found' }, 404) : json(shortMarket(market))
+  for (const [path, render] of [
+    ['/markets/{id}', clobMarket],
+    ['/clob-markets/{id}', shortMarket],
+  ] as const) {
+    server.get(path, ({ params }) => json(render(found(world.market('a', params.id ?? '')))))
+  }
+  server.get('/markets-by-token/{token}', ({ params }) => {
+    const { listing } = found(world.marketOfToken(params.token ?? '')).market
+    const [primary_token_id, secondary_token_id] = listing.tokens
+    return json({ condition_id: listing.nativeId, primary_token_id, secondary_token_id })
   })
 }
 
-type Found = { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 }
-
-/** Quotes of one token. Null: its side, or the whole book, does not exist. */
-interface Quote {
-  readonly bid: PriceMicros | null
-  readonly ask: PriceMicros | null
+function found<Row>(row: Row | null): Row {
+  if (row === null) throw new Refusal(json({ error: 'market not found' }, 404))
+  return row
 }
+
+type Token = { readonly market: SimMarket; readonly outcomeIndex: 0 | 1 }
 
 const NO_BOOK = { error: 'No orderbook exists for the requested token id' }
 const BATCH_MAX = 500
 
 function addTokenRoutes(server: RestServer, world: World): void {
-  const withToken = (
-    answer: (found: Found, request: RestRequest) => RestAnswer,
-    isBookNeeded = true,
-  ) => {
-    return (request: RestRequest): RestAnswer => {
-      const token = request.query.get('token_id') ?? ''
-      if (token === '') return json({ error: 'Invalid token id' }, 400)
-      const found = world.marketOfToken(token)
-      if (found === null || (isBookNeeded && !hasBook(found))) return json(NO_BOOK, 404)
-      return answer(found, request)
-    }
+  const add = (
+    path: string,
+    isBookNeeded: boolean,
+    answer: (token: Token, query: URLSearchParams) => RestAnswer,
+  ): void => {
+    server.get(path, ({ query }) => {
+      const id = query.get('token_id') ?? ''
+      if (id === '') return json({ error: 'Invalid token id' }, 400)
+      const token = world.marketOfToken(id)
+      if (token === null || (isBookNeeded && !hasBook(token))) return json(NO_BOOK, 404)
+      return answer(token, query)
+    })
   }
-  server.get(
-    '/book',
-    withToken((found) => jsonText(bookText(found.market, found.outcomeIndex))),
-  )
-  server.get(
-    '/midpoint',
-    withToken((found) => oneOf('mid', midOf(quoteOf(found)))),
-  )
-  server.get(
-    '/spread',
-    withToken((found) => oneOf('spread', spreadOf(quoteOf(found)))),
-  )
-  server.get(
-    '/price',
-    withToken((found, request) => {
-      const side = (request.query.get('side') ?? '').toUpperCase()
-      if (side !== 'BUY' && side !== 'SELL') return json({ error: 'Invalid side' }, 400)
-      return oneOf('price', sideOf(quoteOf(found), side))
-    }),
-  )
-  server.get(
-    '/last-trade-price',
-    withToken((found) => json(lastTrade(found)), false),
-  )
-  server.get(
-    '/tick-size',
-    withToken((found) => json({ minimum_tick_size: toNumber(found.market.tickMicros) }), false),
-  )
-  server.get(
-    '/neg-risk',
-    withToken((found) => json({ neg_risk: found.market.event.isMutuallyExclusive }), false),
-  )
-  server.get(
-    '/fee-rate',
-    withToken((found) => json({ base_fee: String(feeBps(found.market)) }), false),
-  )
+  add('/book', true, (token) => jsonText(bookText(token.market, token.outcomeIndex)))
+  add('/midpoint', true, (token) => oneOf('mid', midOf(quoteOfToken(token))))
+  add('/spread', true, (token) => oneOf('spread', spreadOf(quoteOfToken(token))))
+  add('/price', true, (token, query) => {
+    const side = (query.get('side') ?? '').toUpperCase()
+    if (side !== 'BUY' && side !== 'SELL') return json({ error: 'Invalid side' }, 400)
+    return oneOf('price', sideOf(quoteOfToken(token), side))
+  })
+  add('/last-trade-price', false, (token) => json(lastTrade(token)))
+  add('/tick-size', false, ({ market }) => json({ minimum_tick_size: toNumber(market.tickMicros) }))
+  add('/neg-risk', false, ({ market }) => json({ neg_risk: market.event.isMutuallyExclusive }))
+  add('/fee-rate', false, ({ market }) => json({ base_fee: String(feeBps(market)) }))
 }
 
 const GHOST = {
@@ -133,7 +96,7 @@ const GHOST = {
 }
 
 /** Placeholder book for the fault `ghost_books`. */
-function ghostText({ market, outcomeIndex }: Found): string {
+function ghostText({ market, outcomeIndex }: Token): string {
   return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
 }
 
@@ -146,36 +109,35 @@ function addBatchRoutes(server: RestServer, world: World, faults: Faults): void 
     })
   }
   batch('/books', (items) => {
-    const books = items.map(({ found }) =>
-      faults.strikes('ghost_books') ? ghostText(found) : bookText(found.market, found.outcomeIndex),
+    const books = items.map((item) =>
+      faults.strikes('ghost_books') ? ghostText(item) : bookText(item.market, item.outcomeIndex),
     )
     return jsonText(`[${books.join(',')}]`)
   })
-  batch('/midpoints', (items) => mapOf(items, ({ found }) => textOrNull(midOf(quoteOf(found)))))
-  batch('/spreads', (items) => mapOf(items, ({ found }) => textOrNull(spreadOf(quoteOf(found)))))
+  batch('/midpoints', (items) => mapOf(items, (item) => midOf(quoteOfToken(item))))
+  batch('/spreads', (items) => mapOf(items, (item) => spreadOf(quoteOfToken(item))))
   batch('/prices', (items) => {
     const prices: Record<string, Record<string, string>> = {}
-    for (const { token, found, side } of items) {
-      for (const wanted of side === null ? (['BUY', 'SELL'] as const) : [side]) {
-        const price = sideOf(quoteOf(found), wanted)
+    for (const item of items) {
+      for (const wanted of item.side === null ? (['BUY', 'SELL'] as const) : [item.side]) {
+        const price = sideOf(quoteOfToken(item), wanted)
         if (price === null) continue
-        const row = prices[token] ?? {}
+        const row = prices[item.id] ?? {}
         row[wanted] = priceText(price)
-        prices[token] = row
+        prices[item.id] = row
       }
     }
     return json(prices)
   })
   // The batch omits tokens that never traded; the single answer has a placeholder.
   batch('/last-trades-prices', (items) => {
-    const traded = items.filter(({ found }) => found.market.lastTrade !== null)
-    return json(traded.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) })))
+    const traded = items.filter(({ market }) => market.lastTrade !== null)
+    return json(traded.map((item) => ({ token_id: item.id, ...lastTrade(item) })))
   })
 }
 
-interface BatchItem {
-  readonly token: string
-  readonly found: Found
+interface BatchItem extends Token {
+  readonly id: string
   readonly side: 'BUY' | 'SELL' | null
 }
 
@@ -189,56 +151,38 @@ function parseBatch(body: string, world: World): readonly BatchItem[] | null {
   if (!Array.isArray(parsed) || parsed.length > BATCH_MAX) return null
   const items: BatchItem[] = []
   for (const item of parsed) {
-    if (typeof item !== 'object' || item === null) return null
-    const fields = new Map<string, unknown>(Object.entries(item))
-    const token = fields.get('token_id')
-    if (typeof token !== 'string') return null
-    const found = world.marketOfToken(token)
-    if (found === null || !hasBook(found)) continue
-    const side = fields.get('side')
-    items.push({ token, found, side: side === 'BUY' || side === 'SELL' ? side : null })
+    if (!isRecord(item) || typeof item.token_id !== 'string') return null
+    const { token_id: id, side } = item
+    const token = world.marketOfToken(id)
+    if (token === null || !hasBook(token)) continue
+    items.push({ ...token, id, side: side === 'BUY' || side === 'SELL' ? side : null })
   }
   return items
 }
 
-function mapOf(items: readonly BatchItem[], value: (item: BatchItem) => string | null): RestAnswer {
+function mapOf(
+  items: readonly BatchItem[],
+  value: (item: BatchItem) => PriceMicros | null,
+): RestAnswer {
   const map: Record<string, string> = {}
-  for (const each of items) {
-    const text = value(each)
-    if (text !== null) map[each.token] = text
+  for (const item of items) {
+    const price = value(item)
+    if (price !== null) map[item.id] = priceText(price)
   }
   return json(map)
 }
 
-function hasBook(found: Found): boolean {
-  return found.market.status === 'open'
-}
+const hasBook = ({ market }: Token): boolean => market.status === 'open'
 
-function quoteOf(found: Found): Quote {
-  const { bestBid, bestAsk } = found.market.book
-  if (found.outcomeIndex === 0) return { bid: bestBid, ask: bestAsk }
-  return {
-    bid: bestAsk === null ? null : complement(bestAsk),
-    ask: bestBid === null ? null : complement(bestBid),
-  }
-}
+const quoteOfToken = ({ market, outcomeIndex }: Token): Quote => quoteOf(market, outcomeIndex)
 
 // BUY is the best bid, the lower of the two (engine/venues/polymarket/README.md, CLOB).
 function sideOf(quote: Quote, side: 'BUY' | 'SELL'): PriceMicros | null {
   return side === 'BUY' ? quote.bid : quote.ask
 }
 
-function midOf(quote: Quote): PriceMicros | null {
-  return quote.bid === null || quote.ask === null ? null : midPrice(quote.bid, quote.ask)
-}
-
-function spreadOf(quote: Quote): PriceMicros | null {
-  if (quote.bid === null || quote.ask === null || quote.ask < quote.bid) return null
-  return priceMicros(quote.ask - quote.bid)
-}
-
-function textOrNull(price: PriceMicros | null): string | null {
-  return price === null ? null : priceText(price)
+function midOf({ bid, ask }: Quote): PriceMicros | null {
+  return bid === null || ask === null ? null : midPrice(bid, ask)
 }
 
 function oneOf(key: string, price: PriceMicros | null): RestAnswer {
@@ -247,8 +191,8 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
 
 // Market-level: quoted in the token that traded last. A market that never traded has no side and a price of one half,
 // as live (Polymarket/ts-sdk#253).
-function lastTrade(found: Found): { price: string; side: string } {
-  const trade = found.market.lastTrade
+function lastTrade({ market }: Token): { price: string; side: string } {
+  const trade = market.lastTrade
   if (trade === null) return { price: '0.5', side: '' }
   return { price: priceText(trade.price), side: trade.side === 'buy' ? 'BUY' : 'SELL' }
 }

@@ -15,11 +15,16 @@ import {
 import type { SimMarket, SimTrade } from '../model.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
-import { feeBps, ORDER_SIZE_MIN, winnerIndex } from './market-facts.ts'
+import { feeBps, ORDER_SIZE_MIN, quoteOf, spreadOf, winnerIndex } from './market-facts.ts'
 
 /** A price as venue a writes it: the shortest decimal. */
 export function priceText(price: PriceMicros): string {
   return price % TABLE_STEP === 0 ? (PRICE_TEXTS[price / TABLE_STEP] ?? '') : toDecimal(price)
+}
+
+/** An absent price is an empty text. */
+function textOf(price: PriceMicros | null): string {
+  return price === null ? '' : priceText(price)
 }
 
 /** A size as the shortest decimal; exact below a billion contracts. */
@@ -34,8 +39,8 @@ function sizeText(size: SizeMicros): string {
 export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
   const { listing, book, lastTrade } = market
   const isFirst = outcomeIndex === 0
-  const bids = isFirst ? levelTexts(book.bids) : mirroredTexts(book.asks)
-  const asks = isFirst ? levelTexts(book.asks) : mirroredTexts(book.bids)
+  const bids = levelTexts(isFirst ? book.bids : book.asks, isFirst)
+  const asks = levelTexts(isFirst ? book.asks : book.bids, isFirst)
   const head =
     `{"market":"${listing.nativeId}","asset_id":"${listing.tokens[outcomeIndex]}",` +
     `"timestamp":"${market.updatedMs}","hash":"`
@@ -89,21 +94,19 @@ export class MarketFrames {
 
   /** One `price_change` with the entries of both tokens. Best prices are those after the change. */
   priceChange(changes: readonly LevelChange[], atMs: TimeMs): string {
-    const { bestBid, bestAsk } = this.#market.book
     const bookHash = hexText(this.#hashA) + hexText(this.#hashB)
-    const bid = bestBid === null ? '' : priceText(bestBid)
-    const ask = bestAsk === null ? '' : priceText(bestAsk)
-    const otherBid = bestAsk === null ? '' : priceText(complement(bestAsk))
-    const otherAsk = bestBid === null ? '' : priceText(complement(bestBid))
-    const end0 = `","hash":"${this.#hashHeads[0]}${bookHash}","best_bid":"${bid}","best_ask":"${ask}"}`
-    const end1 = `","hash":"${this.#hashHeads[1]}${bookHash}","best_bid":"${otherBid}","best_ask":"${otherAsk}"}`
+    const end = ([0, 1] as const).map((outcome) => {
+      const { bid, ask } = quoteOf(this.#market, outcome)
+      const best = `"best_bid":"${textOf(bid)}","best_ask":"${textOf(ask)}"`
+      return `","hash":"${this.#hashHeads[outcome]}${bookHash}",${best}}`
+    })
     let entries = ''
     for (const change of changes) {
       const isBid = change.side === 'bid'
       const size = sizeText(change.size)
       const first = `${priceText(change.price)}","size":"${size}","side":"${isBid ? 'BUY' : 'SELL'}`
       const other = `${priceText(complement(change.price))}","size":"${size}","side":"${isBid ? 'SELL' : 'BUY'}`
-      const both = `${this.#entryHeads[0]}${first}${end0},${this.#entryHeads[1]}${other}${end1}`
+      const both = `${this.#entryHeads[0]}${first}${end[0]},${this.#entryHeads[1]}${other}${end[1]}`
       entries = entries === '' ? both : `${entries},${both}`
     }
     return `{"event_type":"price_change",${this.#id},"price_changes":[${entries}],"timestamp":"${atMs}"}`
@@ -135,17 +138,12 @@ export class MarketFrames {
 
   /** One token's `best_bid_ask`. A side without orders is an empty text. */
   bestBidAsk(outcomeIndex: 0 | 1, atMs: TimeMs): string {
-    const { bestBid, bestAsk } = this.#market.book
-    const isFirst = outcomeIndex === 0
-    const bid = isFirst ? bestBid : bestAsk === null ? null : complement(bestAsk)
-    const ask = isFirst ? bestAsk : bestBid === null ? null : complement(bestBid)
-    const spread =
-      bid === null || ask === null || ask < bid ? '' : priceText(priceMicros(ask - bid))
+    const quote = quoteOf(this.#market, outcomeIndex)
     return (
       `{"event_type":"best_bid_ask",${this.#id},` +
       `"asset_id":"${this.#market.listing.tokens[outcomeIndex]}",` +
-      `"best_bid":"${bid === null ? '' : priceText(bid)}",` +
-      `"best_ask":"${ask === null ? '' : priceText(ask)}","spread":"${spread}","timestamp":"${atMs}"}`
+      `"best_bid":"${textOf(quote.bid)}","best_ask":"${textOf(quote.ask)}",` +
+      `"spread":"${textOf(spreadOf(quote))}","timestamp":"${atMs}"}`
     )
   }
 
@@ -240,23 +238,12 @@ function sha1(text: string): string {
 }
 
 // Input: best first. Output: worst first.
-function levelTexts(levels: readonly Level[]): string {
+function levelTexts(levels: readonly Level[], isFirst: boolean): string {
   let text = ''
   for (let position = levels.length - 1; position >= 0; position -= 1) {
     const level = levels[position]
     if (level === undefined) continue
-    const part = `{"price":"${priceText(level.price)}","size":"${sizeText(level.size)}"}`
-    text = text === '' ? part : `${text},${part}`
-  }
-  return text
-}
-
-function mirroredTexts(levels: readonly Level[]): string {
-  let text = ''
-  for (let position = levels.length - 1; position >= 0; position -= 1) {
-    const level = levels[position]
-    if (level === undefined) continue
-    const price = priceText(complement(level.price))
+    const price = priceText(isFirst ? level.price : complement(level.price))
     const part = `{"price":"${price}","size":"${sizeText(level.size)}"}`
     text = text === '' ? part : `${text},${part}`
   }

@@ -1,165 +1,125 @@
-// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by slug,
-// tags, sports, teams, search, profiles, status. Also the simulator's /sim/state.
+// Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma), and the simulator's /sim/state.
 
-import type { Clock } from '../../../clock.ts'
-import { formatTime } from '../../../units.ts'
+import { formatTime, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimWallets, World } from '../model.ts'
-import { json, plainText, type RestAnswer, type RestRequest, type RestServer } from '../rest.ts'
-import { originOf } from '../world/migrated-market.ts'
-import { tagId, tagRow, tagSlug } from './events.ts'
-import { eventFilter, eventOrder, isFilterError, marketFilter, marketOrder } from './filters.ts'
-import { keysetPage, offsetPage, RowsByNumber } from './pages.ts'
+import { json, plainText, Refusal, type RestAnswer, type RestServer } from '../rest.ts'
+import { isEventClosed, sportRow, sumOf, tagId, tagRow, tagSlug, teamRow } from './events.ts'
+import { addGammaLists, invalid } from './gamma-lists.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
-import { search, sports, sportsMarketTypes, teams } from './search.ts'
 
-interface GammaParts {
-  readonly world: World
-  readonly wallets: SimWallets
-  readonly clock: Clock
-  /** Answers /sim/state. */
-  readonly state: (query: URLSearchParams) => unknown
-}
+const ROWS_MAX = 100
+const SEARCH_ROWS_DEFAULT = 10
+const SEARCH_ROWS_MAX = 50
 
-export function addGammaRoutes(server: RestServer, parts: GammaParts): void {
-  const { world, clock } = parts
-  server.get('/sim/state', (request) => json(parts.state(request.query)))
+export function addGammaRoutes(
+  server: RestServer,
+  parts: {
+    readonly world: World
+    readonly wallets: SimWallets
+    /** Answers /sim/state. */
+    readonly state: (query: URLSearchParams) => unknown
+  },
+): void {
+  const { world } = parts
+  server.get('/sim/state', ({ query }) => json(parts.state(query)))
   server.get('/status', () => plainText('OK'))
-  server.get('/readyz', () => plainText('OK'))
-  addListRoutes(server, parts)
-  addMarketRoutes(server, parts)
-  addEventRoutes(server, parts)
-  addTagRoutes(server, world)
+  addGammaLists(server, world)
+  addSingleRows(server, world)
+  server.get('/tags', ({ query }) => json(slice(labelsOf(world), query).map(tagRow)))
+  server.get('/tags/slug/{slug}', ({ params }) => {
+    return json(tagRow(found(labelsOf(world).find((label) => tagSlug(label) === params.slug))))
+  })
   server.get('/sports', () => json(sports(world)))
-  server.get('/sports/market-types', () => json(sportsMarketTypes(world)))
-  server.get('/teams', (request) => teams(world, request.query))
-  server.get('/public-profile', (request) => publicProfile(parts.wallets, request.query))
-  server.get('/public-search', (request) => search(world, clock, request.query))
-}
-
-const MARKET_ROWS_MAX = 100
-const EVENT_ROWS_MAX = 100
-const EVENT_KEYSET_ROWS_MAX = 500
-const ROWS_DEFAULT = 20
-
-/** The listed markets, and migration targets if they are requested by id. */
-function rowsOf(world: World, listed: RowsByNumber<SimMarket>, query: URLSearchParams) {
-  const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
-  const migrated = requested.flatMap((market) =>
-    market !== null && originOf(market) ? [market] : [],
-  )
-  if (migrated.length === 0) return listed
-  const all = () => [...world.markets('a'), ...migrated]
-  return new RowsByNumber<SimMarket>(all, (market) => market.listing.number)
-}
-
-function addListRoutes(server: RestServer, parts: GammaParts): void {
-  const { world, clock } = parts
-  const markets = new RowsByNumber<SimMarket>(
-    () => world.markets('a'),
-    (market) => market.listing.number,
-  )
-  const events = new RowsByNumber<SimEvent>(
-    () => world.events('a'),
-    (event) => event.number,
-  )
-  const renderMarket = (request: RestRequest) => (market: SimMarket) =>
-    gammaMarket(market, {
-      nowMs: clock.nowMs(),
-      hasEvent: true,
-      hasTags: request.query.get('include_tag') === 'true',
-    })
-  const renderEvent = (event: SimEvent) => gammaEvent(event, clock.nowMs())
-  const list = (path: string, answer: (request: RestRequest, isKeyset: boolean) => RestAnswer) => {
-    server.get(path, (request) => answer(request, false))
-    server.get(`${path}/keyset`, (request) => answer(request, true))
-  }
-  list('/markets', ({ query, ...request }, isKeyset) => {
-    const filter = marketFilter({ world, query, isKeyset })
-    if (isFilterError(filter)) return refusal(filter.reason)
-    const order = marketOrder(query)
-    if (isFilterError(order)) return refusal(order.reason)
-    const render = renderMarket({ ...request, query })
-    const limits = { limitDefault: ROWS_DEFAULT, limitMax: MARKET_ROWS_MAX }
-    const page = { rows: rowsOf(world, markets, query), filter, order, query, ...limits }
-    return isKeyset
-      ? keysetPage({ ...page, key: 'markets', render })
-      : offsetPage({ ...page, render })
+  server.get('/sports/market-types', () => {
+    const types = world.markets('a').map(({ listing }) => listing.sportsMarketType)
+    return json({ marketTypes: [...new Set(types)].filter((type) => type !== null).sort() })
   })
-  list('/events', ({ query }, isKeyset) => {
-    const filter = eventFilter({ nowMs: clock.nowMs(), query, isKeyset })
-    if (isFilterError(filter)) return refusal(filter.reason)
-    const order = eventOrder(query)
-    if (isFilterError(order)) return refusal(order.reason)
-    const limitMax = isKeyset ? EVENT_KEYSET_ROWS_MAX : EVENT_ROWS_MAX
-    const page = { rows: events, filter, order, query, limitDefault: ROWS_DEFAULT, limitMax }
-    return isKeyset
-      ? keysetPage({ ...page, key: 'events', render: renderEvent })
-      : offsetPage({ ...page, render: renderEvent })
+  server.get('/teams', ({ query }) => {
+    const leagues = query.getAll('league')
+    const rows = world.teams().filter(({ league }) => !leagues.length || leagues.includes(league))
+    return json(slice(rows, query).map(({ league, team }) => teamRow(league, team)))
   })
+  server.get('/public-profile', ({ query }) => publicProfile(parts.wallets, query))
+  server.get('/public-search', ({ query }) => search(world, query))
 }
 
-function addMarketRoutes(server: RestServer, parts: GammaParts): void {
-  const { world, clock } = parts
-  const one = (market: SimMarket | undefined, query: URLSearchParams): RestAnswer => {
-    if (market === undefined) return notFound()
+/** Markets and events by id and by slug, and their tags. */
+function addSingleRows(server: RestServer, world: World): void {
+  const marketRow = (market: SimMarket, query: URLSearchParams) => {
     const hasTags = query.get('include_tag') === 'true'
-    return json(gammaMarket(market, { nowMs: clock.nowMs(), hasEvent: true, hasTags }))
+    return gammaMarket(market, { nowMs: world.nowMs(), hasEvent: true, hasTags })
   }
-  const byId = (id: string | undefined) =>
-    world.markets('a').find((market) => String(market.listing.number) === id)
-  server.get('/markets/{id}', ({ params, query }) => {
-    if (!/^\d+$/.test(params.id ?? '')) return refusal('id is invalid')
-    return one(byId(params.id), query)
+  const eventRow = (event: SimEvent) => gammaEvent(event, world.nowMs())
+  const marketOf = (id: string | undefined) =>
+    found(world.markets('a').find(({ listing }) => String(listing.number) === numeric(id)))
+  const eventOf = (id: string | undefined) =>
+    found(world.events('a').find(({ number }) => String(number) === numeric(id)))
+  server.get('/markets/{id}', ({ params, query }) => json(marketRow(marketOf(params.id), query)))
+  server.get('/markets/{id}/tags', ({ params }) => json(marketOf(params.id).event.tags.map(tagRow)))
+  server.get('/markets/slug/{slug}', ({ params, query }) => {
+    const market = world.markets('a').find(({ listing }) => listing.slug === params.slug)
+    return json(marketRow(found(market), query))
   })
-  server.get('/markets/slug/{slug}', ({ params, query }) =>
-    one(
-      world.markets('a').find((market) => market.listing.slug === params.slug),
-      query,
-    ),
-  )
-  server.get('/markets/{id}/tags', ({ params }) => {
-    const market = byId(params.id)
-    return market === undefined ? notFound() : json(market.event.tags.map((tag) => tagRow(tag)))
+  server.get('/events/{id}', ({ params }) => json(eventRow(eventOf(params.id))))
+  server.get('/events/{id}/tags', ({ params }) => json(eventOf(params.id).tags.map(tagRow)))
+  server.get('/events/slug/{slug}', ({ params }) => {
+    return json(eventRow(found(world.event('a', params.slug ?? ''))))
   })
 }
 
-function addEventRoutes(server: RestServer, parts: GammaParts): void {
-  const { world, clock } = parts
-  const one = (event: SimEvent | null | undefined): RestAnswer =>
-    event === null || event === undefined ? notFound() : json(gammaEvent(event, clock.nowMs()))
-  const byId = (id: string | undefined) =>
-    world.events('a').find((event) => String(event.number) === id)
-  server.get('/events/{id}', ({ params }) => {
-    if (!/^\d+$/.test(params.id ?? '')) return refusal('id is invalid')
-    return one(byId(params.id))
-  })
-  server.get('/events/slug/{slug}', ({ params }) => one(world.event('a', params.slug ?? '')))
-  server.get('/events/{id}/tags', ({ params }) => {
-    const event = byId(params.id)
-    return event === undefined ? notFound() : json(event.tags.map((tag) => tagRow(tag)))
-  })
+function numeric(id = ''): string {
+  if (!/^\d+$/.test(id)) throw invalid('id is invalid')
+  return id
 }
 
-function addTagRoutes(server: RestServer, world: World): void {
-  const labels = (): readonly string[] => {
-    const found = new Set<string>()
-    for (const event of world.events('a')) for (const tag of event.tags) found.add(tag)
-    return [...found].sort((one, other) => tagId(one) - tagId(other))
+function found<Row>(row: Row | null | undefined): Row {
+  if (row !== null && row !== undefined) return row
+  throw new Refusal(json({ type: 'not found error', error: 'id not found' }, 404))
+}
+
+/** The labels of all tags, by id. */
+function labelsOf(world: World): readonly string[] {
+  const labels = new Set(world.events('a').flatMap(({ tags }) => tags))
+  return [...labels].sort((one, other) => tagId(one) - tagId(other))
+}
+
+/** One row per league, with the series of its current games. */
+function sports(world: World): readonly unknown[] {
+  const series = new Map<string, string>()
+  for (const event of world.events('a')) {
+    if (event.game !== null) series.set(event.game.league, event.series)
   }
-  const one = (label: string | undefined): RestAnswer =>
-    label === undefined ? notFound() : json(tagRow(label))
-  server.get('/tags', ({ query }) => {
-    const limit = Math.min(MARKET_ROWS_MAX, countOf(query, 'limit', MARKET_ROWS_MAX))
-    const offset = countOf(query, 'offset', 0)
-    const rows = labels().slice(offset, offset + limit)
-    return json(rows.map((tag) => tagRow(tag)))
-  })
-  server.get('/tags/{id}', ({ params }) =>
-    one(labels().find((label) => String(tagId(label)) === params.id)),
-  )
-  server.get('/tags/slug/{slug}', ({ params }) =>
-    one(labels().find((label) => tagSlug(label) === params.slug)),
-  )
+  const leagues = new Set([...world.teams().map(({ league }) => league), ...series.keys()])
+  return [...leagues].sort().map((league) => sportRow(league, series.get(league) ?? null))
+}
+
+/** Events that contain every word of the query, by volume. Page 0 and page 1 are both the first. */
+function search(world: World, query: URLSearchParams): RestAnswer {
+  const terms = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  if (terms.length === 0) throw invalid('q is required')
+  const status = query.get('events_status')
+  const rows = world
+    .events('a')
+    .filter((event) => {
+      if (status === 'active' ? isEventClosed(event) : status === 'closed' && !isEventClosed(event))
+        return false
+      const questions = event.markets.map(({ listing }) => listing.question)
+      const text = [event.title, event.nativeId, ...event.tags, ...questions].join('\n')
+      return terms.every((term) => text.toLowerCase().includes(term))
+    })
+    .map((event) => ({ event, volume: sumOf(event, ({ volumeTotal }) => toNumber(volumeTotal)) }))
+    .sort((one, other) => other.volume - one.volume || one.event.number - other.event.number)
+  const limit = Math.min(SEARCH_ROWS_MAX, countOf(query, 'limit_per_type', SEARCH_ROWS_DEFAULT))
+  const start = Math.max(0, countOf(query, 'page', 1) - 1) * limit
+  const page = rows.slice(start, start + limit)
+  const pagination = { hasMore: start + limit < rows.length, totalResults: rows.length }
+  return json({ events: page.map(({ event }) => gammaEvent(event, world.nowMs())), pagination })
+}
+
+/** By `limit`, at most 100, and `offset`. */
+function slice<Row>(rows: readonly Row[], query: URLSearchParams): readonly Row[] {
+  const offset = countOf(query, 'offset', 0)
+  return rows.slice(offset, offset + Math.min(ROWS_MAX, countOf(query, 'limit', ROWS_MAX)))
 }
 
 function countOf(query: URLSearchParams, key: string, fallback: number): number {
@@ -167,18 +127,7 @@ function countOf(query: URLSearchParams, key: string, fallback: number): number 
   return Number.isSafeInteger(value) && value >= 0 ? value : fallback
 }
 
-function notFound(): RestAnswer {
-  return json({ type: 'not found error', error: 'id not found' }, 404)
-}
-
-function refusal(reason: string): RestAnswer {
-  return json({ type: 'validation error', error: reason }, 422)
-}
-
-/**
- * `/public-profile` of a wallet's or its owner's address. Both return the wallet's profile. 400 for an invalid address,
- * 404 for one that never traded.
- */
+/** The profile of a wallet, by its address or its owner's. 404: it never traded. */
 function publicProfile(wallets: SimWallets, query: URLSearchParams): RestAnswer {
   const address = query.get('address') ?? ''
   if (!/^0x[0-9a-f]{40}$/i.test(address)) {

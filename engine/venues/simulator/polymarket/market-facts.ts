@@ -98,6 +98,25 @@ export function feeBps(market: SimMarket): number {
   return (feeScheduleOf(market)?.rate ?? 0) > 0 ? LEGACY_FEE_BPS : 0
 }
 
+/** Best prices of an outcome. Null: its side of the book is empty. */
+export interface Quote {
+  readonly bid: PriceMicros | null
+  readonly ask: PriceMicros | null
+}
+
+export function quoteOf({ book }: SimMarket, outcomeIndex: 0 | 1): Quote {
+  const { bestBid, bestAsk } = book
+  if (outcomeIndex === 0) return { bid: bestBid, ask: bestAsk }
+  return {
+    bid: bestAsk === null ? null : complement(bestAsk),
+    ask: bestBid === null ? null : complement(bestBid),
+  }
+}
+
+export function spreadOf({ bid, ask }: Quote): PriceMicros | null {
+  return bid === null || ask === null || ask < bid ? null : priceMicros(ask - bid)
+}
+
 /** Value of resting orders in dollars: bids at their price, asks at the complementary price. */
 export function liquidityUsd(market: SimMarket): number {
   let micros = 0

@@ -89,7 +89,7 @@ function parseRange(query: URLSearchParams, nowS: number): Range | string {
   return { startS, endS, fidelity: fidelity ?? 1 }
 }
 
-export function addPriceHistory(data: DataV2, world: World): void {
+export function addPriceHistory(data: DataV2, { world }: { readonly world: World }): void {
   data.pages('prices_history', '/v2/prices-history', (pageQuery) => pricePage(world, pageQuery), {
     maxAgeS: null,
     limits: { fallback: 10_000, max: 10_000 },

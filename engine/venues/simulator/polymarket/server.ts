@@ -2,24 +2,19 @@
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
-import type { Random } from '../../../random.ts'
 import type { Faults } from '../faults.ts'
 import type { SimWallets, World } from '../model.ts'
 import {
   json,
-  jsonText,
   plainText,
-  type RestAnswer,
   type RestHooks,
   type RestRequest,
   RestServer,
   SimTokenBucket,
 } from '../rest.ts'
-import { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { addClobRoutes } from './clob.ts'
 import { DataV2, unknownPath } from './envelope.ts'
 import { addGammaRoutes } from './gamma.ts'
-import { addLeaderboard } from './leaderboard.ts'
 import { addMarketFigures } from './market-figures.ts'
 import { MarketChannel } from './market-ws.ts'
 import { addPriceHistory } from './past-prices.ts'
@@ -36,11 +31,9 @@ interface PolymarketPorts {
 
 interface PolymarketServerOptions {
   readonly world: World
-  /** The wallets' ledgers. If absent, the server creates its own, which begin at its start. */
-  readonly wallets?: SimWallets
+  readonly wallets: SimWallets
   readonly faults: Faults
   readonly clock: Clock
-  readonly random: Random
   readonly log: Log
   readonly host: string
   /** 0 for any free port. */
@@ -51,8 +44,6 @@ interface PolymarketServerOptions {
   readonly isRateLimited?: boolean
   /** Seconds after which the activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
-  /** Answer of a Data API v1 path under the fault `v1_retired`. Default: 410 with JSON. */
-  readonly retirement?: Retirement
 }
 
 export interface PolymarketServer {
@@ -66,7 +57,7 @@ export interface PolymarketServer {
 export async function startPolymarketServer(
   options: PolymarketServerOptions,
 ): Promise<PolymarketServer> {
-  const { world, faults, clock, log, host } = options
+  const { world, wallets, faults, clock, log, host } = options
   const listener = (limits: readonly RateLimit[]) => {
     const isLimited = options.isRateLimited ?? true
     return new RestServer({ faults, log, hooks: hooksWith(isLimited ? limits : [], clock) })
@@ -78,23 +69,20 @@ export async function startPolymarketServer(
   const market = new MarketChannel({ world, faults, clock, log })
   const activityEndsS = options.activityEndsS ?? null
   const activity = new Rtds({ world, faults, clock, log }, activityEndsS)
-  const { wallets, stopLedgers } = walletsOf(options)
-  addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
+  addGammaRoutes(gamma, { world, wallets, state: options.state })
   addClobRoutes(clob, { world, clock, faults })
   const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
-  for (const add of [addTrades, addMarketFigures, addWalletRoutes, addLeaderboard]) {
+  for (const add of [addTrades, addMarketFigures, addWalletRoutes, addPriceHistory]) {
     add(dataV2, { world, wallets, faults })
   }
-  addPriceHistory(dataV2, world)
-  addRetiredPaths(data, () =>
-    faults.strikes('v1_retired') ? RETIREMENTS[options.retirement ?? 'gone'] : NOT_FOUND,
-  )
+  for (const path of RETIRED_PATHS.flatMap((name) => [`/${name}`, `/v1/${name}`])) {
+    data.get(path, () => (faults.strikes('v1_retired') ? RETIRED : NOT_FOUND))
+  }
   clob.upgrade('/ws/market', market.sockets.accept)
   rtds.upgrade('*', activity.sockets.accept)
   const stop = async () => {
     market.stop()
     activity.stop()
-    stopLedgers()
     await Promise.all([gamma, clob, data, rtds].map((server) => server.stop()))
   }
   try {
@@ -121,35 +109,7 @@ const RETIRED_PATHS = [
   ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],
 ]
 const NOT_FOUND = json({ error: 'not found' }, 404)
-/** Possible answers of a retired path. */
-const RETIREMENTS = {
-  gone: json({ error: 'this version of the API has been retired, use /v2' }, 410),
-  missing: NOT_FOUND,
-  moved: { ...plainText('', 308), headers: { location: '/v2/openapi.json' } },
-  page: {
-    status: 200,
-    contentType: 'text/html; charset=utf-8',
-    body: '<!DOCTYPE html>\n<title>Retired</title>\n<p>This API has moved.</p>\n',
-  },
-  empty: jsonText(''),
-} satisfies Record<string, RestAnswer>
-export type Retirement = keyof typeof RETIREMENTS
-
-function addRetiredPaths(data: RestServer, answer: () => RestAnswer): void {
-  for (const path of RETIRED_PATHS) {
-    data.get(`/${path}`, answer)
-    data.get(`/v1/${path}`, answer)
-  }
-}
-
-function walletsOf(options: PolymarketServerOptions): {
-  readonly wallets: SimWallets
-  readonly stopLedgers: () => void
-} {
-  if (options.wallets !== undefined) return { wallets: options.wallets, stopLedgers: () => {} }
-  const ledgers = new WalletLedgers({ world: options.world })
-  return { wallets: ledgers, stopLedgers: () => ledgers.stop() }
-}
+const RETIRED = json({ error: 'this version of the API has been retired, use /v2' }, 410)
 
 /**
  * Maximum requests in ten seconds on paths with these prefixes. Empty `paths` means all

@@ -196,7 +196,7 @@ test('lists every event of a game in its milestone and its teams as structured t
 test('returns 404 with a code and a message for unknown tickers and paths', async (t) => {
   const { venue } = await gameDay(t)
   const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
-  for (const path of [...paths, '/events/X/metadata', '/milestones/X', '/structured_targets/X']) {
+  for (const path of [...paths, '/events/X/metadata', '/milestones/X']) {
     const answer = await venue.get(path)
     assert.equal(answer.status, 404, path)
     assert.deepEqual(answer.body, { error: { code: 'not_found', message: 'not found' } })

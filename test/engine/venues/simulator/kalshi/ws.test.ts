@@ -63,15 +63,17 @@ test('acknowledges each channel once with its own sid, and lists the subscriptio
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
-    channels: ['trade', 'orderbook_delta', 'market_lifecycle_v2', 'multivariate_market_lifecycle'],
+    channels: ['trade', 'orderbook_delta', 'market_lifecycle_v2'],
     market_tickers: [first.listing.nativeId],
   })
   const messages = await client.drain()
   assert.deepEqual(
     messages.filter(({ type }) => type === 'subscribed'),
-    ['trade', 'orderbook_delta', 'market_lifecycle_v2', 'multivariate_market_lifecycle'].map(
-      (channel, position) => ({ type: 'subscribed', id, msg: { channel, sid: position + 1 } }),
-    ),
+    ['trade', 'orderbook_delta', 'market_lifecycle_v2'].map((channel, position) => ({
+      type: 'subscribed',
+      id,
+      msg: { channel, sid: position + 1 },
+    })),
   )
   assert.equal(messages.filter(({ type }) => type === 'orderbook_snapshot').length, 1)
   client.send('list_subscriptions')
@@ -80,7 +82,6 @@ test('acknowledges each channel once with its own sid, and lists the subscriptio
     { channel: 'trade', sid: 1 },
     { channel: 'orderbook_delta', sid: 2 },
     { channel: 'market_lifecycle_v2', sid: 3 },
-    { channel: 'multivariate_market_lifecycle', sid: 4 },
   ])
 })
 
@@ -259,20 +260,14 @@ test('returns a distinct error code for each kind of malformed command', async (
   assert.equal(await code('update_subscription', { action: 'add_markets' }), 12)
   assert.equal(await code('update_subscription', { sids: [1, 2], action: 'add_markets' }), 12)
   assert.equal(await code('subscribe', { channels: ['orderbook_delta'] }), 14)
-  assert.equal(await code('subscribe', { channels: ['trade'], shard_factor: 0 }), 19)
-  assert.equal(await code('subscribe', { channels: ['trade'], shard_key: 0 }), 20)
-  assert.equal(await code('subscribe', { channels: ['trade'], shard_factor: 2, shard_key: 2 }), 21)
-  assert.equal(await code('subscribe', { channels: ['trade'], shard_factor: 101 }), 22)
   client.send('subscribe', {
-    channels: ['orderbook_delta', 'cfbenchmarks_value', 'pyth_value'],
+    channels: ['orderbook_delta'],
     market_ticker: ticker,
   })
   await client.drain()
   assert.equal(await code('update_subscription', { sid: 1, action: 'fly' }), 13)
   assert.equal(await code('update_subscription', { sid: 1, action: 'add_markets' }), 14)
   assert.equal(await code('update_subscription', { sid: 1 }), 15)
-  assert.equal(await code('update_subscription', { sid: 2, action: 'subscribe_indices' }), 24)
-  assert.equal(await code('update_subscription', { sid: 3, action: 'subscribe_underlyings' }), 28)
   const id = client.send('update_subscription', {
     sid: 1,
     action: 'add_markets',

@@ -15,6 +15,7 @@ import {
   SocketGroup,
 } from '../../../../../engine/venues/simulator/polymarket/sim-socket.ts'
 import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
+import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { FrameReader, record, records, request } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
@@ -82,7 +83,7 @@ test('closes every socket, timer and listener on stop, and leaves none open when
       world,
       faults: new Faults([], new SetChance()),
       clock,
-      random: new SetChance(),
+      wallets: venue.wallets,
       log: silentLog,
       host: '127.0.0.1',
       ports: { ...venue.server.ports, gamma: 0, clob: 0 },
@@ -113,7 +114,7 @@ test('lists the real world completely and sends updates that keep a client’s b
     world,
     faults: quiet,
     clock,
-    random: seededRandom('server'),
+    wallets: new WalletLedgers({ world }),
     log: silentLog,
     host: '127.0.0.1',
     ports: { gamma: 0, clob: 0, data: 0, rtds: 0 },

@@ -258,8 +258,6 @@ describe('a few wallets', () => {
       value: 'user',
       'user-stats': 'user',
       holders: 'condition',
-      'leaderboard?limit=1001': 'limit',
-      'leaderboard?category=COWS': 'category',
     }
     for (const [path, parameter] of Object.entries(bad)) await assertRefused(path, parameter)
     for (const path of ['activity', 'positions']) {
@@ -273,7 +271,6 @@ describe('a few wallets', () => {
       { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
       { path: `positions?user=${BOB.address}&filter_amount=0`, limit: 2 },
       { path: `trades?user=${BOB.address}&taker_only=false`, limit: 9 },
-      { path: 'leaderboard?time_period=all', limit: 2 },
     ]
     for (const { path, limit } of lists) {
       const complete = await rows(`${path}&limit=1000`)
@@ -286,35 +283,6 @@ describe('a few wallets', () => {
       const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
       assert.deepEqual(await rows(`trades?user=${address}&taker_only=false&limit=1000`), own)
     }
-  })
-
-  test('ranks wallets by profit and share volume, overall and by category, and returns both ranks of one wallet', async () => {
-    const all = await rows('leaderboard?time_period=all')
-    assert.deepEqual(Object.keys(all[0] ?? {}), LEADER_KEYS)
-    assert.deepEqual(
-      all.map(({ rank }) => rank),
-      all.map((_, index) => index + 1),
-    )
-    const profits = all.map(({ pnl }) => Number(pnl))
-    assert.deepEqual(
-      profits,
-      profits.toSorted((one, other) => other - one),
-    )
-    const ann = await one(`leaderboard?time_period=all&user=${ANN.address}`)
-    // Bought for 40, 23, 20 and 18 dollars and sold for 15 and 19; what is left is worth 82 by now.
-    const fees = 1.68 + 0.8694 + 0.525 + 1.05 + 0.09 + 0.0475
-    assert.ok(Math.abs(Number(ann.pnl) - (15 + 19 + 82 - 40 - 23 - 20 - 18 - fees)) < 1e-6)
-    assert.equal(ann.volume, 100 + 50 + 30 + 80 + 20 + 20)
-    assert.equal(ann.rank_pnl, all.findIndex(({ user_id }) => user_id === ANN.address) + 1)
-    const [top] = await rows('leaderboard?time_period=all&sort_by=VOLUME')
-    assert.equal(top?.user_id, BOB.address)
-    const first = await one(`leaderboard?time_period=all&user=${BOB.address}`)
-    assert.equal(first.rank_volume, 1)
-    const sporty = await one(`leaderboard?time_period=all&category=sports&user=${ANN.address}`)
-    assert.equal(sporty.volume, 40)
-    assert.deepEqual(await rows('leaderboard?category=TECH'), [])
-    const unranked = await request(`${venue.data}/v2/leaderboard?user=${NOBODY}`)
-    assert.deepEqual(unranked.body, { data: null })
   })
 
   test('returns a profile by wallet or owner, Data API rows by wallet only, and 404 for unknown addresses', async () => {
@@ -433,17 +401,6 @@ describe('sixty markets', () => {
     )
   })
 })
-
-const LEADER_KEYS = [
-  'rank',
-  'user_id',
-  'pnl',
-  'volume',
-  'user_name',
-  'profile_image',
-  'x_username',
-  'verified',
-]
 
 test('lists combos among trades over all pages under the combos fault', async () => {
   const other = await startStubVenue({ faults: ['combos'] })

@@ -1,0 +1,159 @@
+// Gamma's lists of markets and events, each with two paging schemes (engine/venues/polymarket/README.md, Gamma): `limit`
+// and `offset` with a bare array, and keysets with `after_cursor` in and `next_cursor` out, absent on the last page.
+// Unknown parameters, `cursor` among them, are ignored as live.
+
+import { toNumber } from '../../../units.ts'
+import type { SimEvent, SimMarket, World } from '../model.ts'
+import { json, Refusal, type RestServer } from '../rest.ts'
+import { originOf } from '../world/migrated-market.ts'
+import { eventUpdatedMs, isEventClosed, lastCloseMs, sumOf } from './events.ts'
+import { gammaId, isActive, isOver, liquidityUsd } from './market-facts.ts'
+import { gammaEvent, gammaMarket } from './render.ts'
+
+/** One of the two lists: its rows, and what a query may ask of them. */
+interface List<Row> {
+  readonly key: 'markets' | 'events'
+  readonly rows: (query: URLSearchParams) => readonly Row[]
+  readonly number: (row: Row) => number
+  /** Parameters with true or false. */
+  readonly flags: Readonly<Record<string, (row: Row) => boolean>>
+  /** Parameters with ids, of which a row has one. */
+  readonly ids: Readonly<Record<string, (row: Row) => readonly string[]>>
+  /** By the venue's spelling without case and underscores. */
+  readonly orders: Readonly<Record<string, (row: Row) => number>>
+  readonly isInKeyset: (row: Row) => boolean
+  readonly keysetRowsMax: number
+  readonly render: (row: Row, query: URLSearchParams) => unknown
+}
+
+const OFFSET_ROWS_MAX = 100
+const ROWS_DEFAULT = 20
+
+export function addGammaLists(server: RestServer, world: World): void {
+  addList<SimMarket>(server, {
+    key: 'markets',
+    // Migration targets are found only by their ids.
+    rows: (query) => {
+      const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
+      const migrated = requested.filter((market) => market !== null && originOf(market) !== null)
+      return [...world.markets('a'), ...migrated.filter((market) => market !== null)]
+    },
+    number: ({ listing }) => listing.number,
+    flags: { closed: isOver, active: isActive },
+    ids: {
+      condition_ids: (market) => [gammaId(market)],
+      clob_token_ids: ({ listing }) => listing.tokens,
+    },
+    orders: { liquiditynum: liquidityUsd, volume24hr: ({ volume24h }) => volume24h },
+    isInKeyset: isActive,
+    keysetRowsMax: 100,
+    render: (market, query) => {
+      const hasTags = query.get('include_tag') === 'true'
+      return gammaMarket(market, { nowMs: world.nowMs(), hasEvent: true, hasTags })
+    },
+  })
+  addList<SimEvent>(server, {
+    key: 'events',
+    rows: () => world.events('a'),
+    number: ({ number }) => number,
+    flags: { closed: isEventClosed, active: ({ markets }) => markets.some(isActive) },
+    ids: {},
+    orders: {
+      volume: (event) => sumOf(event, ({ volumeTotal }) => toNumber(volumeTotal)),
+      volume24hr: (event) => sumOf(event, ({ volume24h }) => toNumber(volume24h)),
+      liquidity: (event) => sumOf(event, liquidityUsd),
+      startdate: ({ createdMs }) => createdMs,
+      updatedat: eventUpdatedMs,
+      closedtime: lastCloseMs,
+    },
+    isInKeyset: () => true,
+    keysetRowsMax: 500,
+    render: (event) => gammaEvent(event, world.nowMs()),
+  })
+}
+
+function addList<Row>(server: RestServer, list: List<Row>): void {
+  server.get(`/${list.key}`, ({ query }) => {
+    const limit = limitOf(query, OFFSET_ROWS_MAX)
+    const offset = Number(query.get('offset') ?? '0')
+    if (!Number.isSafeInteger(offset) || offset < 0) {
+      throw invalid('offset must be a non-negative integer')
+    }
+    const { entries } = selected(list, query, () => true)
+    return json(entries.slice(offset, offset + limit).map(({ row }) => list.render(row, query)))
+  })
+  server.get(`/${list.key}/keyset`, ({ query }) => {
+    if (query.has('offset')) throw invalid('offset is not supported, use after_cursor')
+    const limit = limitOf(query, list.keysetRowsMax)
+    const after = cursorIn(query)
+    const { entries, compare } = selected(list, query, list.isInKeyset)
+    const rest = after === null ? entries : entries.filter((entry) => compare(entry, after) > 0)
+    const page = rest.slice(0, limit)
+    const body = { [list.key]: page.map(({ row }) => list.render(row, query)) }
+    const last = page.at(-1)
+    if (last === undefined || rest.length <= limit) return json(body)
+    const cursor = Buffer.from(`${last.value}:${last.number}`).toString('base64url')
+    return json({ ...body, next_cursor: cursor })
+  })
+}
+
+/** Position of a row in an order; equal values are in the order of numbers. */
+interface Position {
+  readonly value: number
+  readonly number: number
+}
+
+/** The rows that a query selects, in its order. */
+function selected<Row>(
+  list: List<Row>,
+  query: URLSearchParams,
+  isListed: (row: Row) => boolean,
+): {
+  readonly entries: readonly (Position & { readonly row: Row })[]
+  readonly compare: (one: Position, other: Position) => number
+} {
+  const tests = [isListed]
+  for (const [key, flag] of Object.entries(list.flags)) {
+    const text = query.get(key) ?? ''
+    if (text === '') continue
+    if (text !== 'true' && text !== 'false') throw invalid(`${key} must be true or false`)
+    tests.push((row) => flag(row) === (text === 'true'))
+  }
+  for (const [key, idsOf] of Object.entries(list.ids)) {
+    const wanted = new Set(query.getAll(key).flatMap((text) => text.split(',')))
+    if (wanted.size > 0) tests.push((row) => idsOf(row).some((id) => wanted.has(id)))
+  }
+  const order = (query.get('order') ?? '').toLowerCase().replaceAll('_', '')
+  const orderValue = order === '' ? () => 0 : list.orders[order]
+  if (orderValue === undefined) throw invalid('order fields are not valid')
+  const sign = query.get('ascending') === 'true' ? 1 : -1
+  const compare = (one: Position, other: Position): number =>
+    sign * (one.value - other.value) || one.number - other.number
+  const rows = list.rows(query).filter((row) => tests.every((test) => test(row)))
+  const entries = rows
+    .map((row) => ({ row, value: orderValue(row), number: list.number(row) }))
+    .sort(compare)
+  return { entries, compare }
+}
+
+/** A larger limit is silently reduced to the maximum. */
+function limitOf(query: URLSearchParams, limitMax: number): number {
+  const limit = Number(query.get('limit') || ROWS_DEFAULT)
+  if (Number.isSafeInteger(limit) && limit >= 0) return Math.min(limit, limitMax)
+  throw invalid('limit must be a non-negative integer')
+}
+
+function cursorIn(query: URLSearchParams): Position | null {
+  const text = query.get('after_cursor') ?? ''
+  if (text === '') return null
+  const match = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?):(\d+)$/.exec(
+    Buffer.from(text, 'base64url').toString(),
+  )
+  if (match === null) throw invalid('invalid cursor')
+  return { value: Number(match[1]), number: Number(match[2]) }
+}
+
+/** Gamma's 422. */
+export function invalid(reason: string): Refusal {
+  return new Refusal(json({ type: 'validation error', error: reason }, 422))
+}
