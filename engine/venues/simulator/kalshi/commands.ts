@@ -2,6 +2,7 @@
 // refused.
 
 import { isRecord } from '../../../json-record.ts'
+import { parseRecord } from '../sim-socket.ts'
 
 /** The venue's error codes and texts that a simulated venue can produce. */
 export const ERRORS = {
@@ -49,13 +50,8 @@ export type Command =
   | { readonly kind: 'error'; readonly id: number; readonly code: ErrorCode }
 
 export function parseCommand(text: string): Command {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return { kind: 'error', id: 0, code: 1 }
-  }
-  if (!isRecord(value)) return { kind: 'error', id: 0, code: 1 }
+  const value = parseRecord(text)
+  if (value === null) return { kind: 'error', id: 0, code: 1 }
   const id = isNonNegativeInteger(value.id) ? value.id : 0
   if (value.cmd === 'list_subscriptions') return { kind: 'list', id }
   const parse = typeof value.cmd === 'string' ? PARSERS.get(value.cmd) : undefined

@@ -1,9 +1,6 @@
 // The simulated venue b on one port: Kalshi's REST under /trade-api/v2 and its stream at /trade-api/ws/v2. Wires
 // guards, upgrade, heartbeat and stop.
 
-import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
@@ -15,6 +12,7 @@ import {
   refuseUpgrade,
   SimTokenBucket,
 } from '../rest.ts'
+import { SocketGroup } from '../sim-socket.ts'
 import { KalshiKeys, unauthorized } from './auth.ts'
 import { addCandleRoutes } from './candle-routes.ts'
 import { addExchangeRoutes } from './exchange.ts'
@@ -30,10 +28,6 @@ const STREAM_PATH = '/trade-api/ws/v2'
 const TOKENS_PER_SECOND = 200
 const TOKENS_MAX = 400
 const TOKENS_PER_REQUEST = 10
-const PING_PERIOD_MS = 10_000
-const PONG_LIMIT_MS = 30_000
-/** A subscribe command may name every market of a large world. */
-const COMMAND_BYTES_MAX = 16 * 1024 * 1024
 
 interface KalshiServerOptions {
   readonly world: World
@@ -64,37 +58,29 @@ export async function startKalshiServer(
   addCandleRoutes(rest, REST_PREFIX, world)
   addExchangeRoutes(rest, REST_PREFIX, { nowMs: () => world.nowMs(), halts })
 
-  const connections = new Set<KalshiConnection>()
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: COMMAND_BYTES_MAX })
-  const open = (socket: WebSocket, raw: Duplex) => {
-    const connection = new KalshiConnection({ world, stream, faults, clock, socket, raw })
-    connections.add(connection)
-    socket.on('close', () => connections.delete(connection))
-  }
-  rest.upgrade(STREAM_PATH, (request: IncomingMessage, raw, head) => {
+  const sockets = new SocketGroup({
+    ...{ clock, faults, log },
+    ping: { periodSeconds: 10, body: 'heartbeat', pongLimitMs: 30_000 },
+    open: (socket) => new KalshiConnection({ world, stream, faults, clock, socket }),
+  })
+  rest.upgrade(STREAM_PATH, (request, raw, head) => {
     const { headers } = request
     const caller = keys.caller({ method: 'GET', path: STREAM_PATH, headers })
     if (caller.kind === 'key') {
-      sockets.handleUpgrade(request, raw, head, (socket) => open(socket, raw))
+      sockets.accept(request, raw, head)
     } else {
       const reason = caller.kind === 'refused' ? caller.reason : 'MISSING_HEADERS'
       refuseUpgrade(raw, unauthorized(reason))
     }
   })
-  const stopHeartbeat = clock.every(PING_PERIOD_MS, () => {
-    for (const connection of connections) connection.heartbeat(PONG_LIMIT_MS)
-  })
   const stopTicks = clock.every(1_000, () => {
-    for (const connection of connections) connection.tick()
     stream.tick()
     halts.draw(world.nowMs())
   })
   const stop = async (): Promise<void> => {
-    stopHeartbeat()
     stopTicks()
     stream.stop()
-    for (const connection of connections) connection.close()
-    sockets.close()
+    sockets.stop()
     await rest.stop()
   }
   try {

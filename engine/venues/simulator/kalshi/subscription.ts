@@ -1,7 +1,47 @@
 // One `sid` of one connection of venue b's stream: its coverage and its sequence number.
 
-import type { KalshiOutbox } from './kalshi-outbox.ts'
+import type { Faults } from '../faults.ts'
+import type { SimSocket } from '../sim-socket.ts'
 import type { MessageKind } from './messages.ts'
+
+/** Sends a connection's frames, with the faults between stream messages. */
+export class KalshiOutbox {
+  readonly #socket: SimSocket
+  readonly #faults: Faults
+  /** A delta that is sent after the next one (the fault `reorder`). */
+  #held: string | null = null
+
+  constructor(socket: SimSocket, faults: Faults) {
+    this.#socket = socket
+    this.#faults = faults
+  }
+
+  /** Sends an answer to a command. It is never lost and never precedes a held delta. */
+  reply(text: string): void {
+    this.releaseHeld()
+    this.#socket.reply(text)
+  }
+
+  /** Sends a numbered stream message. A lost one still consumes its number, so the gap is visible. */
+  stream(kind: MessageKind, text: string): void {
+    if (this.#socket.isSilenced) return
+    if (kind === 'orderbook_delta') {
+      if (this.#faults.strikes('lost_delta')) return
+      if (this.#held === null && this.#faults.strikes('reorder')) {
+        this.#held = text
+        return
+      }
+    }
+    this.#socket.reply(text)
+    if (kind === 'orderbook_delta') this.releaseHeld()
+    if (this.#faults.strikes('duplicate')) this.#socket.reply(text)
+  }
+
+  releaseHeld(): void {
+    if (this.#held !== null) this.#socket.reply(this.#held)
+    this.#held = null
+  }
+}
 
 interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox

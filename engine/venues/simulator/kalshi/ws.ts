@@ -1,16 +1,14 @@
 // One client connection of venue b's stream: its subscriptions, their sequence numbers, and answers to its commands.
 // kalshi-outbox.ts implements the faults.
 
-import type { Duplex } from 'node:stream'
-import type { WebSocket } from 'ws'
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World } from '../model.ts'
+import type { Conversation, SimSocket } from '../sim-socket.ts'
 import { type Command, ERRORS, type ErrorCode, parseCommand } from './commands.ts'
-import { KalshiOutbox } from './kalshi-outbox.ts'
 import { snapshotMessage, tickerMessage } from './messages.ts'
 import type { SimKalshiStream } from './stream.ts'
-import { KalshiSubscription } from './subscription.ts'
+import { KalshiOutbox, KalshiSubscription } from './subscription.ts'
 
 /** The venue's limits: markets per session, commands a second. */
 const MARKETS_MAX = 500_000
@@ -23,51 +21,33 @@ interface KalshiConnectionParts {
   readonly stream: SimKalshiStream
   readonly faults: Faults
   readonly clock: Clock
-  readonly socket: WebSocket
-  /** The stream under the socket, so that the frames of one event-loop tick leave in one system call. */
-  readonly raw: Duplex
+  readonly socket: SimSocket
 }
 
-/** One open socket. The server calls `tick` every second and `close` at the end. */
-export class KalshiConnection {
+/** One open socket. */
+export class KalshiConnection implements Conversation {
   readonly #parts: KalshiConnectionParts
   readonly #outbox: KalshiOutbox
   readonly #subscriptions = new Map<number, KalshiSubscription>()
   #nextSid = 1
   #commandCount = 0
-  #pongMs: number
 
   constructor(parts: KalshiConnectionParts) {
     this.#parts = parts
-    this.#outbox = new KalshiOutbox(parts)
-    this.#pongMs = parts.clock.monotonicMs()
-    parts.socket.on('pong', () => {
-      this.#pongMs = parts.clock.monotonicMs()
-    })
-    parts.socket.on('message', (data, isBinary) => {
-      this.#receive(isBinary ? '' : String(data))
-    })
-    parts.socket.on('error', () => parts.socket.terminate())
-    parts.socket.on('close', () => this.#removeSubscriptions())
+    this.#outbox = new KalshiOutbox(parts.socket, parts.faults)
   }
 
-  /** The server's heartbeat: a ping with the venue's body. Closes the socket if no pong arrives for `limitMs`. */
-  heartbeat(limitMs: number): void {
-    if (this.#parts.clock.monotonicMs() - this.#pongMs > limitMs) this.#parts.socket.terminate()
-    else this.#parts.socket.ping('heartbeat')
-  }
-
-  /** To be called once a second. */
   tick(): void {
     this.#commandCount = 0
-    this.#outbox.tick()
+    this.#outbox.releaseHeld()
   }
 
-  close(): void {
-    this.#parts.socket.terminate()
+  closed(): void {
+    for (const subscription of [...this.#subscriptions.values()])
+      this.#removeSubscription(subscription)
   }
 
-  #receive(text: string) {
+  receive(text: string) {
     this.#commandCount += 1
     const command: Command = parseCommand(text)
     if (this.#commandCount > COMMANDS_PER_SECOND_MAX) {
@@ -273,10 +253,5 @@ export class KalshiConnection {
     const { stream } = this.#parts
     if (subscription.tickers === null) stream.unwatch(subscription, null)
     else for (const ticker of subscription.tickers) stream.unwatch(subscription, ticker)
-  }
-
-  #removeSubscriptions() {
-    for (const subscription of [...this.#subscriptions.values()])
-      this.#removeSubscription(subscription)
   }
 }

@@ -3,16 +3,20 @@
 // readers nothing is rendered.
 
 import type { Clock } from '../../../clock.ts'
+import type { Log } from '../../../process/log.ts'
 import type { PriceMicros } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World, WorldChange } from '../model.ts'
+import { type Conversation, parseRecord, type SimSocket, SocketGroup } from '../sim-socket.ts'
 import { bookFrame, MarketFrames, marketResolvedFrame, newMarketFrame } from './frames.ts'
-import {
-  type ChannelOptions,
-  type Conversation,
-  type SimSocket,
-  SocketGroup,
-} from './sim-socket.ts'
+
+/** Parts of a channel. */
+export interface ChannelOptions {
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** The channel with all its connections. Subscribes to the world until stopped. */
 export class MarketChannel {
@@ -30,11 +34,7 @@ export class MarketChannel {
     this.#world = options.world
     this.#faults = options.faults
     this.#clock = options.clock
-    this.sockets = new SocketGroup({
-      ...options,
-      pingPeriodSeconds: 0,
-      open: (socket) => this.#open(socket),
-    })
+    this.sockets = new SocketGroup({ ...options, open: (socket) => this.#open(socket) })
     this.#stopListening = options.world.onChange((change) => this.#publish(change))
   }
 
@@ -299,22 +299,14 @@ function shared(text: string, readerCount: number): string | Buffer {
 }
 
 function parseRequest(text: string): Request | null {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
-  const fields = new Map<string, unknown>(Object.entries(parsed))
-  const operation = fields.get('operation') ?? 'subscribe'
+  const fields = parseRecord(text)
+  if (fields === null) return null
+  const { operation = 'subscribe', type = 'market', assets_ids: list = [] } = fields
+  const { custom_feature_enabled: custom, initial_dump: dump } = fields
   if (operation !== 'subscribe' && operation !== 'unsubscribe') return null
-  const type = fields.get('type') ?? 'market'
   if (typeof type !== 'string' || type.toLowerCase() !== 'market') return null
-  const list: unknown = fields.get('assets_ids') ?? []
   if (!Array.isArray(list)) return null
   const tokens = list.filter((token): token is string => typeof token === 'string')
-  const custom = fields.get('custom_feature_enabled')
   const isCustom = typeof custom === 'boolean' ? custom : null
-  return { operation, tokens, isCustom, hasDump: fields.get('initial_dump') !== false }
+  return { operation, tokens, isCustom, hasDump: dump !== false }
 }

@@ -3,14 +3,11 @@
 // topic and connection, replaced by the next subscribe. Activity may end, as at the venue.
 
 import type { Clock } from '../../../clock.ts'
+import { isRecord } from '../../../json-record.ts'
 import type { Faults } from '../faults.ts'
 import type { SimTrade } from '../model.ts'
-import {
-  type ChannelOptions,
-  type Conversation,
-  type SimSocket,
-  SocketGroup,
-} from './sim-socket.ts'
+import { type Conversation, parseRecord, type SimSocket, SocketGroup } from '../sim-socket.ts'
+import type { ChannelOptions } from './market-ws.ts'
 import { isSameMatch } from './trade-routes.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
@@ -39,7 +36,7 @@ export class Rtds {
     this.#stopTimer = options.clock.every(SILENCE_DRAWN_MS, () => this.#drawSilence())
     this.sockets = new SocketGroup({
       ...options,
-      pingPeriodSeconds: PING_PERIOD_SECONDS,
+      ping: { periodSeconds: PING_PERIOD_SECONDS, body: '', pongLimitMs: Number.POSITIVE_INFINITY },
       open: (socket) => this.#open(socket),
     })
     this.#stopListening = options.world.onChange((change) => {
@@ -209,49 +206,28 @@ function wants(topic: Topic, type: string, row: TradeRow): boolean {
 function parseRequest(
   text: string,
 ): { action: 'subscribe' | 'unsubscribe'; entries: readonly Entry[] } | null {
-  const fields = parseObject(text)
-  const action = fields?.get('action')
-  const list: unknown = fields?.get('subscriptions')
+  const { action, subscriptions: list } = parseRecord(text) ?? {}
   if ((action !== 'subscribe' && action !== 'unsubscribe') || !Array.isArray(list)) return null
   const entries: Entry[] = []
   for (const item of list) {
-    const entry = parseEntry(item)
+    const entry = isRecord(item) ? entryIn(item) : null
     if (entry === null) return null
     entries.push(entry)
   }
   return { action, entries }
 }
 
-function parseEntry(item: unknown): Entry | null {
-  if (typeof item !== 'object' || item === null) return null
-  const fields = new Map<string, unknown>(Object.entries(item))
-  const topic = fields.get('topic')
-  const type = fields.get('type') ?? ALL_TYPES
-  const filters = fields.get('filters') ?? ''
+function entryIn(item: Readonly<Record<string, unknown>>): Entry | null {
+  const { topic, type = ALL_TYPES, filters = '' } = item
   if (typeof topic !== 'string' || typeof type !== 'string') return null
   // Filters are JSON text inside a string. An object is refused, as live.
   if (typeof filters !== 'string') return null
   if (filters === '') return { topic, type, filter: null }
-  const parsed = parseObject(filters)
+  const parsed = parseRecord(filters)
   if (parsed === null) return topic === 'activity' ? null : { topic, type, filter: null }
-  const filter = {
-    eventSlug: textIn(parsed, 'event_slug'),
-    marketSlug: textIn(parsed, 'market_slug'),
-  }
-  return { topic, type, filter }
+  const { event_slug: eventSlug, market_slug: marketSlug } = parsed
+  return { topic, type, filter: { eventSlug: textOf(eventSlug), marketSlug: textOf(marketSlug) } }
 }
 
-function textIn(fields: ReadonlyMap<string, unknown>, key: string): string | null {
-  const value = fields.get(key)
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-function parseObject(text: string): ReadonlyMap<string, unknown> | null {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
-    return new Map<string, unknown>(Object.entries(parsed))
-  } catch {
-    return null
-  }
-}
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null

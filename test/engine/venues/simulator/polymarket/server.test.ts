@@ -9,12 +9,12 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { Calendar } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { startPolymarketServer } from '../../../../../engine/venues/simulator/polymarket/server.ts'
+import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
 import {
   BUFFERED_BYTES_MAX,
   type SimSocket,
   SocketGroup,
-} from '../../../../../engine/venues/simulator/polymarket/sim-socket.ts'
-import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
+} from '../../../../../engine/venues/simulator/sim-socket.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { FrameReader, record, records, request } from '../../../../support/clients/venue-client.ts'
@@ -29,7 +29,6 @@ test('disconnects a reader that is 64 MiB behind', async () => {
     clock,
     faults,
     log: silentLog,
-    pingPeriodSeconds: 0,
     open(socket) {
       members.push(socket)
       return { receive: () => {}, tick: () => {}, closed: () => {} }
@@ -43,8 +42,9 @@ test('disconnects a reader that is 64 MiB behind', async () => {
   await new Promise((resolve) => ws.once('open', resolve))
   ws.pause()
   const frame = Buffer.alloc(8 * 1_048_576, 0x20)
-  for (let sent = 0; sent <= BUFFERED_BYTES_MAX + frame.length; sent += frame.length) {
+  for (let sent = 0; sent <= BUFFERED_BYTES_MAX + 4 * frame.length; sent += frame.length) {
     members[0]?.send(frame)
+    await new Promise(setImmediate)
   }
   while (group.count > 0) await new Promise(setImmediate)
   assert.equal(group.count, 0)

@@ -1,21 +1,19 @@
-// WebSocket connections of a simulated Polymarket channel: accept, batched writes, slow readers, and the faults per
+// WebSocket connections of the simulated venues: accept, heartbeat, batched writes, slow readers, and the faults per
 // connection (silence, disconnect).
 
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { Clock, StopTimer } from '../../../clock.ts'
-import type { Log } from '../../../process/log.ts'
-import type { Faults } from '../faults.ts'
-import type { World } from '../model.ts'
-import type { UpgradeHandler } from '../rest.ts'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Clock, StopTimer } from '../../clock.ts'
+import { isRecord } from '../../json-record.ts'
+import type { Log } from '../../process/log.ts'
+import type { Faults } from './faults.ts'
+import type { UpgradeHandler } from './rest.ts'
 
 const SILENCE_MS = 20_000
 /** A reader with a larger backlog is disconnected, because its unread data would exhaust memory. */
 export const BUFFERED_BYTES_MAX = 64 * 1_048_576
-
 const FRAME_BYTES_MAX = 16 * 1_048_576
-const TEXT = { binary: false }
 
 /** Handles a connection's messages. One instance per connection. */
 export interface Conversation {
@@ -25,18 +23,17 @@ export interface Conversation {
   closed(): void
 }
 
-/** Parts of a channel. */
-export interface ChannelOptions {
-  readonly world: World
+interface SocketGroupOptions {
   readonly faults: Faults
   readonly clock: Clock
   readonly log: Log
-}
-
-interface SocketGroupOptions extends Omit<ChannelOptions, 'world'> {
   readonly open: (socket: SimSocket) => Conversation
-  /** Period of protocol ping frames in whole seconds; 0 for none. Missing pongs have no consequence. */
-  readonly pingPeriodSeconds: number
+  /** Ping frames, in whole seconds. A connection is closed if no pong arrives for `pongLimitMs`. */
+  readonly ping?: {
+    readonly periodSeconds: number
+    readonly body: string
+    readonly pongLimitMs: number
+  }
 }
 
 export class SocketGroup {
@@ -75,9 +72,7 @@ export class SocketGroup {
     const socket = new SimSocket({ ws, raw, ...this.#options })
     const conversation = this.#options.open(socket)
     this.#members.set(socket, conversation)
-    ws.on('message', (data, isBinary) => {
-      if (!isBinary) conversation.receive(textOf(data))
-    })
+    ws.on('message', (data, isBinary) => conversation.receive(isBinary ? '' : String(data)))
     // On broken frames and resets `ws` closes the socket itself, and 'close' follows.
     ws.on('error', () => {})
     ws.on('close', () => {
@@ -88,15 +83,14 @@ export class SocketGroup {
 
   #tick(): void {
     this.#seconds += 1
-    const { faults, pingPeriodSeconds } = this.#options
-    const isPingTime = pingPeriodSeconds > 0 && this.#seconds % pingPeriodSeconds === 0
+    const { faults, ping } = this.#options
     for (const [socket, conversation] of this.#members) {
       if (faults.strikes('disconnect')) {
         socket.cut()
         continue
       }
       if (faults.strikes('silence')) socket.silence(SILENCE_MS)
-      if (isPingTime) socket.ping()
+      if (ping !== undefined && this.#seconds % ping.periodSeconds === 0) socket.ping(ping)
       conversation.tick()
     }
   }
@@ -110,7 +104,8 @@ export class SimSocket {
   readonly #clock: Clock
   readonly #log: Log
   readonly #changes: Faults['changes']
-  #silencedUntilMs = 0
+  #silencedUntilMs = Number.NEGATIVE_INFINITY
+  #pongMs: number
   #isCorked = false
 
   constructor(parts: { ws: WebSocket; raw: Duplex; clock: Clock; log: Log; faults: Faults }) {
@@ -119,30 +114,34 @@ export class SimSocket {
     this.#clock = parts.clock
     this.#log = parts.log
     this.#changes = parts.faults.changes
+    this.#pongMs = parts.clock.monotonicMs()
+    parts.ws.on('pong', () => {
+      this.#pongMs = this.#clock.monotonicMs()
+    })
+  }
+
+  /** Market data is lost until then. */
+  get isSilenced(): boolean {
+    return this.#clock.monotonicMs() < this.#silencedUntilMs
   }
 
   /** Sends market data. It is lost while the connection is silenced. */
   send(frame: string | Buffer): void {
-    if (this.#silencedUntilMs > 0) {
-      if (this.#clock.monotonicMs() < this.#silencedUntilMs) return
-      this.#silencedUntilMs = 0
-    }
-    this.reply(frame)
+    if (!this.isSilenced) this.reply(frame)
   }
 
-  /** Sends a control answer (PONG …), also while silenced. */
+  /** Sends an answer (PONG …), also while silenced. */
   reply(frame: string | Buffer): void {
-    if (this.#ws.readyState !== this.#ws.OPEN) return
-    if (this.#ws.bufferedAmount > BUFFERED_BYTES_MAX) {
-      this.#log.warn(
-        { bufferedBytes: this.#ws.bufferedAmount },
-        'simulated venue cut a slow reader',
-      )
-      this.cut()
-      return
-    }
+    const ws = this.#ws
+    if (ws.readyState !== ws.OPEN) return
     // All frames of one event-loop tick leave in one system call, which is most of the cost at 20,000 a second.
     if (!this.#isCorked) {
+      // Checked before a batch: the first books of many markets do not indicate a slow reader.
+      if (ws.bufferedAmount > BUFFERED_BYTES_MAX) {
+        this.#log.warn({ bufferedBytes: ws.bufferedAmount }, 'simulated venue cut a slow reader')
+        this.cut()
+        return
+      }
       this.#isCorked = true
       this.#raw.cork()
       queueMicrotask(() => {
@@ -150,11 +149,12 @@ export class SimSocket {
         this.#raw.uncork()
       })
     }
-    for (const sent of this.#changes.editFrame(frame)) this.#ws.send(sent, TEXT)
+    for (const sent of this.#changes.editFrame(frame)) ws.send(sent, { binary: false })
   }
 
-  ping(): void {
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping()
+  ping({ body, pongLimitMs }: { readonly body: string; readonly pongLimitMs: number }): void {
+    if (this.#clock.monotonicMs() - this.#pongMs > pongLimitMs) this.cut()
+    else if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping(body)
   }
 
   /** Drops data for this duration while the socket stays open. */
@@ -168,7 +168,12 @@ export class SimSocket {
   }
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
-  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+/** Null: the text is no JSON object. */
+export function parseRecord(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : null
+  } catch {
+    return null
+  }
 }
