@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
-import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
+import type { WalletAccount } from '../../engine/venues/simulator/world/wallet-account.ts'
 import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
 import {
   chosen,
@@ -117,7 +117,7 @@ test('restores wallets after every kind of restart, and reports whether the venu
   try {
     await restarted.begin()
     const ledgers = chosen(world.simulator.wallets.all(), WALLETS)
-    const addresses = ledgers.map(({ wallet }: SimWalletLedger) => wallet.address)
+    const addresses = ledgers.map(({ wallet }: WalletAccount) => wallet.address)
     for (const address of addresses) await restarted.sheet(address, false)
     await pause(3_000)
     const { gamma } = world.simulator.urls

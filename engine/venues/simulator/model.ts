@@ -200,56 +200,6 @@ export interface SimWalletEvent {
   readonly fee: UsdMicros
 }
 
-/** A wallet's position in one outcome, as the venue counts it. Averages are the venue's own floats. */
-export interface SimPosition {
-  /** Never negative. */
-  readonly amount: SizeMicros
-  /** Total ever bought. Splits and conversions count as at the venue. */
-  readonly bought: SizeMicros
-  /** Dollars per contract, as the running weighted average. Retained when the position is closed. */
-  readonly averagePrice: number
-  /** Micro-dollars, without fees. */
-  readonly realized: number
-  /** Fees paid on buys, micro-dollars. */
-  readonly fees: number
-  /** 0 before the first event. */
-  readonly lastMs: TimeMs
-}
-
-/** A wallet's two positions in a market. */
-export interface SimHolding {
-  readonly ledger: SimWalletLedger
-  readonly market: SimMarket
-  readonly positions: readonly [SimPosition, SimPosition]
-}
-
-/** All data of one wallet in this run. */
-export interface SimWalletLedger {
-  readonly wallet: SimWallet
-  /** The owner's own address, which also identifies the wallet. */
-  readonly eoa: string
-  readonly firstMs: TimeMs
-  /** Oldest first. */
-  readonly events: readonly SimWalletEvent[]
-  /** Number of older events that were dropped. */
-  readonly droppedEventCount: number
-  readonly holdings: ReadonlyMap<SimMarket, SimHolding>
-  /** Received minus paid since the start, without `fees` and `income`. */
-  readonly cash: UsdMicros
-  readonly fees: UsdMicros
-  readonly income: UsdMicros
-}
-
-/** The wallets of venue a that have traded in this run. */
-export interface SimWallets {
-  /** Looks up by proxy or owner address, in any case. Null: unknown. */
-  wallet(address: string): SimWalletLedger | null
-  /** In the order of their first trades. */
-  all(): readonly SimWalletLedger[]
-  /** Every holding in the market, including closed ones. */
-  holders(market: SimMarket): readonly SimHolding[]
-}
-
 /** A market with its state. */
 export interface SimMarket {
   readonly listing: SimListing

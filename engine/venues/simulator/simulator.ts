@@ -12,7 +12,7 @@ import { Changes } from './changes.ts'
 import { Faults } from './faults.ts'
 import { SimHalts } from './kalshi/halts.ts'
 import { startKalshiServer } from './kalshi/server.ts'
-import type { SimChange, SimFault, SimMarket, SimWallets, World } from './model.ts'
+import type { SimChange, SimFault, SimMarket, World } from './model.ts'
 import { startPolymarketServer } from './polymarket/server.ts'
 import { worldState } from './state.ts'
 import { PERSISTED, readSnapshot, restoreSnapshot, writeSnapshot } from './world/snapshot.ts'
@@ -73,7 +73,7 @@ export interface Simulator {
   readonly kalshiPrivateKeyPem: string
   readonly world: World
   /** The actual state of venue a's wallets. */
-  readonly wallets: SimWallets
+  readonly wallets: WalletLedgers
   /** Active protocol changes, which may be replaced at any time. */
   readonly changes: Changes
   stop(): Promise<void>

@@ -11,17 +11,12 @@
 // ?action=burst&messages=N: N additional venue messages within the next second, at most 1,000,000
 
 import type { Level } from '../../events.ts'
-import {
-  SIM_VENUES,
-  type SimTrade,
-  type SimVenue,
-  type SimWalletEvent,
-  type SimWalletLedger,
-  type SimWallets,
-} from './model.ts'
+import { SIM_VENUES, type SimTrade, type SimVenue, type SimWalletEvent } from './model.ts'
 import { participation, shownPrice } from './world/fill-money.ts'
 import type { SimGap } from './world/gaps.ts'
+import type { WalletAccount } from './world/wallet-account.ts'
 import { isNamed } from './world/wallet-events.ts'
+import type { WalletLedgers } from './world/wallet-ledgers.ts'
 import type { SimulatedWorld } from './world/world.ts'
 
 const ROWS_MAX = 10_000
@@ -30,7 +25,7 @@ const BURST_MS = 1_000
 
 /** Answers one query. An invalid query gets `{ error }` with the accepted values. */
 export function worldState(
-  parts: { readonly world: SimulatedWorld; readonly wallets: SimWallets },
+  parts: { readonly world: SimulatedWorld; readonly wallets: WalletLedgers },
   query: URLSearchParams,
 ): unknown {
   const { world, wallets } = parts
@@ -162,7 +157,7 @@ const gapRow = ({ kind, markets, question, opensMs, closesMs }: SimGap): unknown
   return { kind, markets, question, opens_ms: opensMs, closes_ms: closesMs }
 }
 
-function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown>> {
+function walletSummary(ledger: WalletAccount): Readonly<Record<string, unknown>> {
   return {
     address: ledger.wallet.address,
     eoa: ledger.eoa,
@@ -172,7 +167,7 @@ function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown
 }
 
 // Only the ledger. Tests compute derived figures (averages, profit) themselves.
-function wallet(ledger: SimWalletLedger, fromIndex: number): unknown {
+function wallet(ledger: WalletAccount, fromIndex: number): unknown {
   if (!Number.isInteger(fromIndex) || fromIndex < 0) {
     return { error: 'from_index accepts integers from 0' }
   }

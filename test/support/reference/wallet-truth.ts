@@ -15,12 +15,13 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import { Calendar, type PlannedEvent } from '../../../engine/venues/simulator/calendar.ts'
-import type { SimListing, SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
+import type { SimListing } from '../../../engine/venues/simulator/model.ts'
 import {
   type Simulator,
   type SimulatorOptions,
   startSimulator,
 } from '../../../engine/venues/simulator/simulator.ts'
+import type { WalletAccount } from '../../../engine/venues/simulator/world/wallet-account.ts'
 import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
@@ -229,7 +230,7 @@ export const ACTIVITY_KINDS = [
 ] as const
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number]
 
-export function activitiesOf({ events, holdings }: SimWalletLedger): Map<ActivityKind, number> {
+export function activitiesOf({ events, holdings }: WalletAccount): Map<ActivityKind, number> {
   const deeds = new Map<ActivityKind, number>()
   const note = (deed: ActivityKind) => deeds.set(deed, (deeds.get(deed) ?? 0) + 1)
   for (const event of events) {
@@ -263,9 +264,9 @@ export function activitiesOf({ events, holdings }: SimWalletLedger): Map<Activit
 /**
  * Selects this many wallets: some with each kind of activity first, then evenly from the busiest to the least active.
  */
-export function chosen(all: readonly SimWalletLedger[], count: number): SimWalletLedger[] {
+export function chosen(all: readonly WalletAccount[], count: number): WalletAccount[] {
   const byEvents = all.toSorted((one, other) => other.events.length - one.events.length)
-  const found = new Set<SimWalletLedger>()
+  const found = new Set<WalletAccount>()
   for (const deed of ACTIVITY_KINDS) {
     const doing = byEvents.filter((ledger) => activitiesOf(ledger).has(deed))
     const share = Math.max(1, Math.floor(count / 2 / ACTIVITY_KINDS.length))

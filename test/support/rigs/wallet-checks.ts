@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
+import type { WalletAccount } from '../../../engine/venues/simulator/world/wallet-account.ts'
 import { ask, differences, fillsOf, fillText, servedSheet } from '../clients/served-wallet.ts'
 import {
   ACTIVITY_KINDS,
@@ -57,7 +57,7 @@ export async function checkWallets(t: TestContext, run: CheckedRun): Promise<voi
   const { service, flowMs } = run
   const { world } = service
   const wallets = new WalletChecks(service)
-  const ids = new Map<SimWalletLedger, readonly string[]>()
+  const ids = new Map<WalletAccount, readonly string[]>()
   const flow = (action: 'pause' | 'resume') =>
     read(`${world.simulator.urls.gamma}/sim/state?action=${action}`)
   await run.start()
@@ -115,7 +115,7 @@ export class WalletChecks {
   }
 
   /** Requests each wallet, with retries until there is a response. */
-  async open(ledgers: readonly SimWalletLedger[]): Promise<void> {
+  async open(ledgers: readonly WalletAccount[]): Promise<void> {
     await inParallel(ledgers, async (ledger) => {
       while ((await ask(this.#service.locations, addressOf(ledger))) === null)
         await this.#service.world.pause(300)
@@ -123,7 +123,7 @@ export class WalletChecks {
   }
 
   /** The ids of all fills, once they equal the ledger's; null: they never did. */
-  async fillIds(ledger: SimWalletLedger): Promise<readonly string[] | null> {
+  async fillIds(ledger: WalletAccount): Promise<readonly string[] | null> {
     const { simulator, find } = this.#service.world
     const due = expectedFills(
       await truthOfWallet(simulator.urls.gamma, ledger.wallet.address),
@@ -145,7 +145,7 @@ export class WalletChecks {
    * default.
    */
   async compare(
-    ledgers: readonly SimWalletLedger[],
+    ledgers: readonly WalletAccount[],
     how = { isCompleteOnly: true },
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const { world } = this.#service
@@ -157,7 +157,7 @@ export class WalletChecks {
       simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
     let left = ledgers
     while (left.length > 0) {
-      const still: SimWalletLedger[] = []
+      const still: WalletAccount[] = []
       await inParallel(left, async (ledger) => {
         const { address } = ledger.wallet
         const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
@@ -185,7 +185,7 @@ export class WalletChecks {
   }
 
   /** Logs the wallets' kinds of activity and returns their counts. */
-  sayWhatWas(ledgers: readonly SimWalletLedger[]): Map<ActivityKind, number> {
+  sayWhatWas(ledgers: readonly WalletAccount[]): Map<ActivityKind, number> {
     const sums = new Map<ActivityKind, number>()
     let events = 0
     for (const ledger of ledgers) {
@@ -203,14 +203,14 @@ export class WalletChecks {
 }
 
 /** Every second one is requested by its owner's address, and every third in capitals. */
-function addressOf({ wallet, eoa }: SimWalletLedger): string {
+function addressOf({ wallet, eoa }: WalletAccount): string {
   const address = isAskedByOwner({ wallet }) ? eoa : wallet.address
   return Number.parseInt(address.slice(-1), 16) % 3 === 0
     ? `0x${address.slice(2).toUpperCase()}`
     : address
 }
 
-const isAskedByOwner = ({ wallet }: Pick<SimWalletLedger, 'wallet'>): boolean =>
+const isAskedByOwner = ({ wallet }: Pick<WalletAccount, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
 /** Processes items with limited concurrency. */

@@ -1,8 +1,9 @@
 // Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma), and the simulator's /sim/state.
 
 import { formatTime, toNumber } from '../../../units.ts'
-import type { SimEvent, SimMarket, SimWallets, World } from '../model.ts'
+import type { SimEvent, SimMarket, World } from '../model.ts'
 import { json, plainText, Refusal, type RestAnswer, type RestServer } from '../rest.ts'
+import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { isEventClosed, sportRow, sumOf, tagId, tagRow, tagSlug, teamRow } from './events.ts'
 import { addGammaLists, invalid } from './gamma-lists.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
@@ -15,7 +16,7 @@ export function addGammaRoutes(
   server: RestServer,
   parts: {
     readonly world: World
-    readonly wallets: SimWallets
+    readonly wallets: WalletLedgers
     /** Answers /sim/state. */
     readonly state: (query: URLSearchParams) => unknown
   },
@@ -128,7 +129,7 @@ function countOf(query: URLSearchParams, key: string, fallback: number): number 
 }
 
 /** The profile of a wallet, by its address or its owner's. 404: it never traded. */
-function publicProfile(wallets: SimWallets, query: URLSearchParams): RestAnswer {
+function publicProfile(wallets: WalletLedgers, query: URLSearchParams): RestAnswer {
   const address = query.get('address') ?? ''
   if (!/^0x[0-9a-f]{40}$/i.test(address)) {
     return json({ type: 'validation error', error: 'invalid address' }, 400)

@@ -2,7 +2,8 @@
 // volume, holders, results, and freshness.
 
 import { complement, toNumber, toSeconds } from '../../../units.ts'
-import type { SimMarket, SimWallets, World } from '../model.ts'
+import type { SimMarket, World } from '../model.ts'
+import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { amount, csv, QueryError } from './data-query.ts'
 import type { DataV2, Page, PageQuery } from './envelope.ts'
 import { requestedMarkets, TRADES_AGE_S } from './trade-routes.ts'
@@ -10,7 +11,7 @@ import { holderRow } from './wallet-rows.ts'
 
 interface Parts {
   readonly world: World
-  readonly wallets: SimWallets
+  readonly wallets: WalletLedgers
 }
 
 /** An arbitrary Polygon block. Blocks advance by one every two seconds from there. */

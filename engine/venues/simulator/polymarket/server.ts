@@ -3,7 +3,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
-import type { SimWallets, World } from '../model.ts'
+import type { World } from '../model.ts'
 import {
   json,
   plainText,
@@ -12,6 +12,7 @@ import {
   RestServer,
   SimTokenBucket,
 } from '../rest.ts'
+import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { addClobRoutes } from './clob.ts'
 import { DataV2, unknownPath } from './envelope.ts'
 import { addGammaRoutes } from './gamma.ts'
@@ -31,7 +32,7 @@ interface PolymarketPorts {
 
 interface PolymarketServerOptions {
   readonly world: World
-  readonly wallets: SimWallets
+  readonly wallets: WalletLedgers
   readonly faults: Faults
   readonly clock: Clock
   readonly log: Log

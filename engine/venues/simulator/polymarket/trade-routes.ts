@@ -1,7 +1,8 @@
 // Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, cursor pages, one row per
 // transaction and taker unless makers are requested too. Rows appear immediately.
 
-import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
+import type { SimMarket, SimTrade, World } from '../model.ts'
+import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { amount, csv, enumParam, flag, positive, QueryError } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, snakeRow } from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
@@ -19,7 +20,7 @@ export const CONTRACTS: ReadonlySet<string> = new Set([
 
 interface Parts {
   readonly world: World
-  readonly wallets: SimWallets
+  readonly wallets: WalletLedgers
 }
 
 interface Wanted {
@@ -137,7 +138,7 @@ export function isSameMatch(one: SimTrade | undefined, other: SimTrade): boolean
 
 /** One wallet's fills from its own ledger, ungrouped as in `/v2/activity`. */
 function* matchesOf(
-  wallets: SimWallets,
+  wallets: WalletLedgers,
   wanted: Wanted,
   user: string,
 ): Generator<readonly SimTrade[]> {

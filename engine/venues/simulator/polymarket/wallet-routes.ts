@@ -3,7 +3,9 @@
 
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
-import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
+import type { SimMarket, SimWalletEvent, World } from '../model.ts'
+import type { WalletAccount } from '../world/wallet-account.ts'
+import type { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { csv, enumParam, flag, positive, QueryError, user } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
 import { CONTRACTS, requestedMarkets } from './trade-routes.ts'
@@ -26,7 +28,7 @@ const DIRECTIONS = ['ASC', 'DESC'] as const
 
 interface Parts {
   readonly world: World
-  readonly wallets: SimWallets
+  readonly wallets: WalletLedgers
   readonly faults: Pick<Faults, 'strikes'>
 }
 
@@ -58,7 +60,7 @@ export function addWalletRoutes(data: DataV2, parts: Parts): void {
 }
 
 /** The ledger of a proxy address. Owners' addresses find nothing here, as live. */
-function proxyLedger(wallets: SimWallets, address: string): SimWalletLedger | null {
+function proxyLedger(wallets: WalletLedgers, address: string): WalletAccount | null {
   const ledger = wallets.wallet(address)
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
 }
@@ -76,7 +78,7 @@ function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
 }
 
 /** Null for an unknown wallet. `trades` counts markets. */
-function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
+function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   if (ledger === null) return null
   const markets = new Set(ledger.events.flatMap(({ fill }) => fill?.trade.market ?? []))
@@ -232,7 +234,7 @@ function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   }
 }
 
-function heldIn(wallets: SimWallets, market: SimMarket): readonly Position[] {
+function heldIn(wallets: WalletLedgers, market: SimMarket): readonly Position[] {
   return wallets
     .holders(market)
     .flatMap((holding) =>

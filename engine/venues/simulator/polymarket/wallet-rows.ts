@@ -2,8 +2,9 @@
 // Wallets).
 
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
-import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../model.ts'
+import type { SimMarket, SimWalletEvent } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
+import type { WalletAccount, WalletHolding } from '../world/wallet-account.ts'
 import { isNamed } from '../world/wallet-events.ts'
 import { snakeRow } from './envelope.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
@@ -14,13 +15,13 @@ const NO_OUTCOME = 999
 
 /** One of a wallet's two positions in a market. */
 export interface Position {
-  readonly holding: SimHolding
+  readonly holding: WalletHolding
   readonly outcomeIndex: 0 | 1
 }
 
 /** An activity row. For rows other than trades the outcome fields are empty texts, 999 and 0. */
 export function activityRow(
-  ledger: SimWalletLedger,
+  ledger: WalletAccount,
   event: SimWalletEvent,
 ): Readonly<Record<string, unknown>> {
   const { fill, kind } = event
@@ -61,7 +62,7 @@ export function activityRow(
  * Rows of a combo that a wallet bought beside a fill, for one fill in four. Every other combo is redeemed immediately.
  * Their ids are those of the combo module, padded.
  */
-export function comboRows(ledger: SimWalletLedger, fill: SimWalletEvent): readonly unknown[] {
+export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly unknown[] {
   const digits = fill.txHash.slice(2)
   const chance = Number.parseInt(digits.slice(-1), 16)
   if (chance >= 4) return []
@@ -190,7 +191,7 @@ export function holderRow({ holding, outcomeIndex }: Position) {
 }
 
 /** All positions that a wallet ever had, both outcomes of each market. */
-export function* positionsOf(ledger: SimWalletLedger | null): Generator<Position> {
+export function* positionsOf(ledger: WalletAccount | null): Generator<Position> {
   for (const holding of ledger?.holdings.values() ?? []) {
     for (const outcomeIndex of [0, 1] as const) {
       if (holding.positions[outcomeIndex].bought > 0) yield { holding, outcomeIndex }

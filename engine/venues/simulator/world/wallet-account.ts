@@ -15,14 +15,7 @@ import {
   type UsdMicros,
   usdMicros,
 } from '../../../units.ts'
-import type {
-  SimHolding,
-  SimMarket,
-  SimPosition,
-  SimWallet,
-  SimWalletEvent,
-  SimWalletLedger,
-} from '../model.ts'
+import type { SimMarket, SimWallet, SimWalletEvent } from '../model.ts'
 import { isNamed } from './wallet-events.ts'
 
 /** Cost of one contract of each outcome in a split or merge. */
@@ -32,7 +25,7 @@ const HALF = 0.5
 type PositionFigures = readonly [number, number, number, number, number, number]
 
 /** A position as the venue counts it: a running weighted average that sales do not change. */
-class WalletPosition implements SimPosition {
+class WalletPosition {
   amount: SizeMicros = SIZE_ZERO
   bought: SizeMicros = SIZE_ZERO
   averagePrice = 0
@@ -89,7 +82,7 @@ class WalletPosition implements SimPosition {
 }
 
 /** Both positions of a wallet in a market. */
-export class WalletHolding implements SimHolding {
+export class WalletHolding {
   readonly ledger: WalletAccount
   readonly market: SimMarket
   readonly positions = [new WalletPosition(), new WalletPosition()] as const
@@ -124,7 +117,7 @@ export class WalletHolding implements SimHolding {
 }
 
 /** The ledger of one wallet. Only world/wallet-ledgers.ts writes to it. */
-export class WalletAccount implements SimWalletLedger {
+export class WalletAccount {
   readonly wallet: SimWallet
   readonly eoa: string
   readonly firstMs: TimeMs

@@ -16,13 +16,10 @@ import {
   usdMicros,
 } from '../../../units.ts'
 import type {
-  SimHolding,
   SimMarket,
   SimTrade,
   SimWallet,
   SimWalletEvent,
-  SimWalletLedger,
-  SimWallets,
   World,
   WorldChange,
 } from '../model.ts'
@@ -85,7 +82,7 @@ const EVENTS_MAX = 2_000_000
  * events together. When full, the oldest tenth is dropped, and each wallet counts its dropped events. Holdings without
  * a later event that are empty or resolved are dropped too.
  */
-export class WalletLedgers implements SimWallets {
+export class WalletLedgers {
   readonly #habits: WalletHabits
   readonly #ids: RunIds
   readonly #accounts = new Map<string, WalletAccount>()
@@ -117,7 +114,7 @@ export class WalletLedgers implements SimWallets {
     this.#stopListening = options.world.onChange((change) => this.#take(change))
   }
 
-  wallet(address: string): SimWalletLedger | null {
+  wallet(address: string): WalletAccount | null {
     const key = address.toLowerCase()
     return this.#accounts.get(key) ?? this.#owners.get(key) ?? null
   }
@@ -126,7 +123,7 @@ export class WalletLedgers implements SimWallets {
     return [...this.#accounts.values()]
   }
 
-  holders(market: SimMarket): readonly SimHolding[] {
+  holders(market: SimMarket): readonly WalletHolding[] {
     return this.#holdersOf(market)
   }
 

@@ -15,8 +15,9 @@ import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../engine/venues/polymarket/wallets/profile.ts'
 import { readWalletHistory } from '../../../../engine/venues/polymarket/wallets/wallet-history.ts'
-import type { SimWalletEvent, SimWalletLedger } from '../../../../engine/venues/simulator/model.ts'
+import type { SimWalletEvent } from '../../../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
+import type { WalletAccount } from '../../../../engine/venues/simulator/world/wallet-account.ts'
 import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
@@ -36,7 +37,7 @@ interface Told {
 }
 
 /** What the world says of a wallet, in our words and order. */
-function truthOf({ wallet, events }: SimWalletLedger): string[] {
+function truthOf({ wallet, events }: WalletAccount): string[] {
   const published: Told[] = []
   for (const event of events) {
     const row = toldOf(event, wallet.address)

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { complement, toNumber } from '../../../../../engine/units.ts'
-import type { SimMarket, SimWalletLedger } from '../../../../../engine/venues/simulator/model.ts'
+import type { SimMarket } from '../../../../../engine/venues/simulator/model.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
 import { originOf } from '../../../../../engine/venues/simulator/world/migrated-market.ts'
+import type { WalletAccount } from '../../../../../engine/venues/simulator/world/wallet-account.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -29,7 +30,7 @@ interface Figures {
 }
 
 /** Amounts, running averages and profits by the venue's written rules, from the rows of activity alone. */
-function added(ledger: SimWalletLedger): {
+function added(ledger: WalletAccount): {
   positions: ReadonlyMap<SimMarket, readonly [Figures, Figures]>
   cash: number
 } {
@@ -103,7 +104,7 @@ function added(ledger: SimWalletLedger): {
   return { positions, cash }
 }
 
-const countOf = (ledgers: readonly SimWalletLedger[], kind: string): number =>
+const countOf = (ledgers: readonly WalletAccount[], kind: string): number =>
   ledgers.reduce((sum, { events }) => sum + events.filter((each) => each.kind === kind).length, 0)
 
 test('starts a new world with a consistent wallet history', async (t) => {

@@ -6,16 +6,13 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
 import type { PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
-import type {
-  SimMarket,
-  SimWalletEvent,
-  SimWalletLedger,
-} from '../../../../../engine/venues/simulator/model.ts'
+import type { SimMarket, SimWalletEvent } from '../../../../../engine/venues/simulator/model.ts'
 import { feeScheduleOf } from '../../../../../engine/venues/simulator/world/fees.ts'
 import {
   migratedOf,
   originOf,
 } from '../../../../../engine/venues/simulator/world/migrated-market.ts'
+import type { WalletAccount } from '../../../../../engine/venues/simulator/world/wallet-account.ts'
 import { isNamed } from '../../../../../engine/venues/simulator/world/wallet-events.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
@@ -86,7 +83,7 @@ const { world, ledgers } = runWorld()
 
 function eventsOf(
   kind: SimWalletEvent['kind'],
-): readonly (readonly [SimWalletLedger, SimWalletEvent])[] {
+): readonly (readonly [WalletAccount, SimWalletEvent])[] {
   return ledgers
     .all()
     .flatMap((ledger) =>
@@ -135,7 +132,7 @@ function tokenMoves(
 
 /** Balances from a wallet's events alone; throws when one is ever negative. */
 function balances(
-  ledger: SimWalletLedger,
+  ledger: WalletAccount,
   events: readonly SimWalletEvent[] = ledger.events,
 ): Map<SimMarket, [number, number]> {
   const held = new Map<SimMarket, [number, number]>()
