@@ -3,7 +3,6 @@
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'
-import type { SimPairKind } from '../model.ts'
 import { chanceOf } from './path.ts'
 import type { Answer, View } from './question.ts'
 
@@ -16,6 +15,14 @@ export interface Measured {
   readonly result: number
 }
 
+/** An answer with the usual values of the other fields. */
+export const answerWith = (
+  fields: Partial<Answer> & Pick<Answer, 'key' | 'chance' | 'payout'>,
+): Answer => ({
+  ...{ code: '', label: '', floor: null, cap: null, isInverted: false, weight: 1 },
+  ...fields,
+})
+
 /** Yes if the value is above the strike. Under the trap opposite_side, Yes if it is at or below. */
 export function aboveAnswers(
   view: View,
@@ -26,17 +33,15 @@ export function aboveAnswers(
   return strikes.map((strike, index) => {
     const yes = clampChance(logistic((1.7 * (value.guess - strike)) / value.spread))
     const isYes = value.result > strike !== isInverted
-    return {
+    return answerWith({
       key: `strike${index}`,
-      code: '',
-      label: '',
       floor: isInverted ? null : strike,
       cap: isInverted ? strike : null,
       chance: isInverted ? 1 - yes : yes,
-      payout: isYes ? PRICE_ONE : PRICE_ZERO,
+      payout: payoutOf(isYes),
       isInverted,
       weight: 0.3 + 4 * yes * (1 - yes),
-    }
+    })
   })
 }
 
@@ -59,17 +64,13 @@ export function rangeAnswers(
     const cap = next === null ? null : roundTo(next - stepUnit, stepUnit)
     const chance = (next === null ? 1 : below(next)) - (floor === null ? 0 : below(floor))
     const isYes = (floor === null || result >= floor) && (cap === null || result <= cap)
-    answers.push({
-      key: `bucket${index}`,
-      code: '',
-      label: '',
-      floor,
-      cap,
-      chance: clampChance(chance),
-      payout: isYes ? PRICE_ONE : PRICE_ZERO,
-      isInverted: false,
-      weight: 0.3 + 3 * chance,
-    })
+    answers.push(
+      answerWith({
+        ...{ key: `bucket${index}`, floor, cap, chance: clampChance(chance) },
+        payout: payoutOf(isYes),
+        weight: 0.3 + 3 * chance,
+      }),
+    )
   }
   return answers
 }
@@ -89,17 +90,11 @@ export function choiceAnswers(
   })
   return names.map((name, index) => {
     const chance = (odds[index] ?? 0) / total
-    return {
-      key: `name${index}`,
-      code: name.code,
-      label: name.label,
-      floor: null,
-      cap: null,
-      chance: clampChance(chance),
-      payout: index === winner ? PRICE_ONE : PRICE_ZERO,
-      isInverted: false,
+    return answerWith({
+      ...{ key: `name${index}`, ...name, chance: clampChance(chance) },
+      payout: payoutOf(index === winner),
       weight: 0.2 + 0.8 * chance * names.length,
-    }
+    })
   })
 }
 
@@ -128,17 +123,11 @@ export function singleAnswer(
     view.trap === 'other_rules' && chanceOf(view.seed, view.key, name.code, 'rules') < 0.12
   const happened = chanceOf(view.seed, view.key, name.code, 'result') < chance
   const isYes = (happened !== differs) !== isInverted
-  return {
-    key,
-    code: name.code,
-    label: name.label,
-    floor: null,
-    cap: null,
-    chance: isInverted ? 1 - chance : chance,
-    payout: isYes ? PRICE_ONE : PRICE_ZERO,
+  return answerWith({
+    ...{ key, ...name, chance: isInverted ? 1 - chance : chance },
+    payout: payoutOf(isYes),
     isInverted,
-    weight: 1,
-  }
+  })
 }
 
 /** The result under different rules: shifted by up to ±`reach`, otherwise unchanged. */
@@ -179,14 +168,6 @@ export const payoutOf = (isYes: boolean, isHalf = false): PriceMicros =>
 export const clampChance = (chance: number): number => Math.min(0.985, Math.max(0.015, chance))
 
 export const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
-
-/** All traps for a strike grid. */
-export const GRID_TRAPS: readonly SimPairKind[] = [
-  'other_threshold',
-  'other_date',
-  'opposite_side',
-  'other_rules',
-]
 
 /** An integer in [0, bound) that the keys determine. */
 export const numberOf = (bound: number, ...keys: readonly (string | number)[]): number =>

@@ -4,6 +4,7 @@ import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
 import {
   aboveAnswers,
+  answerWith,
   clampChance,
   logistic,
   type Measured,
@@ -63,17 +64,13 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
     view.venue === 'a'
       ? `${longDate(start)}, ${clockUpper(start)}-${clockUpper(at)} ${zoneName(at)}`
       : `${shortDay(start)} - ${clockLower(start)} to ${clockLower(at)}`
-  const answer: Answer = {
+  const answer = answerWith({
     key: 'up',
-    code: '',
     label: isInverted ? 'Price down' : 'Price up',
-    floor: null,
-    cap: null,
     chance: isInverted ? 1 - yes : yes,
     payout: payoutOf(move >= 0 !== isInverted),
     isInverted,
-    weight: 1,
-  }
+  })
   return { form: 'single', answers: [answer], values: { window, startClock: clockUpper(start) } }
 }
 
@@ -127,7 +124,8 @@ export function temperatureAt(
 }
 
 export function drawFigure(view: View, figure: Figure, country: string, count: number): Drawn {
-  const { base, step, suffix, unit } = figure
+  const { base, step, suffix } = figure
+  const unit = step >= 1 ? 1 : roundTo(step / 2, 0.001)
   const seed = hash32(view.seed, 'figure', country, figure.code)
   const figureAt = (ms: number): number => base + step * pathAt(seed, FIGURE_WAVES, ms)
   const guess = figureAt(view.plainCloseMs - 20 * DAY_MS)
@@ -217,17 +215,11 @@ export function fieldAnswers(
   return field.map((golfer, index) => {
     const win = (strengths[index] ?? 0) / sum
     const chance = clampChance(1 - (1 - win) ** places)
-    return {
-      key: `golfer${index}`,
-      code: golfer.kalshiCode,
-      label: golfer.name,
-      floor: null,
-      cap: null,
-      chance,
+    return answerWith({
+      ...{ key: `golfer${index}`, code: golfer.kalshiCode, label: golfer.name, chance },
       payout: payoutOf((finish[index] ?? 0) <= last),
-      isInverted: false,
       weight: 0.3 + 2 * chance,
-    }
+    })
   })
 }
 

@@ -7,7 +7,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'
 import {
   aboveAnswers,
   choiceAnswers,
-  GRID_TRAPS,
   listAnswers,
   numberOf,
   rangeAnswers,
@@ -36,27 +35,17 @@ import {
 import { easternTime, longDate, monthName, shortDate, stampDay, stampMonth } from './eastern.ts'
 import { GAMES } from './games.ts'
 import { familyOf, type Kind, type Values } from './kinds.ts'
+import { type City, type Coin, type Deed, type Figure, LISTS } from './lists.ts'
 import {
-  BANKS,
-  CHART_MARKETS,
-  CHARTS,
-  type City,
-  COUNTRIES,
-  type Coin,
+  capitals,
   cityOf,
   coinOf,
-  DEEDS,
-  type Deed,
-  type Figure,
-  LISTS,
-  MONTHLY_FIGURES,
-  OFFICES,
-  PLACINGS,
-  RELEASES,
-  TOURS,
-  WEEKLY_FIGURES,
-} from './lists.ts'
-import { capitals, type Person, person, pickAt, townName, workTitle } from './names.ts'
+  type Person,
+  person,
+  pickAt,
+  townName,
+  workTitle,
+} from './names.ts'
 import { pathAt, type Wave } from './path.ts'
 import type { Family } from './question.ts'
 import { everyDays, everyMonths, everyPeriod } from './schedule.ts'
@@ -73,10 +62,6 @@ const coinValues = ({ name, code }: Coin): Values => ({ coin: name, code })
 const COIN_KINDS: readonly Kind[] = [
   {
     name: 'up or down',
-    topic: 'crypto',
-    share: 0.25,
-    lifeMs: 80 * MINUTE_MS,
-    traps: ['other_date', 'opposite_side', 'other_rules'],
     questionAt(ordinal) {
       const coin = coinOf(Math.floor(ordinal / 3))
       // Three variants of one coin are twenty minutes apart. The next coins fill the gaps.
@@ -93,10 +78,6 @@ const COIN_KINDS: readonly Kind[] = [
   },
   {
     name: 'coin range',
-    topic: 'crypto',
-    share: 0.06,
-    lifeMs: 4 * DAY_MS,
-    traps: ['other_rules', 'other_date'],
     questionAt(ordinal) {
       const coin = coinOf(ordinal)
       return {
@@ -118,10 +99,6 @@ const COIN_KINDS: readonly Kind[] = [
   },
   {
     name: 'coin above',
-    topic: 'crypto',
-    share: 0.045,
-    lifeMs: 4 * DAY_MS,
-    traps: GRID_TRAPS,
     questionAt(ordinal, size) {
       const coin = coinOf(Math.floor(ordinal / 6))
       const hour = [16, 12, 9, 20, 14, 18][ordinal % 6] ?? 16
@@ -152,10 +129,6 @@ const cityValues = ({ name, code, station }: City): Values => {
 const WEATHER_KINDS: readonly Kind[] = [
   {
     name: 'temperature',
-    topic: 'weather',
-    share: 0.1,
-    lifeMs: 3 * DAY_MS,
-    traps: ['other_rules', 'other_threshold', 'other_date'],
     questionAt(ordinal) {
       const city = cityOf(Math.floor(ordinal / 2))
       const isHigh = ordinal % 2 === 0
@@ -187,10 +160,6 @@ const WEATHER_KINDS: readonly Kind[] = [
   },
   {
     name: 'rain',
-    topic: 'weather',
-    share: 0.01,
-    lifeMs: 2 * DAY_MS,
-    traps: ['other_rules', 'other_date', 'opposite_side'],
     questionAt(ordinal) {
       const city = cityOf(ordinal)
       const minute = 23 * 60 + 50 + city.hoursBehind * 60 - numberOf(9, city.name, 'rain') * 5
@@ -212,12 +181,8 @@ const WEATHER_KINDS: readonly Kind[] = [
 const ECONOMY_KINDS: readonly Kind[] = [
   {
     name: 'rate decision',
-    topic: 'economics',
-    share: 0.01,
-    lifeMs: 55 * DAY_MS,
-    traps: ['other_rules', 'other_date'],
     questionAt(ordinal) {
-      const bank = BANKS[ordinal]
+      const bank = LISTS.banks[ordinal]
       if (bank === undefined) return null
       const day = 8 + numberOf(20, bank.name, 'day')
       const minuteOfDay = 14 * 60 - (ordinal % 7) * 55
@@ -233,22 +198,18 @@ const ECONOMY_KINDS: readonly Kind[] = [
   },
   {
     name: 'monthly figure',
-    topic: 'economics',
-    share: 0.03,
-    lifeMs: 26 * DAY_MS,
-    traps: GRID_TRAPS,
     questionAt(ordinal) {
       // All figures of the first country, then those of the next.
-      const country = COUNTRIES[Math.floor(ordinal / MONTHLY_FIGURES.length)]
+      const country = LISTS.countries[Math.floor(ordinal / LISTS.monthlyFigures.length)]
       if (country === undefined) return null
-      const figure = pickAt(MONTHLY_FIGURES, ordinal)
+      const figure = pickAt(LISTS.monthlyFigures, ordinal)
       const { name, code } = country
       const day = 3 + numberOf(22, name, figure.code, 'day')
       const minuteOfDay = 8 * 60 + 25 + numberOf(90, name, figure.code, 'minute')
       return {
         key: `figure/${code}${figure.code}`,
         schedule: everyMonths({ months: 1, monthPhase: 0, day, minuteOfDay }),
-        interest: ordinal < MONTHLY_FIGURES.length ? 1.2 : 0.4,
+        interest: ordinal < LISTS.monthlyFigures.length ? 1.2 : 0.4,
         grid: { least: 3, most: 7 },
         values: {
           ...figureValues(figure),
@@ -269,12 +230,8 @@ const ECONOMY_KINDS: readonly Kind[] = [
   },
   {
     name: 'weekly figure',
-    topic: 'economics',
-    share: 0.015,
-    lifeMs: 5 * DAY_MS,
-    traps: GRID_TRAPS,
     questionAt(ordinal) {
-      const figure = WEEKLY_FIGURES[ordinal]
+      const figure = LISTS.weeklyFigures[ordinal]
       if (figure === undefined) return null
       const minuteOfDay = 8 * 60 + 30 + ((ordinal * 95) % 600)
       return {
@@ -314,12 +271,8 @@ const deedValues = ({ slug, code, verb, past, noun, tag }: Deed): Values => {
 const POLITICS_KINDS: readonly Kind[] = [
   {
     name: 'election',
-    topic: 'politics',
-    share: 0.05,
-    lifeMs: 30 * DAY_MS,
-    traps: ['other_date', 'other_rules'],
     questionAt(ordinal) {
-      const office = pickAt(OFFICES, ordinal)
+      const office = pickAt(LISTS.offices, ordinal)
       const dayPhase = numberOf(90, ordinal, 'election')
       const minuteOfDay = 19 * 60 + ((ordinal * 35) % 240)
       return {
@@ -345,10 +298,6 @@ const POLITICS_KINDS: readonly Kind[] = [
   },
   {
     name: 'approval',
-    topic: 'politics',
-    share: 0.02,
-    lifeMs: 5 * DAY_MS,
-    traps: ['other_date', 'other_rules', 'other_threshold'],
     questionAt(ordinal) {
       const leader = person(5000 + ordinal)
       const minuteOfDay = 10 * 60 + ((ordinal * 55) % 480)
@@ -375,10 +324,6 @@ const POLITICS_KINDS: readonly Kind[] = [
   },
   {
     name: 'mention',
-    topic: 'politics',
-    share: 0.015,
-    lifeMs: 3 * DAY_MS,
-    traps: ['other_date', 'other_rules'],
     questionAt(ordinal) {
       const speaker = person(5000 + ordinal)
       const dayPhase = numberOf(7, ordinal, 'mention')
@@ -405,13 +350,9 @@ const POLITICS_KINDS: readonly Kind[] = [
 
 const BY_DATE: Kind = {
   name: 'by date',
-  topic: 'politics',
-  share: 0.03,
-  lifeMs: 20 * DAY_MS,
-  traps: ['other_date', 'opposite_side', 'other_rules'],
   questionAt(ordinal) {
     const subject = person(10_000 + ordinal)
-    const deed = pickAt(DEEDS, ordinal + Math.floor(ordinal / DEEDS.length))
+    const deed = pickAt(LISTS.deeds, ordinal + Math.floor(ordinal / LISTS.deeds.length))
     const dayPhase = numberOf(80, subject.code, 'phase')
     const minuteOfDay = 9 * 60 + ((ordinal * 115) % 840)
     return {
@@ -427,10 +368,6 @@ const BY_DATE: Kind = {
 
 const RELEASE: Kind = {
   name: 'release',
-  topic: 'culture',
-  share: 0.03,
-  lifeMs: 18 * DAY_MS,
-  traps: ['other_date', 'opposite_side', 'other_rules'],
   questionAt(ordinal) {
     const artist = person(30_000 + ordinal)
     const dayPhase = numberOf(68, artist.code, 'phase')
@@ -440,7 +377,7 @@ const RELEASE: Kind = {
       schedule: everyDays({ days: 18 + ((ordinal * 11) % 50), dayPhase, minuteOfDay }),
       otherDateMs: 9 * DAY_MS,
       interest: 0.6,
-      values: { ...personValues(artist), ...deedValues(pickAt(RELEASES, ordinal)) },
+      values: { ...personValues(artist), ...deedValues(pickAt(LISTS.releases, ordinal)) },
       draw: (view) => drawDeed(view, 'Not before'),
     }
   },
@@ -449,13 +386,9 @@ const RELEASE: Kind = {
 const CULTURE_KINDS: readonly Kind[] = [
   {
     name: 'chart',
-    topic: 'culture',
-    share: 0.03,
-    lifeMs: 5 * DAY_MS,
-    traps: ['other_date', 'other_rules'],
     questionAt(ordinal) {
-      const what = pickAt(CHARTS, ordinal)
-      const where = CHART_MARKETS[Math.floor(ordinal / CHARTS.length)]
+      const what = pickAt(LISTS.charts, ordinal)
+      const where = LISTS.chartMarkets[Math.floor(ordinal / LISTS.charts.length)]
       if (where === undefined) return null
       const dayPhase = numberOf(7, ordinal, 'chart')
       const minuteOfDay = 9 * 60 + ((ordinal * 65) % 720)
@@ -479,10 +412,6 @@ const CULTURE_KINDS: readonly Kind[] = [
   },
   {
     name: 'score',
-    topic: 'culture',
-    share: 0.02,
-    lifeMs: 10 * DAY_MS,
-    traps: GRID_TRAPS,
     questionAt(ordinal) {
       const dayPhase = numberOf(12, ordinal, 'score')
       const minuteOfDay = 10 * 60 + ((ordinal * 25) % 300)
@@ -499,10 +428,6 @@ const CULTURE_KINDS: readonly Kind[] = [
   },
   {
     name: 'box office',
-    topic: 'culture',
-    share: 0.015,
-    lifeMs: 5 * DAY_MS,
-    traps: ['other_rules', 'other_threshold'],
     questionAt(ordinal) {
       const minuteOfDay = 11 * 60 + ((ordinal * 40) % 660)
       return {
@@ -519,14 +444,10 @@ const CULTURE_KINDS: readonly Kind[] = [
 
 const GOLF: Kind = {
   name: 'golf',
-  topic: 'sports',
-  share: 0.03,
-  lifeMs: 5 * DAY_MS,
-  traps: ['other_rules', 'other_date'],
   questionAt(ordinal) {
-    const tour = TOURS[Math.floor(ordinal / PLACINGS.length)]
+    const tour = LISTS.tours[Math.floor(ordinal / LISTS.placings.length)]
     if (tour === undefined) return null
-    const placing = pickAt(PLACINGS, ordinal)
+    const placing = pickAt(LISTS.placings, ordinal)
     const minuteOfDay = 18 * 60 + ((ordinal * 25) % 180)
     return {
       key: `golf/${tour.code}${placing.code}`,

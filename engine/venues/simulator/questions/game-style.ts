@@ -1,11 +1,11 @@
-// Texts of games: venue a lists one event (winner, spreads, totals), venue b up to three events with one market per
-// team or line.
+// Listings of games: venue a lists one event (winner, spreads, totals), venue b up to three events with one market per
+// team or line. Texts are templates (games.json).
 
-import type { SimGame, SimPairKind, SimTeam } from '../model.ts'
+import { readFileSync } from 'node:fs'
+import type { SimGame, SimPairKind, SimTeam, SimVenue } from '../model.ts'
 import { payoutOf } from './answer-chances.ts'
 import {
   clockUpper,
-  type EasternTime,
   easternTime,
   longDay,
   shortDate,
@@ -13,9 +13,11 @@ import {
   stampDay,
   twoDigits,
 } from './eastern.ts'
+import type { League } from './lists.ts'
 import { slugOf } from './polymarket-style.ts'
 import type { EventDraft, MarketDraft } from './question.ts'
-import { kalshiLocation, type League } from './teams.ts'
+import { fill } from './question-templates.ts'
+import { kalshiLocation } from './teams.ts'
 
 /** The outcome of a simulated game: its probabilities, and the result by which both venues pay. */
 export interface GameResult {
@@ -42,66 +44,63 @@ export interface Line {
   readonly isYes: boolean
 }
 
-const CANCELLED =
-  'If the game is postponed, this market will remain open until the game has been completed.\n' +
-  'If the game is canceled entirely, with no make-up game, this market will resolve 50-50.'
+type Texts = Readonly<Record<string, string>>
+
+const TEXTS: Readonly<Record<SimVenue, Readonly<Record<'both' | 'team' | 'tennis', Texts>>>> =
+  JSON.parse(readFileSync(new URL('./games.json', import.meta.url), 'utf8'))
+
+/** Fills a venue's templates of a game by name. */
+function textsOf(venue: SimVenue, { sport }: SimGame, values: Texts) {
+  const templates = TEXTS[venue]
+  const own = { ...templates.both, ...(sport === 'tennis' ? templates.tennis : templates.team) }
+  return (name: string, more: Texts = {}): string => {
+    return fill(own[name] ?? '', { ...values, ...more })
+  }
+}
+
+const KINDS = ['spread', 'total'] as const
 
 /** Venue a's event. The winner's market has the event's slug. */
 export function polymarketGame(game: SimGame, league: League, result: GameResult): EventDraft {
   const { away, home } = game
-  const isTennis = game.sport === 'tennis'
   const slug = slugOfGame(game)
-  const names = { away: labelOf(game, away), home: labelOf(game, home) }
-  const title = isTennis
-    ? `${result.tournament}: ${away.name} vs ${home.name}`
-    : `${names.away} vs. ${names.home}`
-  const startAt = easternTime(game.startMs)
-  const intro = isTennis
-    ? `This market refers to the tennis match between ${away.name} and ${home.name} in the ` +
-      `${result.tournament}, scheduled for ${longDay(startAt)} at ${clockUpper(startAt)} ET:\n`
-    : `In the upcoming ${league.title} game, scheduled for ${longDay(startAt)} at ` +
-      `${clockUpper(startAt)} ET:\n`
-  const verb = isTennis ? 'advances' : 'win'
-  const full = (team: SimTeam): string => (isTennis ? team.name : `the ${team.name}`)
+  const at = easternTime(game.startMs)
+  const labels = { away: labelOf(game, away), home: labelOf(game, home) }
+  const [favourite, underdog] = sidesOf(result)
+  const plain = textsOf('a', game, {
+    ...{ away: away.name, home: home.name, awayLabel: labels.away, homeLabel: labels.home },
+    ...{ favourite: labels[favourite], underdog: labels[underdog], points: league.points },
+    ...{ league: league.title, tournament: result.tournament },
+    ...{ day: longDay(at), clock: clockUpper(at) },
+  })
+  const title = plain('title')
+  const shared = { title, intro: plain('intro'), cancelled: plain('cancelled') }
+  const text = (name: string, more: Texts = {}): string => plain(name, { ...shared, ...more })
   const winner: MarketDraft = {
     ...plainMarket(slug, title),
-    outcomes: [names.away, names.home],
-    shortTitle: title,
-    rules:
-      `${intro}If ${full(away)} ${verb}, the market will resolve to “${names.away}”.\n` +
-      `If ${full(home)} ${verb}, the market will resolve to “${names.home}”.\n${CANCELLED}`,
+    outcomes: [labels.away, labels.home],
+    rules: text('winner'),
     sportsMarketType: 'moneyline',
     payout: payoutOf(result.isAwayWinner, result.isVoid),
     chance: result.chance,
     weight: 2,
   }
-  const favourite = result.isAwayFavourite ? 'away' : 'home'
-  const underdog = result.isAwayFavourite ? 'home' : 'away'
-  const spreads = result.spreads.map((spread, index): MarketDraft => {
-    const question = `Spread: ${names[favourite]} (-${spread.line})`
-    return {
-      ...plainMarket(`${slug}-spread-${favourite}-${slugOf(String(spread.line))}`, question),
-      ...lineDraft(spread, result, `spread${index}`, 'spreads', -spread.line),
-      outcomes: [names[favourite], names[underdog]],
-      shortTitle: `Spread -${spread.line}`,
-      rules:
-        `${intro}\nThis market will resolve to “${names[favourite]}” if the ${names[favourite]} win ` +
-        `the game by ${spread.line + 0.5} or more ${league.points}.\n\nOtherwise, this market will ` +
-        `resolve to “${names[underdog]}”.\n\n${CANCELLED}`,
-    }
-  })
-  const totals = result.totals.map((total, index): MarketDraft => {
-    return {
-      ...plainMarket(`${slug}-total-${slugOf(String(total.line))}`, `${title}: O/U ${total.line}`),
-      ...lineDraft(total, result, `total${index}`, 'totals', total.line),
-      outcomes: ['Over', 'Under'],
-      shortTitle: `O/U ${total.line}`,
-      rules:
-        `${intro}\nThis market will resolve to “Over” if the ${away.name} and ${home.name} combine ` +
-        `to score ${total.line + 0.5} or more ${league.points} in this game.\n\nOtherwise, this ` +
-        `market will resolve to “Under”.\n\n${CANCELLED}`,
-    }
-  })
+  const lines = KINDS.flatMap((kind) =>
+    result[`${kind}s`].map((each, index): MarketDraft => {
+      const isSpread = kind === 'spread'
+      const values = { line: String(each.line), over: String(each.line + 0.5) }
+      const mark = isSpread ? `spread-${favourite}` : 'total'
+      return {
+        ...plainMarket(`${slug}-${mark}-${slugOf(values.line)}`, text(kind, values)),
+        ...lineDraft(each, result, `${kind}${index}`),
+        sportsMarketType: `${kind}s`,
+        line: isSpread ? -each.line : each.line,
+        outcomes: isSpread ? [labels[favourite], labels[underdog]] : ['Over', 'Under'],
+        shortTitle: isSpread ? `Spread -${each.line}` : `O/U ${each.line}`,
+        rules: text(`${kind}Rules`, values),
+      }
+    }),
+  )
   return {
     nativeId: slug,
     series: `${game.league}-${game.date.slice(0, 4)}`,
@@ -113,7 +112,7 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
     tags: ['Sports', 'Games', league.title, league.tag],
     isMutuallyExclusive: false,
     game,
-    markets: [winner, ...spreads, ...totals],
+    markets: [winner, ...lines],
   }
 }
 
@@ -134,151 +133,82 @@ export function kalshiGame(
 ): readonly EventDraft[] {
   const { away, home } = game
   const day = easternTime(game.startMs)
-  const clock = game.sport === 'mlb' ? hourMinute(easternTime(game.startMs)) : ''
+  const clock = game.sport === 'mlb' ? `${twoDigits(day.hour)}${twoDigits(day.minute)}` : ''
   const suffix = `-${stampDay(day)}${clock}${away.kalshiCode}${home.kalshiCode}`
-  const isTennis = game.sport === 'tennis'
   const locations = {
     away: kalshiLocation(game.league, away),
     home: kalshiLocation(game.league, home),
   }
-  const title = isTennis
-    ? `${locations.away} vs ${locations.home}`
-    : `${locations.away} at ${locations.home}`
-  const subtitle = isTennis
-    ? `${title} (${shortDay(day)})`
-    : `${away.kalshiCode} at ${home.kalshiCode} (${shortDay(day)})`
-  const event = (scope: string, markets: readonly MarketDraft[]): EventDraft => {
+  const [favourite] = sidesOf(result)
+  const text = textsOf('b', game, {
+    ...{ ...locations, favourite: locations[favourite], points: league.points },
+    ...{ awayCode: away.kalshiCode, homeCode: home.kalshiCode, phrase: league.phrase },
+    ...{ competition: league.competition, shortDay: shortDay(day), shortDate: shortDate(day) },
+  })
+  const title = text('title')
+  const tie = text(result.trap === 'other_rules' ? 'otherTie' : 'tie')
+  const rulesSecondary = text('remarks', { tie })
+  const event = (
+    scope: keyof typeof SCOPES | '',
+    drafts: (series: string) => readonly MarketDraft[],
+  ): EventDraft => {
     const series = scope === '' ? league.series : league.series.replace(/GAME|MATCH/, scope)
     return {
       nativeId: `${series}${suffix}`,
       series,
-      seriesTitle: `${league.competition} ${SCOPE_TITLES[scope] ?? 'Game'}`,
-      title: scope === '' ? title : `${title}: ${SCOPE_TITLES[scope] ?? scope}`,
-      subtitle,
+      seriesTitle: `${league.competition} ${scope === '' ? 'Game' : SCOPES[scope]}`,
+      title: scope === '' ? title : `${title}: ${SCOPES[scope]}`,
+      subtitle: text('subtitle'),
       description: '',
       category: 'Sports',
       tags: [league.tag],
       isMutuallyExclusive: scope === '',
       game,
-      markets,
+      markets: drafts(series).map((market) => ({ ...market, rulesSecondary })),
     }
   }
-  const events = [event('', winners({ game, league, result, locations, day, suffix }))]
+  // The market that matches venue a's is the away team's, or the home team's as a trap.
+  const winners = (series: string) =>
+    (['away', 'home'] as const).map((side): MarketDraft => {
+      const isAway = side === 'away'
+      const values = { side: locations[side] }
+      const slug = `${series}${suffix}-${game[side].kalshiCode}`
+      return {
+        ...plainMarket(slug, text('winner', values)),
+        ...{ shortTitle: locations[side], noShortTitle: locations[side] },
+        rules: text('winnerRules', values),
+        strike: { type: 'structured', floor: null, cap: null },
+        payout: payoutOf(result.isAwayWinner === isAway, result.isVoid || result.isTied),
+        isPairable: isAway !== (result.trap === 'opposite_side'),
+        chance: isAway ? result.chance : 1 - result.chance,
+        isInverted: !isAway,
+        weight: 1.4,
+      }
+    })
+  const lined = (kind: (typeof KINDS)[number]) => (series: string) =>
+    result[`${kind}s`].map((each, index): MarketDraft => {
+      const line = String(each.line)
+      const label = text(kind, { line })
+      const code = kind === 'spread' ? game[favourite].kalshiCode : ''
+      const slug = `${series}${suffix}-${code}${Math.floor(each.line)}`
+      return {
+        ...plainMarket(slug, text(`${kind}Question`, { label })),
+        ...lineDraft(each, result, `${kind}${index}`),
+        ...{ shortTitle: label, noShortTitle: label },
+        rules: text(`${kind}Rules`, { line }),
+        strike: { type: 'greater', floor: each.line, cap: null },
+      }
+    })
+  const events = [event('', winners)]
   if (result.spreads.length === 0) return events
-  const lined = { game, league, result, locations, day, suffix }
-  return [...events, event('SPREAD', spreadsOf(lined)), event('TOTAL', totalsOf(lined))]
+  return [...events, event('SPREAD', lined('spread')), event('TOTAL', lined('total'))]
 }
 
-interface Fixture {
-  readonly game: SimGame
-  readonly league: League
-  readonly result: GameResult
-  readonly locations: { readonly away: string; readonly home: string }
-  readonly day: EasternTime
-  readonly suffix: string
-}
+const SCOPES = { SPREAD: 'Spread', TOTAL: 'Total Points' }
 
-/** Two markets. The one that matches venue a's is the away team's, or the home team's as a trap. */
-function winners(fixture: Fixture): readonly MarketDraft[] {
-  const { game, league, result, locations, day } = fixture
-  const isHalf = result.isVoid || result.isTied
-  const match = `${locations.away} vs ${locations.home}`
-  return (['away', 'home'] as const).map((side): MarketDraft => {
-    const isAway = side === 'away'
-    const code = game[side].kalshiCode
-    const verb = game.sport === 'tennis' ? 'match' : `${league.competition} game`
-    return {
-      ...plainMarket(
-        `${league.series}${fixture.suffix}-${code}`,
-        `Will ${locations[side]} win the ${match} ${verb}?`,
-      ),
-      shortTitle: locations[side],
-      noShortTitle: locations[side],
-      rules:
-        `If ${locations[side]} wins the ${match} ${league.phrase} ` +
-        `${game.sport === 'tennis' ? 'match' : 'game'} originally scheduled for ` +
-        `${shortDate(day)}, then the market resolves to Yes.`,
-      rulesSecondary: secondary(fixture),
-      strike: { type: 'structured', floor: null, cap: null },
-      payout: payoutOf(result.isAwayWinner === isAway, isHalf),
-      isPairable: isAway !== (result.trap === 'opposite_side'),
-      chance: isAway ? result.chance : 1 - result.chance,
-      isInverted: !isAway,
-      weight: 1.4,
-    }
-  })
-}
-
-function spreadsOf(fixture: Fixture): readonly MarketDraft[] {
-  const { game, league, result, locations, day } = fixture
-  const side = result.isAwayFavourite ? 'away' : 'home'
-  const series = league.series.replace(/GAME|MATCH/, 'SPREAD')
-  return result.spreads.map((spread, index): MarketDraft => {
-    const label = `${locations[side]} wins by over ${spread.line} ${league.points}`
-    return {
-      ...plainMarket(
-        `${series}${fixture.suffix}-${game[side].kalshiCode}${Math.floor(spread.line)}`,
-        `${label}?`,
-      ),
-      ...lineDraft(spread, result, `spread${index}`, null, null),
-      shortTitle: label,
-      noShortTitle: label,
-      rules:
-        `If ${locations[side]} wins the ${locations.away} at ${locations.home} ${league.phrase} game ` +
-        `originally scheduled for ${shortDate(day)} by more than ${spread.line} ${league.points}, ` +
-        'then the market resolves to Yes.',
-      rulesSecondary: secondary(fixture),
-      strike: { type: 'greater', floor: spread.line, cap: null },
-    }
-  })
-}
-
-function totalsOf(fixture: Fixture): readonly MarketDraft[] {
-  const { league, result, locations, day } = fixture
-  const series = league.series.replace(/GAME|MATCH/, 'TOTAL')
-  return result.totals.map((total, index): MarketDraft => {
-    const label = `Over ${total.line} ${league.points} scored`
-    return {
-      ...plainMarket(
-        `${series}${fixture.suffix}-${Math.floor(total.line)}`,
-        `${locations.away} at ${locations.home}: ${label}?`,
-      ),
-      ...lineDraft(total, result, `total${index}`, null, null),
-      shortTitle: label,
-      noShortTitle: label,
-      rules:
-        `If ${locations.away} and ${locations.home} collectively score more than ${total.line} ` +
-        `${league.points} in the ${league.phrase} game originally scheduled for ${shortDate(day)}, ` +
-        'then the market resolves to Yes.',
-      rulesSecondary: secondary(fixture),
-      strike: { type: 'greater', floor: total.line, cap: null },
-    }
-  })
-}
-
-function secondary({ game, result, league }: Fixture): string {
-  const isOther = result.trap === 'other_rules'
-  if (game.sport === 'tennis') {
-    const retired = isOther
-      ? 'A match in which a player retires resolves to $0.50 for each side.'
-      : 'If a player retires or forfeits after the match has begun, the other player wins.'
-    return (
-      `The following market refers to the match named above. ${retired} If the match is not begun ` +
-      'within two weeks, the market will resolve to $0.50 for each side.'
-    )
-  }
-  const tie = isOther
-    ? 'Only regulation time counts: a game that is tied at its end resolves to $0.50 for each side.'
-    : 'Overtime counts. If the game ends in a tie, the market will resolve to $0.50 for each side.'
-  return (
-    `The following market refers to the ${league.phrase} game. ${tie} If the game is postponed but ` +
-    'begins within 48 hours from its originally scheduled start time, the market will remain open ' +
-    'and resolve based on the official final result.\n\nKalshi is not affiliated, associated, ' +
-    'authorized, endorsed by, or in any way officially connected with the Governing League.'
-  )
-}
-
-const SCOPE_TITLES: Readonly<Record<string, string>> = { SPREAD: 'Spread', TOTAL: 'Total Points' }
+/** The favourite's side and the underdog's. */
+const sidesOf = ({ isAwayFavourite }: GameResult) =>
+  isAwayFavourite ? (['away', 'home'] as const) : (['home', 'away'] as const)
 
 /** Nicknames for professionals and players, schools in football, school and nickname in basketball. */
 function labelOf(game: SimGame, team: SimTeam): string {
@@ -286,26 +216,13 @@ function labelOf(game: SimGame, team: SimTeam): string {
   return game.sport === 'cbb' ? team.name : team.nickname
 }
 
-const hourMinute = (at: EasternTime): string => `${twoDigits(at.hour)}${twoDigits(at.minute)}`
-
-function lineDraft(
-  line: Line,
-  result: GameResult,
-  questionKey: string,
-  sportsMarketType: string | null,
-  listedLine: number | null,
-): Pick<
-  MarketDraft,
-  'payout' | 'chance' | 'questionKey' | 'moverKey' | 'sportsMarketType' | 'line' | 'weight'
-> {
+function lineDraft(line: Line, result: GameResult, questionKey: string) {
   return {
     payout: payoutOf(line.isYes, result.isVoid),
     chance: line.chance,
     questionKey,
     // All lines of one kind move together.
     moverKey: questionKey.replace(/\d+$/, ''),
-    sportsMarketType,
-    line: listedLine,
     weight: 0.6,
   }
 }

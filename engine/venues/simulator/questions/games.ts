@@ -6,6 +6,7 @@ import type { SimGame, SimTeam } from '../model.ts'
 import { clampChance, isVoid, logistic, numberOf } from './answer-chances.ts'
 import { easternMs, easternTime, isoDate } from './eastern.ts'
 import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
+import type { League } from './lists.ts'
 import { chanceOf } from './path.ts'
 import {
   copiesFor,
@@ -16,7 +17,7 @@ import {
   type WorldSize,
 } from './question.ts'
 import { everyDays } from './schedule.ts'
-import { LEAGUES, type League, teamsOf } from './teams.ts'
+import { LEAGUES, teamsOf } from './teams.ts'
 
 /** One family per league. Golf has no games. */
 export const GAMES: readonly Family[] = LEAGUES.filter(({ sport }) => sport !== 'pga').map(

@@ -1,6 +1,6 @@
 // Kinds of questions and their conversion to families: subject, one drawn cycle, and its templates filled for a venue.
 
-import type { SimPairKind, SimTopic } from '../model.ts'
+import { MINUTE_MS } from '../../../units.ts'
 import {
   clockLower,
   clockUpper,
@@ -27,19 +27,14 @@ import {
   type View,
   type WorldSize,
 } from './question.ts'
-import { fill, templatesOf } from './question-templates.ts'
+import { fill, templatesOf, termsOf } from './question-templates.ts'
 import type { Schedule } from './schedule.ts'
 
 export type Values = Readonly<Record<string, string>>
 
-/** A kind of question: a row of the table in families.ts. */
+/** A kind of question: a row of the table in families.ts. The rest is in words.json. */
 export interface Kind {
   readonly name: string
-  readonly topic: SimTopic
-  readonly share: number
-  /** Approximate time for which a cycle is listed before it closes. */
-  readonly lifeMs: number
-  readonly traps: readonly SimPairKind[]
   /** The question at an ordinal. Null: no more questions. */
   readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
@@ -68,7 +63,8 @@ export interface Drawn {
   readonly values?: Values
 }
 
-export function familyOf({ name, topic, share, lifeMs, traps, questionAt }: Kind): Family {
+export function familyOf({ name, questionAt }: Kind): Family {
+  const { topic, share, lifeMinutes, traps } = termsOf(name)
   return {
     name,
     topic,
@@ -80,7 +76,7 @@ export function familyOf({ name, topic, share, lifeMs, traps, questionAt }: Kind
       const count = recurring.grid === undefined ? 1 : gridSize(size, recurring.grid)
       return {
         ...{ key, schedule, traps, otherDateMs, interest },
-        copies: copiesFor(schedule.periodMs, lifeMs),
+        copies: copiesFor(schedule.periodMs, lifeMinutes * MINUTE_MS),
         counts: { a: count, b: count },
         questions: { a: count, b: count, shared: count },
         draftEvents(view) {

@@ -1,5 +1,7 @@
-// Generates unlimited names of people, places, coins and works. Each is a pure function of the ordinal. No two ordinals
-// give the same name.
+// Generates unlimited names of people, places, coins and works, each from its ordinal. No two ordinals give the same name.
+
+import { numberOf } from './answer-chances.ts'
+import { type City, type Coin, LISTS, wordsOf } from './lists.ts'
 
 export interface Person {
   readonly first: string
@@ -9,19 +11,9 @@ export interface Person {
   readonly code: string
 }
 
-const FIRST = (
-  'Alma Boris Clara Dario Edith Felix Greta Hugo Irene Jonas Karla Leo Mira Nils Olga Pavel Rosa ' +
-  'Simon Tessa Uma Victor Wanda Xenia Yusuf Zelda Anton Bianca Cyrus Delia Elias Flora Gideon Helga ' +
-  'Ivor Judith Kemal Lydia Marco Nadia Oscar Petra Quentin Rhea Stefan Thea Ulrich Vera Walter Yara'
-).split(' ')
-const LAST_HEADS = (
-  'Hal Mar Bren Cald Dor Fen Gar Hol Ken Lin Mor Nor Pem Ros Sel Tal Ven Wal Yor Ash Birk Crom Dun ' +
-  'Eller Far Grim Hart Iver Jar Kel Lang Mel Nev Orm Pres Rad Stan Thorn Und Whit'
-).split(' ')
-const LAST_TAILS =
-  'ford ley mann berg ton wick sen dale gate shaw worth mont croft burn well ridge stad nik ova ez'.split(
-    ' ',
-  )
+const FIRST = wordsOf('firstNames')
+const LAST_HEADS = wordsOf('surnameHeads')
+const LAST_TAILS = wordsOf('surnameTails')
 
 export function person(ordinal: number): Person {
   const lastCount = LAST_HEADS.length * LAST_TAILS.length
@@ -36,14 +28,8 @@ export function person(ordinal: number): Person {
   return { first, last, name, code }
 }
 
-const TOWN_HEADS = (
-  'Alder Bay Cedar Dry Elm Fair Glen Harbor Iron Jasper King Lake Maple North Oak Pine Quarry River ' +
-  'Stone Timber Upper Vine West Amber Birch Clear Deer East Fox Grand Hazel Indigo'
-).split(' ')
-const TOWN_TAILS = (
-  'ville brook field port haven mouth bridge crest point wood cliff view falls bury side stead ' +
-  'burgh hollow grove market'
-).split(' ')
+const TOWN_HEADS = wordsOf('townHeads')
+const TOWN_TAILS = wordsOf('townTails')
 
 /** The town of an ordinal: "Alderville", "Cedarhaven". */
 export function townName(ordinal: number): string {
@@ -54,29 +40,45 @@ export function townName(ordinal: number): string {
   return round === 0 ? town : `${town} ${roman(round + 1)}`
 }
 
-const COIN_HEADS = 'Aro Bex Cyr Dax Evo Fyn Gal Hex Ivo Jup Kor Lum Nex Oro Pyx Qua Rux Sol Tor Vex'
-const COIN_TAILS = 'net fi chain coin swap dex'
+const COIN_HEADS = wordsOf('coinHeads')
+const COIN_TAILS = wordsOf('coinTails')
 
-/** A generated coin and its code. */
-export function coinName(ordinal: number): { name: string; code: string } {
-  const heads = COIN_HEADS.split(' ')
-  const tails = COIN_TAILS.split(' ')
-  const count = heads.length * tails.length
-  const head = pickAt(heads, ordinal)
-  const tail = pickAt(tails, Math.floor(ordinal / heads.length))
+function coinName(ordinal: number): { name: string; code: string } {
+  const count = COIN_HEADS.length * COIN_TAILS.length
+  const head = pickAt(COIN_HEADS, ordinal)
+  const tail = pickAt(COIN_TAILS, Math.floor(ordinal / COIN_HEADS.length))
   const round = Math.floor(ordinal / count)
   const name = `${head}${tail}${round === 0 ? '' : round + 1}`
   return { name, code: name.toUpperCase() }
 }
 
-const TITLE_HEADS = (
-  'Silent Golden Broken Midnight Electric Crimson Hollow Distant Velvet Burning Paper Frozen Wild ' +
-  'Neon Quiet Scarlet Hidden Gentle Savage Lonely Crystal Restless Ivory Phantom Endless'
-).split(' ')
-const TITLE_TAILS = (
-  'Harbor Garden Signal Orchard Machine Summer Kingdom Mirror Highway Letters Carnival Thunder ' +
-  'Island Promise Empire Lantern Echo Voyage Winter Shadows Avenue Horizon Parade'
-).split(' ')
+/** The coin of a rank; generated beyond the listed ones. */
+export function coinOf(rank: number): Coin {
+  const listed = LISTS.coins[rank]
+  if (listed !== undefined) return listed
+  const { name, code } = coinName(rank - LISTS.coins.length)
+  return { name, code, basePrice: 10 ** (numberOf(50, name, 'price') / 10 - 1.5) }
+}
+
+/** The city of a rank; generated beyond the listed ones. */
+export function cityOf(rank: number): City {
+  const listed = LISTS.cities[rank]
+  if (listed !== undefined) {
+    return { ...listed, station: `${listed.name} International Airport Station` }
+  }
+  const name = townName(rank - LISTS.cities.length)
+  return {
+    name,
+    code: capitals(name),
+    station: `${name} Regional Airport Station`,
+    hoursBehind: numberOf(24, name, 'zone') - 12,
+    mean: 50 + numberOf(35, name, 'mean'),
+    swing: 5 + numberOf(22, name, 'swing'),
+  }
+}
+
+const TITLE_HEADS = wordsOf('titleHeads')
+const TITLE_TAILS = wordsOf('titleTails')
 
 /** A film, song or show of an ordinal: "Silent Harbor". */
 export function workTitle(ordinal: number): string {

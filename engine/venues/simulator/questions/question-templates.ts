@@ -3,7 +3,7 @@
 // fields. `{phrase}` is the answer: a strike, a bucket or a name.
 
 import { readFileSync } from 'node:fs'
-import type { SimVenue } from '../model.ts'
+import type { SimPairKind, SimTopic, SimVenue } from '../model.ts'
 
 /** One venue's templates of a kind of question. */
 export interface Templates {
@@ -26,7 +26,17 @@ export interface Templates {
   readonly otherRemarks?: string
 }
 
+/** The share of a kind of question, and how it is listed. */
+interface KindTerms {
+  readonly topic: SimTopic
+  readonly share: number
+  /** Approximate time for which a cycle is listed before it closes. */
+  readonly lifeMinutes: number
+  readonly traps: readonly SimPairKind[]
+}
+
 interface Entry {
+  readonly kind?: KindTerms
   readonly like?: string
   readonly both?: Partial<Templates>
   readonly a?: Partial<Templates>
@@ -50,6 +60,12 @@ const PLAIN_B: Partial<Templates> = { subtitle: 'On {shortDate}' }
 const ENTRIES: Readonly<Record<string, Entry>> = JSON.parse(
   readFileSync(new URL('./words.json', import.meta.url), 'utf8'),
 )
+
+export function termsOf(kind: string): KindTerms {
+  const terms = ENTRIES[kind]?.kind
+  if (terms === undefined) throw new RangeError(`no kind ${kind}`)
+  return terms
+}
 
 /** The templates of a kind of question at a venue. */
 export function templatesOf(kind: string, venue: SimVenue): Templates {

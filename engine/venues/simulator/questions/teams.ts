@@ -2,59 +2,15 @@
 // differences (jax and JAC, ari and AZ, mon and MTL). Sources: /teams rows and slugs of venue a, event tickers of venue
 // b as of 2025–26. Additional players are generated.
 
-import type { SimSport, SimTeam } from '../model.ts'
-import { LISTS } from './lists.ts'
+import type { SimTeam } from '../model.ts'
+import { LISTS, wordsOf } from './lists.ts'
 
 /** Every league's teams and players, by venue a's league slug. */
 export function allTeams(): readonly { league: string; team: SimTeam }[] {
   return LEAGUES.flatMap(({ league }) => teamsOf(league).map((team) => ({ league, team })))
 }
 
-/** A league with both venues' identifiers. */
-export interface League {
-  readonly sport: SimSport
-  /** Venue a's slug. */
-  readonly league: string
-  readonly title: string
-  /** Venue b's series of winners. The series of lines have SPREAD and TOTAL instead of GAME. */
-  readonly series: string
-  /** "professional football": venue b's texts name no league. */
-  readonly phrase: string
-  readonly competition: string
-  readonly tag: string
-  readonly points: string
-  /** Usual total score and spread of the final margin. */
-  readonly total: number
-  readonly margin: number
-  readonly durationMinutes: number
-}
-
-export const LEAGUES: readonly League[] = LISTS.leagues.map((row) => {
-  const [
-    sport,
-    league = '',
-    title = '',
-    series = '',
-    phrase = '',
-    competition = '',
-    tag = '',
-    ...rest
-  ] = row.split('|')
-  const [points = '', total = '0', margin = '1', minutes = '120'] = rest
-  return {
-    sport: sportOf(sport),
-    league,
-    title,
-    series,
-    phrase,
-    competition,
-    tag,
-    points,
-    total: Number(total),
-    margin: Number(margin),
-    durationMinutes: Number(minutes),
-  }
-})
+export const { leagues: LEAGUES } = LISTS
 
 /** A league's teams; empty for an unknown league. */
 export function teamsOf(league: string): readonly SimTeam[] {
@@ -89,17 +45,11 @@ function proTeams(rows: readonly string[]): readonly SimTeam[] {
   })
 }
 
-function sportOf(name: string | undefined): SimSport {
-  const sports: readonly SimSport[] = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis']
-  return sports.find((sport) => sport === name) ?? 'nfl'
-}
-
-const ONSETS = 'B Br D F G H K Kr L M N P R S St T V Z Ch Y'.split(' ')
-const VOWELS = 'a e i o u'.split(' ')
-const CODAS = 'l n r s v k b d m t'.split(' ')
-const TAILS = 'ovic enko ssen ini ard ez ova in eira oglu'.split(' ')
-const GIVEN =
-  'Adrian Bea Cem Dana Emil Fia Goran Ines Jan Katya Luca Maja Nico Oana Piet Rea'.split(' ')
+const ONSETS = wordsOf('playerOnsets')
+const VOWELS = wordsOf('playerVowels')
+const CODAS = wordsOf('playerCodas')
+const TAILS = wordsOf('playerTails')
+const GIVEN = wordsOf('playerFirstNames')
 
 /** Generates players until there are `count`, no two with the same code at either venue. */
 function players(

@@ -3,19 +3,14 @@
 
 import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'
+import { wordsOf } from '../questions/lists.ts'
 import type { RunIds } from './run-ids.ts'
 
 const WALLET_COUNT = 3_000
 const WHALE_COUNT = 40
 
-const MANNERS =
-  'Brisk Calm Dusty Eager Faint Gilded Hollow Idle Jolly Keen Lunar Mellow Nimble Odd Plain Quiet Rapid Silent Tidal Upbeat Vivid Wary Young Zesty'.split(
-    ' ',
-  )
-const THINGS =
-  'Anchor Badger Canyon Dolphin Ember Falcon Granite Harbor Island Juniper Kestrel Lantern Meadow Nickel Otter Pepper Quarry Raven Saddle Thicket Urchin Valley Willow Zephyr'.split(
-    ' ',
-  )
+const MANNERS = wordsOf('walletManners')
+const THINGS = wordsOf('walletThings')
 
 /** Wallets by trading frequency: low numbers trade most. */
 export class WalletPool {
