@@ -28,7 +28,7 @@ export async function openSource(
   }
   const { sim, logLevel } = config
   const { port: _port, ...world } = sim
-  const simulator = await spawnSimulator({ ...world, logLevel, ...parts })
+  const simulator = await spawnSimulator({ ...world, host: '127.0.0.1', logLevel, ...parts })
   const { urls } = simulator
   const kalshi = {
     restUrl: urls.kalshiRest,

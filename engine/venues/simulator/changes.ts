@@ -50,6 +50,10 @@ function rows(path: RegExp, list: string, edit: Edit): Change {
   return { path, answer }
 }
 
+const gammaMarkets = (edit: Edit): Change => rows(GAMMA_MARKETS, 'markets', edit)
+const kalshiMarkets = (edit: Edit): Change => rows(KALSHI_MARKETS, 'markets', edit)
+const kalshiSeries = (edit: Edit): Change => rows(/^\/trade-api\/v2\/series$/, 'series', edit)
+
 /** Replaces the whole answer of a path. */
 function instead(path: RegExp, status: number, body: string, contentType = JSON_TYPE): Change {
   return { path, answer: () => ({ status, body, contentType }) }
@@ -115,23 +119,17 @@ const flipped: Edit = within('msg', (body) => {
 })
 
 const CHANGES: Readonly<Record<SimChange, Change>> = {
-  question_gone: rows(GAMMA_MARKETS, 'markets', without('question')),
-  condition_id_renamed: rows(GAMMA_MARKETS, 'markets', renamed('conditionId', 'condition')),
-  state_as_text: rows(GAMMA_MARKETS, 'markets', (row) => ({ ...row, active: `${row.active}` })),
-  fee_rate_percent: rows(
-    GAMMA_MARKETS,
-    'markets',
+  question_gone: gammaMarkets(without('question')),
+  condition_id_renamed: gammaMarkets(renamed('conditionId', 'condition')),
+  state_as_text: gammaMarkets((row) => ({ ...row, active: `${row.active}` })),
+  fee_rate_percent: gammaMarkets(
     within('feeSchedule', (schedule) => ({ ...schedule, rate: 100 * Number(schedule.rate) })),
   ),
-  fee_schedule_gone: rows(GAMMA_MARKETS, 'markets', without('feeSchedule')),
-  fees_enabled_gone: rows(GAMMA_MARKETS, 'markets', without('feesEnabled')),
-  version_3: rows(
-    GAMMA_MARKETS,
-    'markets',
-    ofSome('id', (row) => ({ ...row, version: 'v3' })),
-  ),
-  tick_size_gone: rows(GAMMA_MARKETS, 'markets', without('orderPriceMinTickSize')),
-  resolution_word: rows(GAMMA_MARKETS, 'markets', (row) => ({
+  fee_schedule_gone: gammaMarkets(without('feeSchedule')),
+  fees_enabled_gone: gammaMarkets(without('feesEnabled')),
+  version_3: gammaMarkets(ofSome('id', (row) => ({ ...row, version: 'v3' }))),
+  tick_size_gone: gammaMarkets(without('orderPriceMinTickSize')),
+  resolution_word: gammaMarkets((row) => ({
     ...row,
     resolutionStatus: 'reviewed',
   })),
@@ -183,33 +181,27 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
     holding: ACTIVITY,
     frames: () => ['{"statusCode":400,"body":{"message":"topic activity is not allowed"}}'],
   },
-  price_ranges_gone: rows(KALSHI_MARKETS, 'markets', without('price_ranges')),
-  bid_as_number: rows(KALSHI_MARKETS, 'markets', (row) => ({
+  price_ranges_gone: kalshiMarkets(without('price_ranges')),
+  bid_as_number: kalshiMarkets((row) => ({
     ...row,
     yes_bid_dollars: Number(row.yes_bid_dollars),
   })),
-  market_status_new: rows(
-    KALSHI_MARKETS,
-    'markets',
+  market_status_new: kalshiMarkets(
     ofSome('ticker', (row) => (row.status === 'active' ? { ...row, status: 'trading' } : row)),
   ),
-  price_structure_new: rows(KALSHI_MARKETS, 'markets', (row) => ({
+  price_structure_new: kalshiMarkets((row) => ({
     ...row,
     price_level_structure: 'spiral_cent',
   })),
-  fee_type_new: rows(/^\/trade-api\/v2\/series$/, 'series', (row) => ({
+  fee_type_new: kalshiSeries((row) => ({
     ...row,
     fee_type: 'cubic',
   })),
-  fee_multiplier_percent: rows(/^\/trade-api\/v2\/series$/, 'series', (row) => ({
+  fee_multiplier_percent: kalshiSeries((row) => ({
     ...row,
     fee_multiplier: 100 * Number(row.fee_multiplier),
   })),
-  fee_multiplier_renamed: rows(
-    /^\/trade-api\/v2\/series$/,
-    'series',
-    renamed('fee_multiplier', 'multiplier'),
-  ),
+  fee_multiplier_renamed: kalshiSeries(renamed('fee_multiplier', 'multiplier')),
   series_gone: instead(/^\/trade-api\/v2\/series$/, 404, '{"error":{"code":"not_found"}}'),
   exchange_html: instead(/^\/trade-api\/v2\/exchange\/status$/, 200, PAGE, HTML_TYPE),
   stream_type_new: besides(KALSHI_TRADE, { type: 'market_mood', msg: { mood: 'calm' } }),
@@ -237,7 +229,7 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
         isRecord(entry) ? without('hash')(without('best_bid')(without('best_ask')(entry))) : entry,
       ),
   })),
-  token_ids_hex: rows(GAMMA_MARKETS, 'markets', (row) => ({
+  token_ids_hex: gammaMarkets((row) => ({
     ...row,
     clobTokenIds: inHex(row.clobTokenIds),
     positionIds: inHex(row.positionIds),

@@ -1,5 +1,4 @@
-// Messages between the simulator's process and its parent: options to the child, addresses back. Both ends validate
-// them, because they arrive as JSON.
+// Messages between the simulator's process and its parent: options to the child, addresses back, as JSON.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -11,15 +10,18 @@ const Text = Type.String({ minLength: 1 })
 const childOptions = Type.Object({
   seed: Type.Integer({ minimum: 0 }),
   marketsPerVenue: Type.Integer({ minimum: 1 }),
+  /** Share of venue a's markets under protocol v2. */
   v2Share: Type.Number({ minimum: 0, maximum: 1 }),
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
+  /** Planned price gaps per minute. */
   gapsPerMinute: Type.Integer({ minimum: 0 }),
+  /** Names of faults. The child rejects unknown ones. */
   faults: Type.Array(Type.String()),
+  /** Seconds after which the activity stream ends. Null: never. */
   activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-  basePort: Type.Integer({ minimum: 0, maximum: 65_500 }),
   host: Text,
-  kalshiPublicKeyPem: Type.Union([Type.String(), Type.Null()]),
   logLevel: Text,
+  /** Folder in which the child persists its world. Null: not persisted. */
   worldFolder: Type.Union([Text, Type.Null()]),
 })
 
@@ -39,12 +41,10 @@ const readyMessage = Type.Object({
 })
 
 export type ReadyMessage = Static<typeof readyMessage>
-type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & {
-  faults: (SimFault | SimChange)[]
-}
+export type ChildOptions = Static<typeof childOptions>
 
 /** Parses the child's argument. Throws if spawn.ts did not write it; that is an internal bug. */
-export function parseChildOptions(text: string | undefined): ChildOptions {
+export function parseChildOptions(text: string | undefined) {
   const options: unknown = JSON.parse(text ?? 'null')
   if (!Value.Check(childOptions, options)) {
     throw new Error(`the simulator's options are not valid: ${text}`)

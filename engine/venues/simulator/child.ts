@@ -19,7 +19,10 @@ process.once('SIGTERM', () => end())
 process.once('SIGINT', () => end())
 
 try {
-  const simulator = await startSimulator({ ...options, hasPast: true, clock: systemClock, log })
+  const simulator = await startSimulator({
+    ...{ ...options, hasPast: true, clock: systemClock, log },
+    ...{ basePort: 0, kalshiPublicKeyPem: null },
+  })
   end = () => {
     systemClock.after(STOP_MS_MAX, () => process.exit(0))
     simulator.stop().then(

@@ -9,6 +9,7 @@ import { type Random, seededRandom } from '../../random.ts'
 import { MINUTE_MS } from '../../units.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
 import { Changes } from './changes.ts'
+import type { ReadyMessage } from './child-options.ts'
 import { Faults } from './faults.ts'
 import { SimHalts } from './kalshi/halts.ts'
 import { startKalshiServer } from './kalshi/server.ts'
@@ -55,19 +56,9 @@ export interface SimulatorOptions {
   readonly hasPast?: boolean
 }
 
-/** URLs of all servers, in the form of the connectors' settings. */
-interface SimulatorUrls {
-  readonly gamma: string
-  readonly clob: string
-  readonly data: string
-  readonly marketWs: string
-  readonly rtdsWs: string
-  readonly kalshiRest: string
-  readonly kalshiWs: string
-}
-
 export interface Simulator {
-  readonly urls: SimulatorUrls
+  /** URLs of all servers, in the form of the connectors' settings. */
+  readonly urls: ReadyMessage['urls']
   readonly kalshiKeyId: typeof SIM_KEY_ID
   /** Empty if the caller supplied a public key. */
   readonly kalshiPrivateKeyPem: string
@@ -210,7 +201,7 @@ function urlsOf(
   host: string,
   ports: { gamma: number; clob: number; data: number; rtds: number },
   kalshiPort: number,
-): SimulatorUrls {
+): ReadyMessage['urls'] {
   const name = host.includes(':') ? `[${host}]` : host
   return {
     gamma: `http://${name}:${ports.gamma}`,

@@ -5,32 +5,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../clock.ts'
 import { programOf } from '../../process/program.ts'
-import { parseReady, type ReadyMessage } from './child-options.ts'
+import { type ChildOptions, parseReady, type ReadyMessage } from './child-options.ts'
 
 const CHILD = new URL('./child.ts', import.meta.url)
 /** The child is killed if it does not exit within this time. */
 const KILL_AFTER_MS = 3_000
 
-export interface SpawnOptions {
-  readonly seed: number
-  readonly marketsPerVenue: number
-  /** Share of venue a's markets under protocol v2. */
-  readonly v2Share: number
-  readonly messagesPerSecond: number
-  /** Planned price gaps per minute. Default: none. */
-  readonly gapsPerMinute?: number
-  /** Names of faults. The child rejects unknown ones. */
+export interface SpawnOptions extends Omit<ChildOptions, 'faults'> {
   readonly faults: readonly string[]
-  /** Seconds after which the activity stream ends. Null (default): never. */
-  readonly activityEndsS?: number | null
   readonly clock: Clock
-  readonly logLevel: string
-  /** 0 (default) selects free ports. */
-  readonly basePort?: number
-  readonly host?: string
-  readonly kalshiPublicKeyPem?: string | null
-  /** Folder in which the child persists its world. Null (default): not persisted. */
-  readonly worldFolder?: string | null
   /** Called if the child exits without a stop request, after it was ready. */
   readonly onLost?: (reason: string) => void
 }
@@ -45,7 +28,7 @@ type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
 export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator> {
   const { clock, onLost, ...plain } = options
   const { url, flags } = programOf(CHILD)
-  const child = fork(fileURLToPath(url), [JSON.stringify({ ...DEFAULTS, ...plain })], {
+  const child = fork(fileURLToPath(url), [JSON.stringify(plain)], {
     execArgv: [...flags],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
@@ -74,15 +57,6 @@ export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator>
       else if (isWanted) onLost?.(reason)
     })
   })
-}
-
-const DEFAULTS = {
-  basePort: 0,
-  host: '127.0.0.1',
-  kalshiPublicKeyPem: null,
-  worldFolder: null,
-  activityEndsS: null,
-  gapsPerMinute: 0,
 }
 
 async function end(child: ChildProcess, ended: Promise<string>, clock: Clock): Promise<void> {

@@ -24,11 +24,8 @@ const BURST_MAX = 1_000_000
 const BURST_MS = 1_000
 
 /** Answers one query. An invalid query gets `{ error }` with the accepted values. */
-export function worldState(
-  parts: { readonly world: SimulatedWorld; readonly wallets: WalletLedgers },
-  query: URLSearchParams,
-): unknown {
-  const { world, wallets } = parts
+export function worldState(parts: Parts, query: URLSearchParams): unknown {
+  const { world } = parts
   const action = query.get('action')
   if (action === 'pause') world.pause()
   else if (action === 'resume') world.resume()
@@ -39,22 +36,44 @@ export function worldState(
     }
     world.burst(messages, BURST_MS)
   } else if (action !== null) return { error: 'action accepts pause, resume, burst' }
-  const view = query.get('view') ?? 'summary'
-  if (view === 'summary') return summary(world)
-  if (view === 'pairs') return pairs(world)
-  if (view === 'gaps') return { now_ms: world.nowMs(), gaps: world.gaps.map(gapRow) }
-  if (view === 'wallets') return { wallets: wallets.all().map(walletSummary) }
-  if (view === 'wallet') {
+  const view = VIEWS[query.get('view') ?? 'summary']
+  return view?.(parts, query) ?? { error: `view accepts ${Object.keys(VIEWS).join(', ')}` }
+}
+
+interface Parts {
+  readonly world: SimulatedWorld
+  readonly wallets: WalletLedgers
+}
+
+const VIEWS: Readonly<Record<string, (parts: Parts, query: URLSearchParams) => unknown>> = {
+  summary: ({ world }) => summary(world),
+  books: ({ world }, query) => ofVenue(query, (venue) => books(world, venue)),
+  trades: ({ world }, query) => ofVenue(query, (venue) => trades(world, venue, query)),
+  pairs: ({ world }) => pairs(world),
+  gaps: ({ world }) => ({ now_ms: world.nowMs(), gaps: world.gaps.map(gapRow) }),
+  wallets: ({ wallets }) => ({ wallets: wallets.all().map(walletSummary) }),
+  wallet: ({ wallets }, query) => {
     const ledger = wallets.wallet(query.get('address') ?? '')
     if (ledger === null) return { error: 'address accepts one of view=wallets' }
-    return wallet(ledger, Number(query.get('from_index') ?? 0))
-  }
-  const venue = SIM_VENUES.find((key) => key === query.get('venue'))
-  if (venue === undefined) return { error: 'venue accepts a, b' }
-  if (view === 'books') return books(world, venue)
-  if (view === 'trades') return trades(world, venue, Number(query.get('from_index') ?? 0))
-  return { error: 'view accepts summary, books, trades, pairs, gaps, wallets, wallet' }
+    return wallet(ledger, query)
+  },
 }
+
+function ofVenue(query: URLSearchParams, view: (venue: SimVenue) => unknown): unknown {
+  const venue = SIM_VENUES.find((key) => key === query.get('venue'))
+  return venue === undefined ? { error: 'venue accepts a, b' } : view(venue)
+}
+
+/** Rows of a list whose first `dropped` rows are gone, from `from_index` on. */
+function page<Row>(rows: readonly Row[], dropped: number, query: URLSearchParams) {
+  const fromIndex = Number(query.get('from_index') ?? 0)
+  if (!Number.isInteger(fromIndex) || fromIndex < 0) return null
+  const first = Math.max(fromIndex, dropped)
+  const found = rows.slice(first - dropped, first - dropped + ROWS_MAX)
+  return { rows: found, position: { from_index: first, next_index: first + found.length } }
+}
+
+const BAD_INDEX = { error: 'from_index accepts integers from 0' }
 
 function summary(world: SimulatedWorld): unknown {
   const pairKinds: Record<string, number> = {}
@@ -101,21 +120,13 @@ function levelRow({ price, size }: Level): readonly [number, number] {
   return [price, size]
 }
 
-function trades(world: SimulatedWorld, venue: SimVenue, fromIndex: number): unknown {
+function trades(world: SimulatedWorld, venue: SimVenue, query: URLSearchParams): unknown {
   const dropped = world.droppedTradeCount(venue)
   const retained = world.trades(venue)
-  if (!Number.isInteger(fromIndex) || fromIndex < 0) {
-    return { error: 'from_index accepts integers from 0' }
-  }
-  const first = Math.max(fromIndex, dropped)
-  const rows = retained.slice(first - dropped, first - dropped + ROWS_MAX)
-  return {
-    venue,
-    from_index: first,
-    next_index: first + rows.length,
-    total: dropped + retained.length,
-    trades: rows.map(tradeRow),
-  }
+  const found = page(retained, dropped, query)
+  if (found === null) return BAD_INDEX
+  const total = dropped + retained.length
+  return { venue, ...found.position, total, trades: found.rows.map(tradeRow) }
 }
 
 function tradeRow(trade: SimTrade): unknown {
@@ -167,13 +178,9 @@ function walletSummary(ledger: WalletAccount): Readonly<Record<string, unknown>>
 }
 
 // Only the ledger. Tests compute derived figures (averages, profit) themselves.
-function wallet(ledger: WalletAccount, fromIndex: number): unknown {
-  if (!Number.isInteger(fromIndex) || fromIndex < 0) {
-    return { error: 'from_index accepts integers from 0' }
-  }
-  const dropped = ledger.droppedEventCount
-  const first = Math.max(fromIndex, dropped)
-  const rows = ledger.events.slice(first - dropped, first - dropped + ROWS_MAX)
+function wallet(ledger: WalletAccount, query: URLSearchParams): unknown {
+  const found = page(ledger.events, ledger.droppedEventCount, query)
+  if (found === null) return BAD_INDEX
   const balances: unknown[] = []
   for (const { market, positions } of ledger.holdings.values()) {
     for (const index of [0, 1] as const) {
@@ -192,9 +199,8 @@ function wallet(ledger: WalletAccount, fromIndex: number): unknown {
     fees_micros: ledger.fees,
     income_micros: ledger.income,
     balances,
-    from_index: first,
-    next_index: first + rows.length,
-    rows: rows.map(walletEventRow),
+    ...found.position,
+    rows: found.rows.map(walletEventRow),
   }
 }
 

@@ -17,6 +17,10 @@ const OPTIONS: SpawnOptions = {
   faults: [],
   clock: systemClock,
   logLevel: 'silent',
+  host: '127.0.0.1',
+  worldFolder: null,
+  activityEndsS: null,
+  gapsPerMinute: 0,
 }
 const CHILD = fileURLToPath(
   new URL('../../../../engine/venues/simulator/child.ts', import.meta.url),
@@ -42,16 +46,7 @@ test('serves as a spawned process and exits on stop', async () => {
 
 test('exits the child process when its parent disconnects', async () => {
   const { clock: _, ...plain } = OPTIONS
-  const options = {
-    ...plain,
-    basePort: 0,
-    host: '127.0.0.1',
-    kalshiPublicKeyPem: null,
-    worldFolder: null,
-    activityEndsS: null,
-    gapsPerMinute: 0,
-  }
-  const child = fork(CHILD, [JSON.stringify(options)], {
+  const child = fork(CHILD, [JSON.stringify(plain)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
   })
   const [message] = await once(child, 'message')
