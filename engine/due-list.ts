@@ -6,7 +6,6 @@ interface Due<Item> {
   readonly item: Item
 }
 
-/** A queue by time. Unbounded: one entry for each existing item. */
 export class DueList<Item> {
   #heap: Due<Item>[] = []
   #orders = 0

@@ -29,7 +29,6 @@ interface Announcement {
   readonly cycle: number
 }
 
-/** All events of both venues, by time. */
 export class Calendar {
   readonly #slots: readonly Slot[]
   readonly #numbering: Numbering
@@ -92,7 +91,6 @@ export class Calendar {
     return events.find(({ event }) => event.number === number) ?? null
   }
 
-  /** Every league's teams and players. */
   teams(): readonly { league: string; team: SimTeam }[] {
     return allTeams()
   }

@@ -1,6 +1,5 @@
-// Simulates unannounced changes of the venues' protocols, to test the drift table and the connectors. Each is a
-// function on a serialized answer or frame, so routes and channels do not depend on it. rest.ts and the two sockets
-// apply the active ones.
+// Simulates unannounced changes of the venues' protocols: functions on serialized answers and frames, so that routes
+// and channels do not depend on them. rest.ts and the sockets apply the active ones.
 
 import { isRecord } from '../../json-record.ts'
 import type { SimChange } from './model.ts'
@@ -54,7 +53,6 @@ const gammaMarkets = (edit: Edit): Change => rows(GAMMA_MARKETS, 'markets', edit
 const kalshiMarkets = (edit: Edit): Change => rows(KALSHI_MARKETS, 'markets', edit)
 const kalshiSeries = (edit: Edit): Change => rows(/^\/trade-api\/v2\/series$/, 'series', edit)
 
-/** Replaces the whole answer of a path. */
 function instead(path: RegExp, status: number, body: string, contentType = JSON_TYPE): Change {
   return { path, answer: () => ({ status, body, contentType }) }
 }
@@ -69,12 +67,10 @@ function objects(holding: RegExp, edit: Edit): Change {
   return { holding, frames }
 }
 
-/** Sends another frame after each matching frame. */
 function besides(holding: RegExp, further: object): Change {
   return { holding, frames: (text) => [text, JSON.stringify(further)] }
 }
 
-/** Edits the value of a field. */
 const within =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -248,7 +244,6 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   delta_renamed: objects(KALSHI_DELTA, within('msg', renamed('delta_fp', 'delta_count'))),
 }
 
-/** The active changes of one simulator; initially none. */
 export class Changes {
   #ofAnswers: readonly AnswerChange[] = []
   #ofFrames: readonly FrameChange[] = []
@@ -278,7 +273,6 @@ export class Changes {
     return changed
   }
 
-  /** The frames to send instead of a frame. */
   editFrame(frame: string | Buffer): readonly (string | Buffer)[] {
     if (this.#ofFrames.length === 0) return [frame]
     let texts: readonly string[] = [String(frame)]

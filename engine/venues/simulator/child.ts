@@ -1,5 +1,4 @@
-// Entry of the simulator's process, forked by spawn.ts: options as one JSON argument, addresses back over IPC. It exits
-// on a signal or if its parent exits, so that no simulator outlives its parent. Do not import.
+// Entry of the simulator's process, forked by spawn.ts. It exits on a signal or if its parent exits. Do not import.
 
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'

@@ -1,6 +1,5 @@
-// Faults of the simulated venues on request, drawn from a seeded stream so that a seed repeats them. The servers call
-// `strikes(fault)` where a fault would occur and implement it there. one_sided, empty_book and tick_size belong to the
-// world (world.ts).
+// Faults of the simulated venues on request, drawn from a seeded stream. The servers implement a fault where they call
+// `strikes`; one_sided, empty_book and tick_size belong to world.ts.
 
 import type { Random } from '../../random.ts'
 import { Changes } from './changes.ts'
@@ -26,7 +25,6 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   html: 1 / 200,
   /** Per market and minute: the tick changes; no book is sent before the next trade or resubscription. */
   tick_size: 1 / 600,
-  /** Per market and minute: one side of the book is withdrawn for a while. */
   one_sided: 1 / 300,
   /** Per market and minute: both sides are withdrawn for a while. */
   empty_book: 1 / 600,
@@ -42,7 +40,6 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   mute: 1 / 20_000,
   /** Per second: no book is sent for a minute, including over new sockets. Heartbeats and trades continue. */
   freeze: 1 / 900,
-  /** Per book over REST: Polymarket's CLOB answers with bids at 0.01 and asks at 0.99. */
   ghost_books: 1 / 100,
   /** Per page of a wallet's activity: it has combo rows, which no other path returns. */
   combos: 1,
@@ -94,7 +91,6 @@ export class Faults {
     return nowMs < this.#frozenUntilMs
   }
 
-  /** Decides whether the fault occurs now. */
   strikes(fault: SimFault): boolean {
     return this.#active.has(fault) && this.#random.next() < FAULT_CHANCES[fault]
   }

@@ -1,6 +1,4 @@
-// Types of the simulated world, shared by both simulated venues: questions, their listings, books and trades. world.ts
-// advances it, questions/ and the style files generate its texts, and the two servers render it in their venue's
-// protocol. All prices are for the first outcome.
+// Types of the simulated world, shared by both simulated venues. All prices are for the first outcome.
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
 import type { ChangeName, FaultName } from '../../fault-names.ts'
@@ -47,7 +45,6 @@ export interface SimTeam {
   readonly kalshiCode: string
 }
 
-/** A group of markets at one venue. */
 export interface SimEvent {
   readonly venue: SimVenue
   /** Integer id (Gamma's `id`). */
@@ -160,7 +157,6 @@ export interface SimTrade {
   readonly isBesideTick?: boolean
 }
 
-/** A wallet of venue a: proxy address and profile. */
 export interface SimWallet {
   readonly address: string
   readonly name: string
@@ -200,7 +196,6 @@ export interface SimWalletEvent {
   readonly fee: UsdMicros
 }
 
-/** A market with its state. */
 export interface SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
@@ -214,7 +209,6 @@ export interface SimMarket {
   readonly volumeTotalContracts: SizeMicros
   readonly volume24hContracts: SizeMicros
   readonly openInterest: SizeMicros
-  /** Time of the last change of the market. */
   readonly updatedMs: TimeMs
   readonly book: SimBook
   /** The fair price at any time of the market's life: a pure function of seed and time. */
@@ -266,7 +260,6 @@ export type WorldChange =
       readonly atMs: TimeMs
     }
 
-/** The world that both servers render. */
 export interface World {
   readonly seed: number
   readonly startedMs: TimeMs
@@ -282,7 +275,6 @@ export interface World {
   trades(venue: SimVenue): readonly SimTrade[]
   /** All trades of the venue since this time are retained. Earlier figures come from the fair price. */
   tradesFromMs(venue: SimVenue): TimeMs
-  /** Every league's teams, for venue a's /teams. */
   teams(): readonly { readonly league: string; readonly team: SimTeam }[]
   /** Calls `listener` for each change from now on. Returns the function that unsubscribes. */
   onChange(listener: (change: WorldChange) => void): () => void

@@ -1,5 +1,4 @@
-// REST server of both simulated venues: routes over node:http, JSON answers, a body limit and the REST faults. It uses
-// node:http so that it shares no bug with our own server.
+// REST server of both simulated venues over node:http, so that it shares no bug with our own server.
 
 import {
   createServer,
@@ -14,7 +13,6 @@ import type { Log } from '../../process/log.ts'
 import type { RestAnswer } from './changes.ts'
 import type { Faults } from './faults.ts'
 
-/** A request with its complete body, if any. */
 export interface RestRequest {
   /** Upper case; HEAD arrives as GET. */
   readonly method: string
@@ -65,7 +63,6 @@ export function json(value: unknown, status = 200): RestAnswer {
   return jsonText(JSON.stringify(value), status)
 }
 
-/** An answer with serialized JSON. */
 export function jsonText(body: string, status = 200): RestAnswer {
   return { status, body, contentType: 'application/json; charset=utf-8' }
 }

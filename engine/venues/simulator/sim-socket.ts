@@ -1,5 +1,4 @@
-// WebSocket connections of the simulated venues: accept, heartbeat, batched writes, slow readers, and the faults per
-// connection (silence, disconnect).
+// WebSocket connections of the simulated venues, with the faults per connection (silence, disconnect).
 
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -15,7 +14,6 @@ const SILENCE_MS = 20_000
 export const BUFFERED_BYTES_MAX = 64 * 1_048_576
 const FRAME_BYTES_MAX = 16 * 1_048_576
 
-/** Handles a connection's messages. One instance per connection. */
 export interface Conversation {
   receive(text: string): void
   /** Called once a second, after the faults of that second. */
@@ -56,12 +54,10 @@ export class SocketGroup {
     return this.#members.size
   }
 
-  /** For RestServer.upgrade. */
   readonly accept: UpgradeHandler = (request, raw, head) => {
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#join(ws, raw))
   }
 
-  /** Terminates every connection and refuses new ones. */
   stop(): void {
     this.#stopTicking()
     for (const socket of this.#members.keys()) socket.cut()

@@ -1,5 +1,4 @@
-// Runs the simulated venues in a separate process for `npm start`, so that their cost is not measured with the
-// engine's. The child's log goes to our stderr.
+// Runs the simulated venues in a separate process, so that their cost is not measured with the engine's.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -41,7 +41,6 @@ export class KalshiKeys {
   }
 }
 
-/** The venue's 401 answer. */
 export function unauthorized(reason: string): RestAnswer {
   const error = { code: 'authentication_error', message: 'authentication_error', details: reason }
   return json({ error }, 401)

@@ -1,5 +1,3 @@
-// The three candle routes of venue b: parameters, limits and envelopes.
-
 import { toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import { json, type RestServer } from '../rest.ts'

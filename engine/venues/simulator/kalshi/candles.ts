@@ -199,7 +199,6 @@ function candleEnds(market: SimMarket, request: CandleRequest): number[] {
   return ends
 }
 
-/** The first period end at or after a time. */
 function periodEnd(atMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return Math.ceil(atMs / (period * 60_000)) * period * 60_000
   const { dayNumber } = easternTime(atMs - 1)

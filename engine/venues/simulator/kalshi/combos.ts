@@ -1,6 +1,5 @@
 // Combinations of venue b. Each trades once, beside a trade of an ordinary market, under the name of that market's
-// series. Only the newest are stored, including those before a restart. Lists show combinations after the markets, and
-// their trades beside the ordinary trades.
+// series. Only the newest are stored, including those before a restart.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'
@@ -8,14 +7,12 @@ import { comboOf } from './terms.ts'
 
 const COMBOS_MAX = 10_000
 
-/** A market, or a combination that contains it. */
 export interface ListedMarket {
   readonly market: SimMarket
   /** The combination's ticker. Null: the market itself. */
   readonly combo: string | null
 }
 
-/** A trade, or the trade of a combination beside it. */
 export interface ListedTrade {
   readonly trade: SimTrade
   readonly combo: string | null
@@ -25,7 +22,6 @@ export class SimCombos {
   readonly #trades = new Map<string, SimTrade>()
   #listed: readonly ListedMarket[] | null = null
 
-  /** Restores combinations from earlier trades. */
   constructor(trades: readonly SimTrade[]) {
     for (const trade of trades) this.add(trade)
   }

@@ -1,5 +1,4 @@
-// Parses the commands of venue b's stream: text → a typed command, or the venue's error. Never throws; invalid input is
-// refused.
+// Parses the commands of venue b's stream. Never throws; invalid input becomes the venue's error.
 
 import { isRecord } from '../../../json-record.ts'
 import { parseRecord } from '../sim-socket.ts'

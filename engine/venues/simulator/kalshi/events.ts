@@ -1,5 +1,4 @@
-// Renders venue b's REST objects: events, their metadata, and series. The world has no series of its own; they are
-// derived from events.
+// Renders venue b's events, their metadata, and series, which are derived from events.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
@@ -44,7 +43,6 @@ export function renderEvent(
   }
 }
 
-/** The answer of `/events/{t}/metadata`. */
 export function renderEventMetadata(event: SimEvent): Record<string, unknown> {
   const image = `${DOCUMENTS}/series-images-webp/${event.series}.webp`
   return {
@@ -72,7 +70,6 @@ export class SeriesTable {
     this.#world = world
   }
 
-  /** Series ticker → its events, oldest first. */
   all(): ReadonlyMap<string, readonly SimEvent[]> {
     const events = this.#world.events('b')
     const last = events.at(-1)
@@ -118,7 +115,6 @@ export function renderSeries(
   }
 }
 
-/** The answer of `/search/tags_by_categories`. */
 export function renderTags(events: readonly SimEvent[]): Record<string, unknown> {
   const tags = new Map<string, Set<string>>()
   for (const event of events) {

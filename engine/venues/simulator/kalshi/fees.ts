@@ -1,6 +1,5 @@
-// Fees of the simulated venue b: series fees, series that change theirs at midnight, and events that override the
-// multiplier every other hour (engine/venues/kalshi/README.md, Fees). All are derived from time and names, so nothing
-// is stored.
+// Fees of the simulated venue b, derived from time and names (engine/venues/kalshi/README.md, Fees): series fees, some
+// of which change at midnight, and events that override the multiplier every other hour.
 
 import { crc32 } from 'node:zlib'
 import { DAY_MS, timeMs } from '../../../units.ts'
@@ -27,7 +26,6 @@ const EVENTS_EVERY = 16
 const NO_OVERRIDE: EventFees = { fee_type_override: null, fee_multiplier_override: null }
 const HALF: EventFees = { fee_type_override: null, fee_multiplier_override: 0.5 }
 
-/** The fees of a series at a time. */
 export function seriesFees(ticker: string, atMs: number): SeriesFees {
   const fee_type = MAKER_FEE_SERIES.test(ticker) ? 'quadratic_with_maker_fees' : 'quadratic'
   const isHalf = isChanging(ticker) && Math.floor(atMs / DAY_MS) % 2 === 1
@@ -50,7 +48,6 @@ export function eventFees(event: SimEvent, atMs: number): EventFees {
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
 }
 
-/** Reports whether an event ever overrides its series' fees. */
 export function hasOwnFees(event: SimEvent): boolean {
   return event.number % EVENTS_EVERY === 7
 }

@@ -97,7 +97,6 @@ export function tradeFilter(reader: QueryReader): {
   }
 }
 
-/** Whether an event is a multivariate one ("combo"). */
 function isCombo(event: SimEvent): boolean {
   return event.nativeId.startsWith('KXMVE')
 }

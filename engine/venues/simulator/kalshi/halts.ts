@@ -28,7 +28,6 @@ export class SimHalts {
     this.#untilMs = nowMs + HALTED_MS
   }
 
-  /** Reports whether a shard of the exchange trades. */
   isTrading(shard: number): boolean {
     return shard !== this.#shard
   }

@@ -1,6 +1,5 @@
 // The key pair of Kalshi key id `sim` as a file for clients of `npm run venues`: created once, readable by its owner
-// only. It is valid only for the simulator. An existing file is used whatever its key type, so that a client's Ed25519
-// key can be tested.
+// only. An existing file is used whatever its key type, so that a client's Ed25519 key can be tested.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -16,7 +16,6 @@ import { lastPrice, resultOf, strikeFields, takerOutcome, yesPrice } from './ren
 import { isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
 
-/** Kinds of stream messages, without answers to commands. */
 export type MessageKind =
   | 'orderbook_delta'
   | 'ticker'
@@ -59,7 +58,6 @@ export function deltaMessage(
   }","ts":"${rfc3339(form.atMs)}","ts_ms":${form.atMs}}`
 }
 
-/** `ticker`: the market's current figures. */
 export function tickerMessage(market: SimMarket, form: { fields: string; atMs: TimeMs }): string {
   const { book, lastTrade } = market
   const bid = book.bestBid

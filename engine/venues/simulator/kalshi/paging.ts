@@ -1,5 +1,4 @@
-// Query parameters, cursors and refusals of venue b's REST API: `{"error":{"code","message"}}`, and the bare 429. A
-// cursor is opaque to clients and names the last row that they received.
+// Query parameters, refusals and cursors of venue b's REST API. A cursor names the last row that the client received.
 
 import { json, Refusal, type RestAnswer } from '../rest.ts'
 
@@ -88,7 +87,6 @@ export interface Rows<Row> {
 }
 
 interface PageOptions<Row> {
-  /** The parameter of the page size. */
   readonly limit: { readonly name: string; readonly max: number; readonly fallback: number }
   readonly idOf: (row: Row) => string
   readonly isMatch: (row: Row) => boolean

@@ -120,7 +120,6 @@ export function bookText(market: SimMarket, depth: number): string {
   return `{"yes_dollars":[${yes}],"no_dollars":[${no}]}`
 }
 
-/** A trade's price on the Yes leg. */
 export function yesPrice(trade: SimTrade): PriceMicros {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
@@ -138,7 +137,6 @@ export function resultOf(market: SimMarket): 'yes' | 'no' | 'scalar' | '' {
   return payout === 0 ? 'no' : 'scalar'
 }
 
-/** The strike fields of a market; none when it has no strike. */
 export function strikeFields(market: SimMarket): Record<string, unknown> {
   const { strike } = market.listing
   if (strike === null) return {}
@@ -170,7 +168,6 @@ export function onTick(market: SimMarket, price: PriceMicros): PriceMicros {
   return priceMicros(Math.min(PRICE_ONE - tick, Math.max(tick, nearest)))
 }
 
-/** The id of a participant (team, player) in /structured_targets. */
 export function targetId(league: string, kalshiCode: string): string {
   return uuidOf(`structured target/${league}/${kalshiCode}`)
 }

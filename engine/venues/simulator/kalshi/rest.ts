@@ -25,7 +25,6 @@ export function found<Value>(value: Value | null | undefined): Value {
   return value
 }
 
-/** Handlers over one world, without state between requests. */
 export class KalshiRest {
   readonly #world: World
   readonly #stream: SimKalshiStream

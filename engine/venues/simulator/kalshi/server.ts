@@ -1,5 +1,4 @@
-// The simulated venue b on one port: Kalshi's REST under /trade-api/v2 and its stream at /trade-api/ws/v2. Wires
-// guards, upgrade, heartbeat and stop.
+// The simulated venue b on one port: Kalshi's REST under /trade-api/v2 and its stream at /trade-api/ws/v2.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -35,7 +34,6 @@ interface KalshiServerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly host: string
-  /** 0: any free port. */
   readonly port: number
   /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>

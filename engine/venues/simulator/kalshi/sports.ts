@@ -17,14 +17,12 @@ const MILESTONE_TYPES: Readonly<Record<SimSport, string>> = {
   tennis: 'tennis_tournament_singles',
 }
 
-/** A game with all its events. */
 interface Milestone {
   readonly id: string
   readonly game: SimGame
   readonly events: readonly SimEvent[]
 }
 
-/** All games of some events, in the order of their first event. */
 export function milestonesOf(events: readonly SimEvent[]): readonly Milestone[] {
   const byGame = new Map<string, { game: SimGame; events: SimEvent[] }>()
   for (const event of events) {

@@ -1,5 +1,4 @@
-// Venue b's stream: sends each change of the world to the subscriptions that cover it. A message without a subscription
-// is not rendered; a body is rendered once for all receivers. Hourly changes are sent once a second.
+// Venue b's stream: sends each change of the world to the subscriptions that cover it. A body is rendered once.
 
 import type { Clock } from '../../../clock.ts'
 import {
@@ -131,7 +130,6 @@ export class SimKalshiStream {
     return hasAlternatingStructure(event) ? hourStart(event, hourOf(event, this.#world.nowMs())) : 0
   }
 
-  /** The head fields of a market's messages. */
   fields(market: SimMarket): string {
     return this.#watches.get(market.listing.nativeId)?.fields ?? marketFields(market)
   }
@@ -146,7 +144,6 @@ export class SimKalshiStream {
     return watch
   }
 
-  /** Drops the state of a market that no subscription names. */
   #dropUnwatched(ticker: string): void {
     const watch = this.#watches.get(ticker)
     if (watch === undefined) return
@@ -285,7 +282,6 @@ export class SimKalshiStream {
 
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
-/** State of a market with a subscription by name. */
 class Watch {
   readonly fields: string
   readonly books = new Set<KalshiSubscription>()

@@ -4,7 +4,6 @@ import type { Faults } from '../faults.ts'
 import type { SimSocket } from '../sim-socket.ts'
 import type { MessageKind } from './messages.ts'
 
-/** Sends a connection's frames, with the faults between stream messages. */
 export class KalshiOutbox {
   readonly #socket: SimSocket
   readonly #faults: Faults
@@ -54,7 +53,6 @@ interface KalshiSubscriptionOptions {
   readonly isAckShort: boolean
 }
 
-/** A subscription. The connection changes its coverage; the stream delivers to it. */
 export class KalshiSubscription {
   readonly channel: string
   readonly sid: number
@@ -74,7 +72,6 @@ export class KalshiSubscription {
     this.#isAckShort = options.isAckShort
   }
 
-  /** Consumes the next sequence number of this sid. */
   nextSeq(): number {
     this.#seq += 1
     return this.#seq

@@ -1,5 +1,4 @@
-// Wire fields of venue b that the simulated world does not have, each from a pure function: shards, price ranges, block
-// trades and combinations. Some markets change their price ranges every hour.
+// Wire fields of venue b that the simulated world does not have: shards, price ranges, block trades, combinations.
 
 import { hash32 } from '../../../random.ts'
 import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -14,7 +13,6 @@ export const SHARDS = [
   { exchange_index: 3, description: 'Tennis and baseball' },
 ] as const
 
-/** The shard on which an event's markets trade. */
 export function shardOf({ nativeId, topic, game }: SimEvent): number {
   if (nativeId.startsWith('KXMVE')) return 1
   if (topic === 'crypto') return 2
@@ -28,7 +26,6 @@ export function hourOf({ number }: SimEvent, atMs: number): number {
   return Math.floor((atMs - (number % 60) * MINUTE_MS) / HOUR_MS)
 }
 
-/** Start of an hour of an event. */
 export function hourStart({ number }: SimEvent, hour: number): TimeMs {
   return timeMs(hour * HOUR_MS + (number % 60) * MINUTE_MS)
 }
@@ -89,7 +86,6 @@ export function isBlock({ id }: Pick<SimTrade, 'id'>): boolean {
   return id.startsWith('b1')
 }
 
-/** The id of a trade, or of the trade of its combination. */
 export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): string {
   return combo === null ? id : `c1${id.slice(2)}`
 }

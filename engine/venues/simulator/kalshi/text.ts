@@ -1,5 +1,4 @@
-// Formats numbers, times and ids of venue b: dollars with four or more decimals, counts with two, RFC 3339 times,
-// levels. Optimized for the hot path: prices come from a table and the last time is cached.
+// Formats numbers, times and levels of venue b, optimized for the hot path.
 
 import type { Level } from '../../../events.ts'
 import {

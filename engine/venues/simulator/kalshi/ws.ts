@@ -1,5 +1,4 @@
 // One client connection of venue b's stream: its subscriptions, their sequence numbers, and answers to its commands.
-// kalshi-outbox.ts implements the faults.
 
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
@@ -14,7 +13,6 @@ import { KalshiOutbox, KalshiSubscription } from './subscription.ts'
 const MARKETS_MAX = 500_000
 const COMMANDS_PER_SECOND_MAX = 10_000
 
-/** Public channels whose subscriptions name markets. */
 const MARKET_CHANNELS: ReadonlySet<string> = new Set(['orderbook_delta', 'ticker', 'trade'])
 interface KalshiConnectionParts {
   readonly world: World
@@ -24,7 +22,6 @@ interface KalshiConnectionParts {
   readonly socket: SimSocket
 }
 
-/** One open socket. */
 export class KalshiConnection implements Conversation {
   readonly #parts: KalshiConnectionParts
   readonly #outbox: KalshiOutbox

@@ -228,7 +228,6 @@ function listMarkets(
   })
 }
 
-/** A market of `/clob-markets`, with the venue's abbreviated keys. */
 function shortMarket(market: SimMarket): Record<string, unknown> {
   const { listing, event } = market
   const schedule = feeScheduleOf(market)

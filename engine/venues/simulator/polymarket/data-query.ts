@@ -1,5 +1,4 @@
-// Query parameters of the Data API (engine/venues/polymarket/README.md, Data API): comma-separated lists, bounded
-// integers, enumerations, addresses.
+// Query parameters of the Data API (engine/venues/polymarket/README.md, Data API).
 
 /** An invalid parameter. The message is the venue's text. */
 export class QueryError extends Error {}

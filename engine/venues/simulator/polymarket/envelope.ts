@@ -1,6 +1,5 @@
-// Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2). Queries in either spelling,
-// `{"data", "pagination"}`, signed cursors that contain a position, errors with a code and a trace id, and cache
-// headers. Under the fault `stale_cache` an edge caches first pages and serves them with their age.
+// Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): pages with signed cursors,
+// errors with a code and a trace id, and an edge that caches first pages under the fault `stale_cache`.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'

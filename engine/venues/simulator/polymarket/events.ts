@@ -1,6 +1,5 @@
-// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids of tags,
-// series and teams are hashes of their names, so that a seed repeats them. A few well-known ones have the venue's own
-// number.
+// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids are hashes
+// of names; a few well-known ones have the venue's own number.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
@@ -120,7 +119,6 @@ export function tagId(label: string): number {
   return KNOWN_TAGS[slug] ?? numberOf('tag', slug)
 }
 
-/** The tag's slug: lower case, with dashes. */
 export function tagSlug(label: string): string {
   return label
     .toLowerCase()
@@ -128,12 +126,10 @@ export function tagSlug(label: string): string {
     .replace(/^-|-$/g, '')
 }
 
-/** The series' id, a hash of its slug. */
 export function seriesId(slug: string): number {
   return numberOf('series', slug)
 }
 
-/** Reports whether all of an event's markets have ended. */
 export function isEventClosed(event: SimEvent): boolean {
   return event.markets.length > 0 && event.markets.every(isOver)
 }
@@ -144,7 +140,6 @@ export function sumOf(event: SimEvent, figure: (market: SimMarket) => number): n
   return Math.round(sum * 1e6) / 1e6
 }
 
-/** Reports whether the game is in progress: it has begun and not all of its markets have ended. */
 export function isLive(event: SimEvent, nowMs: TimeMs): boolean {
   return event.game !== null && nowMs >= event.game.startMs && !isEventClosed(event)
 }

@@ -1,5 +1,4 @@
-// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel) with string
-// templates. This is the simulator's hot path: thousands of frames a second.
+// Renders venue a's books and market-channel frames (engine/venues/polymarket/README.md, Market channel). A hot path.
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'
@@ -52,7 +51,6 @@ export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
   return `${head}${sha1(head + tail)}${tail}`
 }
 
-/** The same book as a market-channel message. */
 export function bookFrame(market: SimMarket, outcomeIndex: 0 | 1): string {
   return `{"event_type":"book",${bookText(market, outcomeIndex).slice(1)}`
 }
@@ -123,7 +121,6 @@ export class MarketFrames {
     )
   }
 
-  /** One token's `tick_size_change`. */
   tickSizeChange(
     outcomeIndex: 0 | 1,
     change: { oldTick: PriceMicros; newTick: PriceMicros; atMs: TimeMs },
@@ -157,7 +154,6 @@ export class MarketFrames {
   }
 }
 
-/** The `new_market` broadcast. */
 export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   return JSON.stringify({

@@ -10,7 +10,6 @@ import { eventUpdatedMs, isEventClosed, lastCloseMs, sumOf } from './events.ts'
 import { gammaId, isActive, isOver, liquidityUsd } from './market-facts.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
 
-/** One of the two lists: its rows, and what a query may ask of them. */
 interface List<Row> {
   readonly key: 'markets' | 'events'
   readonly rows: (query: URLSearchParams) => readonly Row[]
@@ -153,7 +152,6 @@ function cursorIn(query: URLSearchParams): Position | null {
   return { value: Number(match[1]), number: Number(match[2]) }
 }
 
-/** Gamma's 422. */
 export function invalid(reason: string): Refusal {
   return new Refusal(json({ type: 'validation error', error: reason }, 422))
 }

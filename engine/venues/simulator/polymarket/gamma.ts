@@ -17,7 +17,6 @@ export function addGammaRoutes(
   parts: {
     readonly world: World
     readonly wallets: WalletLedgers
-    /** Answers /sim/state. */
     readonly state: (query: URLSearchParams) => unknown
   },
 ): void {
@@ -44,7 +43,6 @@ export function addGammaRoutes(
   server.get('/public-search', ({ query }) => search(world, query))
 }
 
-/** Markets and events by id and by slug, and their tags. */
 function addSingleRows(server: RestServer, world: World): void {
   const marketRow = (market: SimMarket, query: URLSearchParams) => {
     const hasTags = query.get('include_tag') === 'true'
@@ -78,7 +76,6 @@ function found<Row>(row: Row | null | undefined): Row {
   throw new Refusal(json({ type: 'not found error', error: 'id not found' }, 404))
 }
 
-/** The labels of all tags, by id. */
 function labelsOf(world: World): readonly string[] {
   const labels = new Set(world.events('a').flatMap(({ tags }) => tags))
   return [...labels].sort((one, other) => tagId(one) - tagId(other))

@@ -1,5 +1,4 @@
-// Facts of a market of venue a that are derived from the world: prices shown, volumes, states, ids. Used by the REST
-// rows (render.ts, events.ts) and by list filters and orders.
+// Facts of a market of venue a that are derived from the world: prices shown, volumes, states, ids.
 
 import { createHash } from 'node:crypto'
 import { hash32 } from '../../../random.ts'
@@ -41,7 +40,6 @@ export function endMs({ event, listing }: SimMarket): TimeMs {
   return event.game?.startMs ?? plannedMs(event, listing.closeMs)
 }
 
-/** Gamma's `endDate` of an event, defined likewise. */
 export function eventEndMs(event: SimEvent): TimeMs {
   return event.game?.startMs ?? plannedMs(event, event.endMs)
 }

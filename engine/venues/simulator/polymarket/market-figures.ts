@@ -1,5 +1,4 @@
-// Market-wide figures of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): open interest,
-// volume, holders, results, and freshness.
+// Market-wide figures of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2).
 
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'

@@ -1,6 +1,5 @@
-// Venue a's market channel (`/ws/market`): token subscriptions, and the frames that follow a change of the world
-// (engine/venues/polymarket/README.md, Market channel). One frame is rendered once and shared by all readers. Without
-// readers nothing is rendered.
+// Venue a's market channel (engine/venues/polymarket/README.md, Market channel). Frames are rendered once for all
+// readers.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -10,7 +9,6 @@ import type { SimMarket, World, WorldChange } from '../model.ts'
 import { type Conversation, parseRecord, type SimSocket, SocketGroup } from '../sim-socket.ts'
 import { bookFrame, MarketFrames, marketResolvedFrame, newMarketFrame } from './frames.ts'
 
-/** Parts of a channel. */
 export interface ChannelOptions {
   readonly world: World
   readonly faults: Faults
@@ -18,7 +16,6 @@ export interface ChannelOptions {
   readonly log: Log
 }
 
-/** The channel with all its connections. Subscribes to the world until stopped. */
 export class MarketChannel {
   readonly #world: World
   readonly #faults: Faults

@@ -1,5 +1,4 @@
-// Renders Gamma and CLOB market objects of venue a's REST (engine/venues/polymarket/README.md, Gamma and CLOB): plain
-// objects with the venue's keys and JSON types.
+// Renders Gamma and CLOB market objects of venue a's REST (engine/venues/polymarket/README.md, Gamma and CLOB).
 
 import {
   DAY_MS,
@@ -35,7 +34,6 @@ import {
   winnerIndex,
 } from './market-facts.ts'
 
-/** Optional parts of a Gamma market row. */
 interface MarketParts {
   readonly nowMs: TimeMs
   /** Includes the parent event, without its markets. */
@@ -91,7 +89,6 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
   }
 }
 
-/** A Gamma event object with its markets and tags. */
 export function gammaEvent(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
   const markets = event.markets.map((market) =>
     gammaMarket(market, { nowMs, hasEvent: false, hasTags: false }),

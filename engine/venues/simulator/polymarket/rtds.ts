@@ -1,6 +1,5 @@
-// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream). Sends a
-// `trades` row for every wallet of a fill, and one `orders_matched` row per transaction for its taker. One filter per
-// topic and connection, replaced by the next subscribe. Activity may end, as at the venue.
+// Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a `trades`
+// row for every wallet of a fill, and one `orders_matched` row per transaction for its taker.
 
 import type { Clock } from '../../../clock.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -15,7 +14,6 @@ const PING_PERIOD_SECONDS = 5
 const SILENCE_DRAWN_MS = 1_000
 const SILENCE_MS = 120_000
 
-/** The stream with all its connections. Subscribes to the world until stopped. */
 export class Rtds {
   readonly #clock: Clock
   readonly #faults: Faults

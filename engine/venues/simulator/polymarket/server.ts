@@ -39,7 +39,6 @@ interface PolymarketServerOptions {
   readonly host: string
   /** 0 for any free port. */
   readonly ports: PolymarketPorts
-  /** Answers GET /sim/state on the Gamma port. */
   readonly state: (query: URLSearchParams) => unknown
   /** Refuses requests above the venue's rate limits with 429. Default true. */
   readonly isRateLimited?: boolean
@@ -49,7 +48,6 @@ interface PolymarketServerOptions {
 
 export interface PolymarketServer {
   readonly ports: PolymarketPorts
-  /** Open connections of the two streams. */
   readonly connectionCounts: () => { readonly market: number; readonly rtds: number }
   stop(): Promise<void>
 }

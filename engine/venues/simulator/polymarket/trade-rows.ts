@@ -1,5 +1,4 @@
-// Renders venue a's trade rows, one per wallet. Data API `/trades` and RTDS `activity` have the same fields
-// (engine/venues/polymarket/README.md, Activity stream).
+// Renders trade rows, one per wallet (engine/venues/polymarket/README.md, Activity stream).
 
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
@@ -29,7 +28,6 @@ export interface TradeRow {
   readonly transactionHash: string
 }
 
-/** Number of wallets in a trade: the taker and each maker. */
 export function participantCount(trade: SimTrade): number {
   return 1 + trade.makers.length
 }

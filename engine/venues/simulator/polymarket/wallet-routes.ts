@@ -1,5 +1,4 @@
-// Wallet paths of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`,
-// `/v2/positions`, `/v2/value` and `/v2/user-stats`. Only the proxy address identifies a wallet here.
+// Wallet paths of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2), by proxy address only.
 
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'

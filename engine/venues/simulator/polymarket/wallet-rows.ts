@@ -1,5 +1,4 @@
-// Renders wallet rows of venue a's Data API v2: activity, positions, holders (engine/venues/polymarket/README.md,
-// Wallets).
+// Renders wallet rows of venue a's Data API v2 (engine/venues/polymarket/README.md, Wallets).
 
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWalletEvent } from '../model.ts'
@@ -115,7 +114,6 @@ export function positionFigures({ holding, outcomeIndex }: Position) {
   }
 }
 
-/** A row of `/v2/positions`. */
 export function positionRow(at: Position) {
   const figures = positionFigures(at)
   const { market, ledger, positions } = at.holding

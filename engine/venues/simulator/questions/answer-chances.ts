@@ -1,5 +1,4 @@
-// Draws consistent probabilities and payouts of answers: strikes of one value are monotone, and exactly one bucket or
-// name is right.
+// Draws consistent probabilities and payouts: strikes are monotone, and exactly one bucket or name is right.
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'

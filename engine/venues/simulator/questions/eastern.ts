@@ -3,7 +3,6 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
 
-/** A moment on the wall clock of New York. */
 export interface EasternTime {
   readonly year: number
   /** 1 to 12. */
@@ -18,7 +17,6 @@ export interface EasternTime {
   readonly isRepeated: boolean
 }
 
-/** The wall clock of New York at a time. */
 export function easternTime(atMs: number): EasternTime {
   const { startMs, endMs } = daylightOf(new Date(atMs).getUTCFullYear())
   const isDaylight = atMs >= startMs && atMs < endMs
@@ -58,22 +56,16 @@ const MONTHS = [
   'December',
 ] as const
 
-/** "November". */
 export const monthName = (month: number): string => MONTHS[(month + 11) % 12] ?? 'January'
 
-/** "November 20". */
 export const longDay = (at: EasternTime): string => `${monthName(at.month)} ${at.day}`
 
-/** "November 20, 2026". */
 export const longDate = (at: EasternTime): string => `${longDay(at)}, ${at.year}`
 
-/** "Nov 20". */
 export const shortDay = (at: EasternTime): string => `${monthName(at.month).slice(0, 3)} ${at.day}`
 
-/** "Nov 20, 2026". */
 export const shortDate = (at: EasternTime): string => `${shortDay(at)}, ${at.year}`
 
-/** "2026-11-20". */
 export const isoDate = (at: EasternTime): string =>
   `${at.year}-${twoDigits(at.month)}-${twoDigits(at.day)}`
 
@@ -93,7 +85,6 @@ export const clockLower = (at: EasternTime): string =>
 /** Kalshi's date format: 26NOV20. */
 export const stampDay = (at: EasternTime): string => `${stampMonth(at)}${twoDigits(at.day)}`
 
-/** 26NOV. */
 export const stampMonth = (at: EasternTime): string =>
   `${twoDigits(at.year % 100)}${monthName(at.month).slice(0, 3).toUpperCase()}`
 
@@ -101,7 +92,6 @@ export const stampMonth = (at: EasternTime): string =>
 export const stampHour = (at: EasternTime): string =>
   `${stampDay(at)}${twoDigits(at.hour)}${at.isRepeated ? 'S' : ''}`
 
-/** 26NOV201545. */
 export const stampMinute = (at: EasternTime): string =>
   `${stampDay(at)}${twoDigits(at.hour)}${twoDigits(at.minute)}${at.isRepeated ? 'S' : ''}`
 

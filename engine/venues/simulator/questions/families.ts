@@ -1,6 +1,5 @@
-// All kinds of questions: subject by ordinal, schedule, and how answers are drawn (draws.ts). Texts are templates
-// (words.json), subjects are rows (lists.json). The order is that in which they fill the world. Shares sum to 1, and
-// the last kind can fill the remainder.
+// All kinds of questions, in the order in which they fill the world: subject by ordinal, schedule, and how answers are
+// drawn. The last kind can fill the remainder.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'

@@ -49,7 +49,6 @@ type Texts = Readonly<Record<string, string>>
 const TEXTS: Readonly<Record<SimVenue, Readonly<Record<'both' | 'team' | 'tennis', Texts>>>> =
   JSON.parse(readFileSync(new URL('./games.json', import.meta.url), 'utf8'))
 
-/** Fills a venue's templates of a game by name. */
 function textsOf(venue: SimVenue, { sport }: SimGame, values: Texts) {
   const templates = TEXTS[venue]
   const own = { ...templates.both, ...(sport === 'tennis' ? templates.tennis : templates.team) }
@@ -206,7 +205,6 @@ export function kalshiGame(
 
 const SCOPES = { SPREAD: 'Spread', TOTAL: 'Total Points' }
 
-/** The favourite's side and the underdog's. */
 const sidesOf = ({ isAwayFavourite }: GameResult) =>
   isAwayFavourite ? (['away', 'home'] as const) : (['home', 'away'] as const)
 

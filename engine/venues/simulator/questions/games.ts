@@ -169,7 +169,6 @@ const logit = (chance: number): number => {
   return Math.log(safe / (1 - safe))
 }
 
-/** A margin is a non-zero integer. */
 function integerMargin(margin: number): number {
   return margin >= 0 ? Math.max(1, Math.round(margin)) : Math.min(-1, Math.round(margin))
 }

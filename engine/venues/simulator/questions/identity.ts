@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto'
 
-/** On-chain ids of a market of venue a. */
 export interface ChainIds {
   /** 0x and 64 hex digits. Under protocol v2, whose ids have 31 bytes, the last two are 00. */
   readonly conditionId: string
@@ -20,7 +19,6 @@ interface V2Grouping {
 /** Condition id of a key: 0x and 64 hex digits. */
 export const conditionIdOf = (key: string): string => `0x${hash('sha256', key)}`
 
-/** Condition id and token ids of a key. */
 export function chainIds(key: string): ChainIds {
   const hex = hash('sha512', key)
   return {

@@ -9,7 +9,6 @@ import {
   type QuestionSet,
 } from './question.ts'
 
-/** Venue b's listing of a question set. */
 export function kalshiEvent(questionSet: QuestionSet): EventDraft {
   const { phrases } = questionSet
   const nativeId = `${phrases.series}-${phrases.stamp}`

@@ -39,7 +39,6 @@ export interface Kind {
   readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
 
-/** A question that is repeated each cycle. */
 interface RecurringQuestion {
   readonly key: string
   readonly schedule: Schedule

@@ -14,7 +14,6 @@ import { type EventDraft, lifeOf, type MarketDraft, type View } from './question
 import { closeOf, type SlotTimes, timesOf } from './slot-times.ts'
 import type { Slot } from './slots.ts'
 
-/** One market of the calendar, with what world.ts needs to simulate it. */
 export interface PlannedMarket {
   /**
    * `index` is dense and unique among the markets that exist at one moment. A new market reuses the index of the one
@@ -36,7 +35,6 @@ export interface PlannedEvent {
   readonly markets: readonly PlannedMarket[]
 }
 
-/** Settings shared by all plans of one world. */
 export interface Numbering {
   readonly seed: number
   readonly slotCount: number
@@ -215,7 +213,6 @@ function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft)
   return `${seed}|${slot.variant.key}|${cycle}|${market.slug}`
 }
 
-/** The ids of a market of venue a, and its protocol. */
 function idsOf(
   { numbering, slot, cycle }: Cycle,
   draft: EventDraft,

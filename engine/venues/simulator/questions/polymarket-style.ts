@@ -9,7 +9,6 @@ import {
   type QuestionSet,
 } from './question.ts'
 
-/** Venue a's listing of a question set. */
 export function polymarketEvent(questionSet: QuestionSet): EventDraft {
   const { phrases } = questionSet
   const markets = questionSet.answers.map((answer) => polymarketMarket(questionSet, answer))

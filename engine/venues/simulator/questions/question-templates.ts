@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs'
 import type { SimPairKind, SimTopic, SimVenue } from '../model.ts'
 
-/** One venue's templates of a kind of question. */
 export interface Templates {
   readonly series: string
   readonly seriesTitle: string
@@ -67,7 +66,6 @@ export function termsOf(kind: string): KindTerms {
   return terms
 }
 
-/** The templates of a kind of question at a venue. */
 export function templatesOf(kind: string, venue: SimVenue): Templates {
   const own = ENTRIES[kind]
   if (own === undefined) throw new RangeError(`no words for ${kind}`)

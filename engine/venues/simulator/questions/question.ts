@@ -1,5 +1,4 @@
-// Types of recurring questions, independent of venue texts. Families (kinds of question) have variants (one asset, one
-// city, one contest), and variants repeat each cycle.
+// Types of recurring questions, independent of venue texts.
 
 import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
@@ -16,24 +15,19 @@ export interface Family {
   variant(ordinal: number, size: WorldSize): Variant | null
 }
 
-/** What a variant may use of the world's settings. */
 export interface WorldSize {
   readonly seed: number
   readonly marketsPerVenue: number
 }
 
-/** One question that repeats each cycle. */
 export interface Variant {
-  /** Unique in the world. */
   readonly key: string
   readonly schedule: Schedule
   /** Number of its cycles that exist at any moment. It determines how early each is announced. */
   readonly copies: number
-  /** Markets of one cycle at each venue. */
   readonly counts: { readonly a: number; readonly b: number }
   /** Questions of one cycle at each venue, and shared by both. A game counts as one with two markets. */
   readonly questions: { readonly a: number; readonly b: number; readonly shared: number }
-  /** Possible differences of venue b's listing. */
   readonly traps: readonly SimPairKind[]
   /** Delay of venue b's close under the trap other_date: less than a period, or a multiple. */
   readonly otherDateMs: number
@@ -59,13 +53,11 @@ export interface View {
   readonly plainCloseMs: TimeMs
 }
 
-/** One event with its venue's texts. */
 export interface EventDraft
   extends Omit<SimEvent, 'venue' | 'number' | 'topic' | 'createdMs' | 'endMs' | 'markets'> {
   readonly markets: readonly MarketDraft[]
 }
 
-/** One market with its venue's texts. */
 export interface MarketDraft
   extends Pick<
     SimListing,
@@ -85,7 +77,6 @@ export interface MarketDraft
   readonly questionKey: string
   /** False for a market that shares a question with its sibling (second team of a game). */
   readonly isPairable: boolean
-  /** Probability of the first outcome. */
   readonly chance: number
   readonly isInverted: boolean
   /** Key of the noise within the cycle that moves it. */
@@ -126,7 +117,6 @@ export interface Answer {
   readonly weight: number
 }
 
-/** One venue's phrases for a question set. */
 interface Phrases
   extends Omit<
     Templates,

@@ -1,5 +1,4 @@
-// Closing times of a recurring question: converts cycle numbers of a slot to times and back. Instances of one slot
-// never overtake one another.
+// Closing times of a recurring question. Instances of one slot never overtake one another.
 
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'

@@ -1,5 +1,4 @@
-// Selects the recurring questions of a world and their venues. Families get their share. A third of the questions are
-// at both venues, and a quarter of those have a trap.
+// Selects the recurring questions of a world. A third are at both venues, and a quarter of those have a trap.
 
 import { MINUTE_MS } from '../../../units.ts'
 import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'
@@ -7,7 +6,6 @@ import { FAMILIES } from './families.ts'
 import { chanceOf } from './path.ts'
 import type { Family, Variant, WorldSize } from './question.ts'
 
-/** A variant with its position in the world. */
 export interface Slot {
   readonly ordinal: number
   readonly family: Family

@@ -1,11 +1,9 @@
-// Teams and players of the simulated season, from lists.json. Names and both venues' codes are real, including their
-// differences (jax and JAC, ari and AZ, mon and MTL). Sources: /teams rows and slugs of venue a, event tickers of venue
-// b as of 2025–26. Additional players are generated.
+// Teams and players from lists.json. Names and both venues' codes are real as of 2025–26, including their differences
+// (jax and JAC, ari and AZ, mon and MTL). Additional players are generated.
 
 import type { SimTeam } from '../model.ts'
 import { LISTS, wordsOf } from './lists.ts'
 
-/** Every league's teams and players, by venue a's league slug. */
 export function allTeams(): readonly { league: string; team: SimTeam }[] {
   return LEAGUES.flatMap(({ league }) => teamsOf(league).map((team) => ({ league, team })))
 }

@@ -1,9 +1,7 @@
-// Draws a market by its activity in O(log n), with a Fenwick tree over slots, so that markets may open and close at any
-// time. Weights are integers, so that sums stay exact.
+// Draws a market by its activity in O(log n), with a Fenwick tree over slots of integer weights.
 
 import type { Random } from '../../../random.ts'
 
-/** Weighted members. Each retains its slot until it is removed. */
 export class ActivityTree<Member> {
   /** sums[i] covers the slots from i − lowbit(i) to i − 1 (Fenwick, counted from 1). */
   #sums = new Float64Array(1025)
@@ -17,7 +15,6 @@ export class ActivityTree<Member> {
     return this.#members.length
   }
 
-  /** The member of a slot, or null. */
   memberAt(slot: number): Member | null {
     return this.#members[slot] ?? null
   }

@@ -1,5 +1,4 @@
-// Collects the levels that one action changes, each at most once. Each is applied to the book immediately, so that the
-// emitted changes equal the applied ones.
+// Collects the levels that one action changes, each at most once, and applies them immediately.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -7,7 +6,6 @@ import type { WorldChange } from '../model.ts'
 import type { LiveMarket } from './live-market.ts'
 import type { LiveBook } from './sim-book.ts'
 
-/** Collects the changes of one action in one market. */
 export class BookChanges {
   readonly #market: LiveMarket
   readonly #book: LiveBook

@@ -22,7 +22,6 @@ const TICK_COARSE = priceMicros(10_000)
 const TICK_FINE = priceMicros(1_000)
 const SECONDS_PER_MINUTE = 60
 
-/** Withdrawn quotes to restore. */
 export interface Withdrawal {
   readonly market: LiveMarket
   readonly bids: readonly Level[]

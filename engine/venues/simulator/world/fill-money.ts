@@ -1,5 +1,4 @@
-// Amounts of each side of a fill at venue a: the shown price, the dollars and the taker's fee. Rows, stream and ledgers
-// all use it, so that they agree to the micro.
+// Amounts of each side of a fill at venue a. Rows, stream and ledgers use it, so that they agree to the micro.
 
 import { type SizeMicros, sizeMicros, toNumber, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'

@@ -67,7 +67,6 @@ interface OpenGap {
   readonly closesMs: TimeMs
 }
 
-/** Opens and closes gaps. One instance per world. */
 export class Gaps {
   readonly #seed: number
   readonly #everyMs: number

@@ -1,5 +1,4 @@
-// A market of the world: status, book, trades and figures. Its book is created at the first read or event and depends
-// only on seed and start, so that reads change nothing.
+// A market of the world. Its book is created at the first read or event and depends only on seed and start.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {
@@ -27,7 +26,6 @@ const TENTH_CENT = priceMicros(1_000)
 const CONTRACTS_PER_DAY = 1_500
 const NO_TRADES: readonly SimTrade[] = []
 
-/** Run-wide settings of every market. */
 interface RunContext {
   readonly seed: number
   readonly startedMs: TimeMs
@@ -36,7 +34,6 @@ interface RunContext {
   nowMs(): TimeMs
 }
 
-/** Effect of a planned gap on a market. */
 interface MarketGap {
   /** Micros that makers add to the fair price. */
   readonly skew: number
@@ -44,7 +41,6 @@ interface MarketGap {
   readonly isHeld: boolean
 }
 
-/** One market. Only the world and its order flow write to it. */
 export class LiveMarket implements SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
@@ -135,7 +131,6 @@ export class LiveMarket implements SimMarket {
     return this.#book
   }
 
-  /** Drops the book at the close. */
   dropBook(): void {
     this.#book = null
   }

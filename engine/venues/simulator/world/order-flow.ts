@@ -1,5 +1,4 @@
-// Simulated order flow of one market: quotes placed, cancelled, resized and moved after the fair price, and trades
-// (trading.ts). Each action is emitted after it is applied to the book.
+// Simulated order flow of one market: quotes placed, cancelled, resized and moved after the fair price, and trades.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -28,14 +27,12 @@ interface Action {
   readonly market: LiveMarket
   readonly book: LiveBook
   readonly changes: BookChanges
-  /** The price around which makers quote. */
   readonly fair: PriceMicros
   /** The best prices that makers want now. 0, or a dollar and more, means none. */
   readonly bid: number
   readonly ask: number
 }
 
-/** Acts on markets. One instance per world. */
 export class OrderFlow {
   readonly #random: Random
   readonly #trading: Trading

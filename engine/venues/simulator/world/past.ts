@@ -1,5 +1,4 @@
-// Generates the days before a world's first start: trades of the currently listed markets at past prices, and results,
-// emitted in time order. Determined by seed and start.
+// Generates the days before a world's first start: trades at past prices, and results, in time order.
 
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'

@@ -38,7 +38,6 @@ export function wantedAsk(fair: PriceMicros, tick: PriceMicros, spread: number):
   return wantedBid(fair, tick, spread) + spread * tick
 }
 
-/** Reports whether a price is valid for a quote. */
 export function isQuotable(price: number): boolean {
   return price > 0 && price < MICROS
 }
@@ -62,7 +61,6 @@ export function sizeWorth(usd: number, price: PriceMicros): SizeMicros {
   return sizeMicros(Math.max(Math.ceil((usd * MICROS) / price), 1) * MICROS)
 }
 
-/** Fills an empty book around a fair price. */
 export function seedBook(options: {
   book: LiveBook
   fair: PriceMicros

@@ -1,6 +1,5 @@
-// Ids of one run of the world: trades, transactions and wallets. They include the run's start time, so that a database
-// that survives a restart never sees an id twice. The first word is a bijection of a counter, so that ids are unique
-// within a run; the rest is hashed.
+// Ids of one run of the world. They include the run's start, so that a database that survives a restart never sees an
+// id twice. The first word is a bijection of a counter; the rest is hashed.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -30,7 +29,6 @@ export class RunIds {
     return `${first}-${second.slice(0, 4)}-4${second.slice(5)}-8${third.slice(1, 4)}-${third.slice(4)}${fourth}`
   }
 
-  /** 0x and 64 hexadecimal digits. */
   txHash(count: number): string {
     let text = '0x'
     for (let word = 4; word < 12; word += 1) text += hexWord(this.#word(word, count))
@@ -42,7 +40,6 @@ export class RunIds {
     return this.#word(11, count) % 16
   }
 
-  /** 0x and 40 hexadecimal digits. */
   address(count: number): string {
     let text = '0x'
     for (let word = 12; word < 17; word += 1) text += hexWord(this.#word(word, count))

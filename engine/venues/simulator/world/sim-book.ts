@@ -9,7 +9,6 @@ import type { BookSide, Level } from '../../../events.ts'
 import { MICROS, type PriceMicros, SIZE_ZERO, type SizeMicros } from '../../../units.ts'
 import type { SimBook } from '../model.ts'
 
-/** The book of a market that was read or traded. */
 export class LiveBook implements SimBook {
   readonly #bids = new Ladder(1)
   readonly #asks = new Ladder(-1)

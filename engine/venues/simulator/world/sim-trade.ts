@@ -1,5 +1,4 @@
-// One fill of the world. Its ids are computed on access: two million trades are retained, and their id texts would take
-// as much memory as the rest.
+// One fill of the world. Its ids are computed on access, because their texts would double its memory.
 
 import type { TradeSide } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'

@@ -27,7 +27,6 @@ export class TradeTape {
     return this.#droppedCount
   }
 
-  /** Counts trades that were dropped before this tape began. */
   skip(count: number): void {
     this.#droppedCount += count
   }

@@ -1,5 +1,4 @@
-// Volume of one market in this run, in total and over the last 24 hours. Hourly sums, so that the cost of a read does
-// not depend on the number of trades.
+// Volume of one market, in total and over the last 24 hours, in hourly sums.
 
 import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
@@ -25,7 +24,6 @@ export class TradedVolume {
   /** Oldest first, without hours that have no trades. At most 25; the oldest is dropped. */
   readonly #hours: HourSum[] = []
 
-  /** The complete state, in the form that `restore` takes. */
   sums(): VolumeSums {
     const hours = this.#hours.map((sum): VolumeSums[2][number] => {
       return [sum.hour, sum.usd, sum.contracts]
@@ -33,7 +31,6 @@ export class TradedVolume {
     return [this.usd, this.contracts, hours]
   }
 
-  /** Restores earlier volume. */
   restore([usd, contracts, hours]: VolumeSums): void {
     this.usd = usd
     this.contracts = contracts

@@ -1,5 +1,4 @@
-// Trades of the simulated world: a taker's order that hits one or several levels, occasionally a whale's, and one maker
-// per fill. A fill is emitted with the exact liquidity that it removed from the book.
+// Trades of the simulated world. A fill is emitted with the exact liquidity that it removed from the book.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -50,7 +49,6 @@ interface Order extends Deal {
   readonly taken: BookSide
 }
 
-/** Simulates takers. One instance per world. */
 export class Trading {
   readonly #random: Random
   readonly #wallets: WalletPool

@@ -81,7 +81,6 @@ class WalletPosition {
   }
 }
 
-/** Both positions of a wallet in a market. */
 export class WalletHolding {
   readonly ledger: WalletAccount
   readonly market: SimMarket

@@ -1,5 +1,4 @@
-// The two kinds of ledger rows: a wallet's part of a fill, which references the trade without a copy, and its own
-// operations. Hashes are computed on access, as in sim-trade.ts.
+// The two kinds of ledger rows: a wallet's part of a fill, and its own operations. Hashes are computed on access.
 
 import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
 import { USD_ZERO } from '../../../units.ts'

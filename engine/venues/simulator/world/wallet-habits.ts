@@ -1,6 +1,4 @@
-// Probabilities of wallets' actions: splits, merges, conversions, redemptions and their delays, and the venue's
-// payments. wallet-ledgers.ts decides whether an action is possible and applies it. Draws come from one seeded stream
-// in the order of the world's changes.
+// Probabilities of wallets' actions and the venue's payments, drawn from one seeded stream in the order of changes.
 
 import { hash32, type Random } from '../../../random.ts'
 import {
@@ -31,7 +29,6 @@ const MIGRATE_SHARE = 0.02
 const RETAIN_LOSER_SHARE = 0.4
 const INCOME_SHARE = 0.004
 
-/** The habits of all wallets. One instance for the ledgers. */
 export class WalletHabits {
   readonly #random: Random
   readonly #seed: number

@@ -1,7 +1,6 @@
-// The wallets of venue a. Subscribes to the world's changes and maintains every wallet's ledger, including actions
-// other than trades. A seller without enough tokens splits in the same transaction, immediately before. Holders merge,
-// convert and redeem later. Tokens received within a second are not passed on in it, so that no balance is negative,
-// whatever the order in which clients read the second. Determined by the seed and the world's changes.
+// The wallets of venue a and their actions. A seller without enough tokens splits in the same transaction. Tokens
+// received within a second are not passed on in it, so that no balance is negative, whatever the order in which
+// clients read the second. Determined by the seed and the world's changes.
 
 import { DueList } from '../../../due-list.ts'
 import { hash32, seededRandom } from '../../../random.ts'
@@ -144,7 +143,6 @@ export class WalletLedgers {
     this.#order.push(account)
   }
 
-  /** Adds a wallet. Returns the existing account if it is known. */
   account(wallet: SimWallet, atMs: TimeMs): WalletAccount {
     const existing = this.#accounts.get(wallet.address)
     if (existing !== undefined) return existing
@@ -155,7 +153,6 @@ export class WalletLedgers {
     return account
   }
 
-  /** A wallet's holding in a market, created empty if there is none. */
   holding(account: WalletAccount, market: SimMarket): WalletHolding {
     const existing = account.holdings.get(market)
     if (existing !== undefined) return existing
@@ -173,7 +170,6 @@ export class WalletLedgers {
     }
   }
 
-  /** Unsubscribes. The ledgers stay readable. */
   stop(): void {
     this.#stopListening()
   }

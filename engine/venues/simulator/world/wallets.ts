@@ -1,5 +1,4 @@
-// The simulated wallets: a few thousand per world, some of which trade all day, and a few whales. Addresses, names and
-// pseudonyms follow from the seed and the world's first start (run-ids.ts), so that a restart gives the same ones.
+// The simulated wallets. Addresses and names follow from the seed and the world's first start (run-ids.ts).
 
 import { type Random, seededRandom } from '../../../random.ts'
 import type { SimWallet } from '../model.ts'

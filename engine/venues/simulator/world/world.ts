@@ -1,5 +1,4 @@
-// The simulated world over time: the existing markets and their states, and the rate and choice of order flow.
-// Listeners get every change synchronously and in order. Clock and random stream are injected, so that a seed, a start
+// The simulated world over time: its markets and their states, and the rate and choice of order flow. A seed, a start
 // and a clock replay a run.
 
 import type { Clock } from '../../../clock.ts'
@@ -188,7 +187,6 @@ export class SimulatedWorld implements World {
     this.#runFlow(nowMs)
   }
 
-  /** The planned gaps that opened so far. */
   get gaps(): readonly SimGap[] {
     return this.#gaps.planned
   }
