@@ -12,18 +12,22 @@ import {
   sizeMicros,
   type TimeMs,
   timeMs,
+  toSeconds,
 } from '../../../units.ts'
-import type { SimMarket } from '../model.ts'
+import type { SimMarket, World } from '../model.ts'
 import { easternMs, easternTime } from '../questions/eastern.ts'
+import { json, type RestServer } from '../rest.ts'
 import { firstAfter } from '../world/trade-tape.ts'
+import { badRequest, notFound, QueryReader } from './paging.ts'
 import { onTick, yesPrice } from './render.ts'
+import { found } from './rest.ts'
 import { isBlock } from './terms.ts'
 import { count, dollars } from './text.ts'
 
-export const PERIODS = [1, 60, 1440] as const
+const PERIODS = [1, 60, 1440] as const
 type PeriodMinutes = (typeof PERIODS)[number]
 
-export interface CandleRequest {
+interface CandleRequest {
   /** Unix seconds. Returns candles that end in [startSeconds, endSeconds]. */
   readonly startSeconds: number
   readonly endSeconds: number
@@ -39,7 +43,7 @@ export interface CandleRequest {
 }
 
 /** The candles of a market, oldest first; none outside its trading hours. */
-export function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
+function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
   const { period, tradesFromMs, nowMs } = request
   const ends = candleEnds(market, request)
   const boundaryMs = periodEnd(request.startSeconds * 1000, period)
@@ -67,7 +71,7 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
 }
 
 /** Number of candles that a request returns for a market, ±1. Call it before candlesOf. */
-export function candleCount(market: SimMarket, request: CandleRequest): number {
+function candleCount(market: SimMarket, request: CandleRequest): number {
   const { openMs, closeMs } = market.listing
   const fromMs = Math.max(request.startSeconds * 1000, openMs)
   const toMs = Math.min(request.endSeconds * 1000, request.nowMs, closeMs)
@@ -209,4 +213,78 @@ function periodBefore(endMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return endMs - period * 60_000
   // Half a day earlier is always within the day that ends here, even with a clock change.
   return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
+}
+
+/** The venue's limits: tickers and candles of a batch, candles of an event. */
+const BATCH_TICKERS_MAX = 100
+const BATCH_CANDLES_MAX = 10_000
+const EVENT_CANDLES_MAX = 5_000
+
+export function addCandleRoutes(rest: RestServer, prefix: string, world: World): void {
+  rest.get(`${prefix}/series/{series}/markets/{ticker}/candlesticks`, ({ params, query }) => {
+    const candles = candlesIn(new QueryReader(query), world)
+    const market = found(world.market('b', params.ticker ?? ''))
+    if (market.event.series !== params.series) return notFound()
+    const [list] = candlesOfAll([market], candles)
+    return json({ ticker: market.listing.nativeId, candlesticks: list })
+  })
+  rest.get(`${prefix}/markets/candlesticks`, ({ query }) => {
+    const reader = new QueryReader(query)
+    const candles = candlesIn(reader, world)
+    const tickers = reader.commaSeparated('market_tickers')
+    if (tickers === null) throw badRequest('market_tickers is required')
+    if (tickers.size > BATCH_TICKERS_MAX) {
+      throw badRequest(`market_tickers must name at most ${BATCH_TICKERS_MAX} markets`)
+    }
+    const markets = [...tickers].flatMap((ticker) => world.market('b', ticker) ?? [])
+    const lists = candlesOfAll(markets, candles)
+    const rows = markets.map(({ listing }, index) => {
+      return { market_ticker: listing.nativeId, candlesticks: lists[index] }
+    })
+    return json({ markets: rows })
+  })
+  rest.get(`${prefix}/series/{series}/events/{event}/candlesticks`, ({ params, query }) => {
+    const candles = candlesIn(new QueryReader(query), world)
+    const event = found(world.event('b', params.event ?? ''))
+    if (event.series !== params.series) return notFound()
+    return json(eventAnswer(event.markets, candles))
+  })
+}
+
+function candlesOfAll(markets: readonly SimMarket[], candles: CandleRequest) {
+  const total = markets.reduce((sum, market) => sum + candleCount(market, candles), 0)
+  if (total > BATCH_CANDLES_MAX) {
+    throw badRequest(`at most ${BATCH_CANDLES_MAX} candlesticks can be requested at once`)
+  }
+  return markets.map((market) => candlesOf(market, candles))
+}
+
+/** Truncates a range with too many candles at its end, and reports it in the answer. */
+function eventAnswer(
+  markets: readonly SimMarket[],
+  candles: CandleRequest,
+): Record<string, unknown> {
+  const { startSeconds, period } = candles
+  const perMarketMax = Math.max(1, Math.floor(EVENT_CANDLES_MAX / Math.max(1, markets.length)))
+  const isTooMuch = markets.some((market) => candleCount(market, candles) > perMarketMax)
+  const firstSeconds = Math.max(startSeconds, ...markets.map((m) => toSeconds(m.listing.openMs)))
+  const lastSeconds = firstSeconds + (perMarketMax - 1) * period * 60
+  const endSeconds = isTooMuch ? Math.min(candles.endSeconds, lastSeconds) : candles.endSeconds
+  return {
+    market_tickers: markets.map((market) => market.listing.nativeId),
+    market_candlesticks: markets.map((market) => candlesOf(market, { ...candles, endSeconds })),
+    adjusted_end_ts: endSeconds,
+  }
+}
+
+function candlesIn(reader: QueryReader, world: World): CandleRequest {
+  const minutes = reader.integer('period_interval', { min: 1, max: 1440, fallback: 0 })
+  const period = PERIODS.find((candidate) => candidate === minutes)
+  if (period === undefined) throw badRequest('period_interval must be one of 1, 60, 1440')
+  const startSeconds = reader.requiredSeconds('start_ts')
+  const endSeconds = reader.requiredSeconds('end_ts')
+  if (endSeconds < startSeconds) throw badRequest('end_ts must not be before start_ts')
+  const hasLatestBefore = reader.flag('include_latest_before_start')
+  const times = { nowMs: world.nowMs(), tradesFromMs: world.tradesFromMs('b') }
+  return { startSeconds, endSeconds, period, hasLatestBefore, ...times }
 }

@@ -86,18 +86,13 @@ export class KalshiRest {
   }
 
   #listSeries(query: QueryReader): Record<string, unknown> {
-    const category = query.text('category')
-    const tags = query.commaSeparated('tags')
     const options = {
       hasVolume: query.flag('include_volume'),
       hasMetadata: query.flag('include_product_metadata'),
       nowMs: this.#world.nowMs(),
     }
-    const isMatch = (events: readonly SimEvent[]): boolean =>
-      events.some((event) => category === null || event.category === category) &&
-      (tags === null || events.some((event) => event.tags.some((tag) => tags.has(tag))))
-    const series = [...this.#series.all()].filter(([, events]) => isMatch(events))
-    return { series: series.map(([ticker, events]) => renderSeries(ticker, events, options)) }
+    const all = [...this.#series.all()]
+    return { series: all.map(([ticker, events]) => renderSeries(ticker, events, options)) }
   }
 
   #seriesFees(query: QueryReader): Record<string, unknown> {
@@ -126,7 +121,7 @@ export class KalshiRest {
   }
 
   #listEvents(query: QueryReader): Record<string, unknown> {
-    const isMatch = eventFilter(query, (market) => this.#stream.metadataMs(market))
+    const isMatch = eventFilter(query)
     const isNested = query.flag('with_nested_markets')
     const hasMilestones = query.flag('with_milestones')
     const { rows, cursor } = pageOf(query, this.#world.events('b'), {

@@ -13,7 +13,7 @@ import {
 } from '../rest.ts'
 import { SocketGroup } from '../sim-socket.ts'
 import { KalshiKeys, unauthorized } from './auth.ts'
-import { addCandleRoutes } from './candle-routes.ts'
+import { addCandleRoutes } from './candles.ts'
 import { addExchangeRoutes } from './exchange.ts'
 import type { SimHalts } from './halts.ts'
 import { methodNotAllowed, notFound, tooManyRequests } from './paging.ts'

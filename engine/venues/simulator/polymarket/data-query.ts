@@ -28,13 +28,6 @@ export function bounded(
   return value
 }
 
-/** A number ≥ 0, not necessarily an integer. Throws QueryError otherwise. */
-export function amount(query: URLSearchParams, key: string, fallback: number): number {
-  const value = Number(query.get(key) ?? fallback)
-  if (!(value >= 0) || !Number.isFinite(value)) throw new QueryError(`invalid ${key}`)
-  return value
-}
-
 /** An integer above 0; null when absent or 0. Throws QueryError otherwise. */
 export function positive(query: URLSearchParams, key: string): number | null {
   const value = bounded(query, key, { fallback: 0, max: Number.MAX_SAFE_INTEGER })

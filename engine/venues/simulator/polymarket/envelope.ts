@@ -38,20 +38,6 @@ export interface Caching {
 interface PageOptions extends Caching {
   /** Default and maximum rows of a page; 100 and 1,000 if absent. */
   readonly limits?: { readonly fallback: number; readonly max: number }
-  /** Answers a query for one item instead of a page. Undefined: the query is for a page. */
-  readonly single?: (query: URLSearchParams) => unknown
-}
-
-/** An error other than an invalid parameter. */
-export class DataError extends Error {
-  readonly status: number
-  readonly code: string
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
 }
 
 export interface DataV2Parts {
@@ -75,11 +61,9 @@ export class DataV2 {
     type: string,
     path: string,
     read: (pageQuery: PageQuery) => Page,
-    { maxAgeS, limits = LIMITS, single }: PageOptions,
+    { maxAgeS, limits = LIMITS }: PageOptions,
   ): void {
     this.#answer(path, maxAgeS, (query) => {
-      const one = single?.(query)
-      if (one !== undefined) return { data: one }
       if (query.has('offset')) throw new QueryError('invalid offset')
       const held = cursorIn(query, type)
       const limit = held?.l ?? limitOf(query, limits)
@@ -161,23 +145,30 @@ class Edge {
 }
 
 function refusal(error: unknown, traceId: string): RestAnswer {
-  if (error instanceof QueryError) {
-    const parameter = /(?:invalid |param ')(\w+)/.exec(error.message)?.[1]
-    const named = parameter === undefined ? {} : { parameter }
-    const body = { error: error.message, code: 'invalid_request', retryable: false, ...named }
-    return { ...json({ ...body, trace_id: traceId }, 400), headers: headers(traceId) }
-  }
-  if (!(error instanceof DataError)) throw error
-  const { status, code, message } = error
-  const body = { error: message, code, retryable: status >= 500, trace_id: traceId }
+  if (!(error instanceof QueryError)) throw error
+  const parameter = /(?:invalid |param ')(\w+)/.exec(error.message)?.[1]
+  const named = parameter === undefined ? {} : { parameter }
+  return refused(400, { error: error.message, code: 'invalid_request', ...named }, traceId)
+}
+
+function refused(
+  status: number,
+  fields: Readonly<Record<string, string>>,
+  traceId: string,
+): RestAnswer {
+  const { error, code, ...more } = fields
+  const body = { error, code, retryable: false, ...more, trace_id: traceId }
   return { ...json(body, status), headers: headers(traceId) }
 }
 
 /** The answer to an unknown v2 path or a wrong method. */
 export function unknownPath(status: 404 | 405, path: string): RestAnswer {
-  const traceId = traceIdOf(hash32('path', path))
   const code = status === 404 ? 'not_found' : 'method_not_allowed'
-  return refusal(new DataError(status, code, code.replaceAll('_', ' ')), traceId)
+  return refused(
+    status,
+    { error: code.replaceAll('_', ' '), code },
+    traceIdOf(hash32('path', path)),
+  )
 }
 
 function headers(traceId: string, more: Readonly<Record<string, string>> = {}) {

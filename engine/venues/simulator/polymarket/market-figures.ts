@@ -3,7 +3,7 @@
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { amount, csv, QueryError } from './data-query.ts'
+import { csv, QueryError } from './data-query.ts'
 import type { DataV2, Page, PageQuery } from './envelope.ts'
 import { requestedMarkets, TRADES_AGE_S } from './trade-routes.ts'
 import { holderRow } from './wallet-rows.ts'
@@ -120,7 +120,6 @@ function holders({ world, wallets }: Parts, { query, limit, at }: PageQuery): Pa
   if (csv(query, 'condition').length === 0) {
     throw new QueryError("required query param 'condition' not provided")
   }
-  const balanceMin = amount(query, 'min_balance', 0)
   const from = Number(at?.o ?? 0)
   let hasMore = false
   const groups = (requestedMarkets(world, query) ?? []).flatMap((market) =>
@@ -128,7 +127,7 @@ function holders({ world, wallets }: Parts, { query, limit, at }: PageQuery): Pa
       const rows = wallets
         .holders(market)
         .map((holding) => holderRow({ holding, outcomeIndex }))
-        .filter((row) => row.amount > 0 && row.amount >= balanceMin)
+        .filter((row) => row.amount > 0)
         .sort(
           (one, other) =>
             other.amount - one.amount || (one.proxy_wallet < other.proxy_wallet ? -1 : 1),

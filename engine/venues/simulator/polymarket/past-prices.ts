@@ -6,7 +6,7 @@ import { complement, timeMs, toNumber } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import { json, type RestAnswer } from '../rest.ts'
 import { firstAfter } from '../world/trade-tape.ts'
-import { positive, QueryError } from './data-query.ts'
+import { QueryError } from './data-query.ts'
 import type { DataV2, Page, PageQuery } from './envelope.ts'
 
 const MINUTE_S = 60
@@ -14,26 +14,24 @@ const DAY_S = 86_400
 const SPAN_MAX_S = 15 * DAY_S
 /** Above this count the step grows, so that one request cannot fetch a year of minutes. */
 const POINTS_MAX = 25_000
-/** Length of an interval, the CLOB's step in minutes, and the Data API's default and finest step in seconds. */
+/** Length of an interval, the CLOB's step in minutes, and the Data API's step in seconds. */
 interface Interval {
   readonly spanS: number
   readonly fidelity: number
   readonly bucketS: number
-  readonly leastS: number
 }
 
 const FULL_HISTORY = {
   spanS: Number.POSITIVE_INFINITY,
   fidelity: 720,
   bucketS: 43_200,
-  leastS: 600,
 }
 const INTERVALS: Readonly<Record<string, Interval>> = {
-  '1h': { spanS: 3_600, fidelity: 1, bucketS: 60, leastS: 60 },
-  '6h': { spanS: 6 * 3_600, fidelity: 1, bucketS: 60, leastS: 60 },
-  '1d': { spanS: DAY_S, fidelity: 5, bucketS: 60, leastS: 60 },
-  '1w': { spanS: 7 * DAY_S, fidelity: 30, bucketS: 300, leastS: 300 },
-  '1m': { spanS: 30 * DAY_S, fidelity: 180, bucketS: 1_800, leastS: 600 },
+  '1h': { spanS: 3_600, fidelity: 1, bucketS: 60 },
+  '6h': { spanS: 6 * 3_600, fidelity: 1, bucketS: 60 },
+  '1d': { spanS: DAY_S, fidelity: 5, bucketS: 60 },
+  '1w': { spanS: 7 * DAY_S, fidelity: 30, bucketS: 300 },
+  '1m': { spanS: 30 * DAY_S, fidelity: 180, bucketS: 1_800 },
   max: FULL_HISTORY,
   all: FULL_HISTORY,
 }
@@ -96,17 +94,6 @@ export function addPriceHistory(data: DataV2, { world }: { readonly world: World
   })
 }
 
-/** The widths of steps, finest first, in seconds. */
-const GRAINS_S = [60, 300, 1_800, 10_800, 43_200] as const
-const SERIES_POINTS_MAX = 2_500
-const MINUTES_SPAN_MAX_S = 12 * 3_600
-interface Series {
-  readonly startS: number
-  /** Exclusive. */
-  readonly endS: number
-  readonly stepS: number
-}
-
 // Oldest first. The cursor is the time of the last point. A resolved market's series ends with its payout.
 function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   const token = query.get('token_id') ?? ''
@@ -114,59 +101,27 @@ function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   const found = world.marketOfToken(token)
   const closeS = Math.floor((found?.market.listing.closeMs ?? world.nowMs()) / 1000)
   const lastS = Math.min(Math.floor(world.nowMs() / 1000), closeS)
-  const { startS, endS, stepS } = parseSeries(query, lastS)
+  const interval = INTERVALS[query.get('interval') ?? '']
+  if (interval === undefined) throw new QueryError('invalid interval')
+  const { spanS, bucketS: stepS } = interval
   if (found === null) return { rows: [], next: null }
   const { market, outcomeIndex } = found
   const { listing, status } = market
+  const startS = Math.max(0, lastS - spanS)
   const fromS = Math.max(startS, Math.ceil(listing.openMs / 1000), Number(at?.ts ?? 0) + 1)
-  const toS = Math.min(endS, lastS + 1)
   const rows: { timestamp: number; price: number; resolution_seconds: number }[] = []
-  for (let atS = Math.ceil(fromS / stepS) * stepS; atS < toS; atS += stepS) {
+  for (let atS = Math.ceil(fromS / stepS) * stepS; atS <= lastS; atS += stepS) {
     if (rows.length === limit) return { rows, next: { ts: atS - stepS } }
     const price = priceAt(market, { atS, stepS, outcomeIndex })
     rows.push({ timestamp: atS, price, resolution_seconds: stepS })
   }
   const settledS = (Math.floor(closeS / stepS) + 1) * stepS
-  if (status === 'resolved' && settledS >= fromS && settledS < endS) {
+  if (status === 'resolved' && settledS >= fromS) {
     if (rows.length === limit) return { rows, next: { ts: settledS - 1 } }
     const payout = outcomeIndex === 0 ? listing.payout : complement(listing.payout)
     rows.push({ timestamp: settledS, price: toNumber(payout), resolution_seconds: 0 })
   }
   return { rows, next: null }
-}
-
-/** The window of `start` and `end`, of `interval`, or the one point at or before `as_of`. Intervals end at `lastS`. */
-function parseSeries(query: URLSearchParams, lastS: number): Series {
-  const [start, end, asOf] = ['start', 'end', 'as_of'].map((key) => positive(query, key))
-  const interval = query.get('interval')
-  const bucketS = positive(query, 'bucket_seconds')
-  if (bucketS !== null && (bucketS < MINUTE_S || bucketS > DAY_S)) {
-    throw new QueryError('invalid bucket_seconds')
-  }
-  const forms = [start, interval, asOf].filter((form) => form !== null && form !== undefined)
-  if (forms.length !== 1) throw new QueryError('invalid start: one of start, interval, as_of')
-  if (end !== null && start === null) throw new QueryError('invalid end: it goes with start')
-  if (typeof asOf === 'number') {
-    const stepS = bucketS ?? MINUTE_S
-    const atS = Math.floor(Math.min(asOf, lastS) / stepS) * stepS
-    return { startS: atS, endS: atS + 1, stepS }
-  }
-  if (interval !== null) {
-    const preset = INTERVALS[interval]
-    if (preset === undefined) throw new QueryError('invalid interval')
-    const startS = Math.max(0, lastS - preset.spanS)
-    const stepS = bucketS === null ? preset.bucketS : Math.max(preset.leastS, bucketS)
-    return { startS, endS: Number.POSITIVE_INFINITY, stepS }
-  }
-  const startS = start ?? 0
-  const spanS = (end ?? Math.max(startS, lastS + 1)) - startS
-  if (spanS < 0) throw new QueryError('invalid end')
-  if (end === null && spanS > SPAN_MAX_S) throw new QueryError('invalid start: over 15 days')
-  const fitting = GRAINS_S.find(
-    (grainS) =>
-      spanS / grainS < SERIES_POINTS_MAX && (grainS > MINUTE_S || spanS <= MINUTES_SPAN_MAX_S),
-  )
-  return { startS, endS: end ?? Number.POSITIVE_INFINITY, stepS: bucketS ?? fitting ?? 43_200 }
 }
 
 // The last trade within the step before the point, else the fair price at the point.

@@ -3,14 +3,14 @@
 
 import type { SimMarket, SimTrade, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { amount, csv, enumParam, flag, positive, QueryError } from './data-query.ts'
+import { csv, flag, positive, QueryError } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, snakeRow } from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
 /** Seconds for which the venue's edge caches a page. */
 export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
-/** Smaller trades are never shown, whatever minimum is requested. */
+/** Smaller trades are never shown. */
 const DUST = 0.01
 /** The exchange contracts, which are not wallets. */
 export const CONTRACTS: ReadonlySet<string> = new Set([
@@ -25,9 +25,6 @@ interface Parts {
 
 interface Wanted {
   readonly isTakerOnly: boolean
-  readonly isCash: boolean
-  readonly amountMin: number
-  readonly side: string | null
   /** Null: all markets. */
   readonly markets: readonly SimMarket[] | null
   readonly user: string | null
@@ -55,7 +52,7 @@ function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
     const isHeld = !isBehind && first.atMs === at?.ts
     if (isHeld && first.txHash !== at?.tx) continue
     isBehind = true
-    const shown = rowsOf(match, wanted).filter((row) => passes(row, wanted))
+    const shown = rowsOf(match, wanted).filter(({ size }) => size >= DUST)
     const from = isHeld ? Number(at?.sq) : 0
     for (const [position, row] of shown.slice(from).entries()) {
       if (rows.length === limit) return { rows, next: last }
@@ -72,9 +69,6 @@ function wantedOf(world: World, query: URLSearchParams): Wanted {
   const endS = positive(query, 'end')
   return {
     isTakerOnly: flag(query, 'taker_only') ?? true,
-    isCash: enumParam(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH',
-    amountMin: Math.max(DUST, amount(query, 'filter_amount', DUST)),
-    side: enumParam(query, 'side', ['BUY', 'SELL'], null),
     markets: requestedMarkets(world, query),
     user,
     startS: user === null ? 0 : (startS ?? 0),
@@ -186,9 +180,4 @@ function* newestFirst(world: World, markets: readonly SimMarket[] | null): Gener
     newest.position -= 1
     yield newestTrade
   }
-}
-
-function passes(row: TradeRow, wanted: Wanted): boolean {
-  if (wanted.side !== null && row.side !== wanted.side) return false
-  return (wanted.isCash ? row.price * row.size : row.size) >= wanted.amountMin
 }

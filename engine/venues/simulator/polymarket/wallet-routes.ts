@@ -5,24 +5,21 @@ import type { Faults } from '../faults.ts'
 import type { SimMarket, SimWalletEvent, World } from '../model.ts'
 import type { WalletAccount } from '../world/wallet-account.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { csv, enumParam, flag, positive, QueryError, user } from './data-query.ts'
+import { csv, enumParam, positive, QueryError, user } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
 import { CONTRACTS, requestedMarkets } from './trade-routes.ts'
 import {
   activityRow,
   comboRows,
-  isRedeemable,
   type Position,
   positionFigures,
   positionRow,
   positionsOf,
   rounded,
-  sideOf,
 } from './wallet-rows.ts'
 
 /** Open positions with fewer contracts are not shown. */
 const DUST = 0.1
-const TITLE_LENGTH_MAX = 200
 const DIRECTIONS = ['ASC', 'DESC'] as const
 
 interface Parts {
@@ -142,13 +139,12 @@ const ACTIVITY_TYPES = [
   'TIP',
 ] as const
 
-/** Parses the event filters: `type`, `side`, `condition` or `event_id`, `start` and `end` in seconds. */
+/** Parses the event filters: `type`, `condition` or `event_id`, `start` and `end` in seconds. */
 function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEvent) => boolean {
   const types = new Set(csv(query, 'type').map((type) => type.toUpperCase()))
   for (const type of types) {
     if (!ACTIVITY_TYPES.some((accepted) => accepted === type)) throw new QueryError('invalid type')
   }
-  const side = enumParam(query, 'side', ['BUY', 'SELL'], null)
   const startMs = (positive(query, 'start') ?? 0) * 1_000
   const endMs = (positive(query, 'end') ?? Number.POSITIVE_INFINITY) * 1_000 + 999
   const requested = requestedMarkets(world, query)
@@ -157,30 +153,17 @@ function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEve
     event.atMs >= startMs &&
     event.atMs <= endMs &&
     (types.size === 0 || types.has(event.kind)) &&
-    (side === null || sideOf(event) === side) &&
     (markets === null || (event.market !== null && markets.has(event.market)))
 }
 
-const STATUSES = ['OPEN', 'REDEEMABLE', 'REDEEMABLE_LOST', 'MERGEABLE', 'CLOSED'] as const
+const STATUSES = ['OPEN', 'CLOSED'] as const
 
 const ORDERS = {
   CURRENT_VALUE: (at: Position) => positionFigures(at).current,
-  PRICE: (at: Position) => positionFigures(at).price,
-  TOKENS: (at: Position) => positionFigures(at).size,
-  UNREALIZED_PNL: (at: Position) => positionFigures(at).unrealized,
   REALIZED_PNL: (at: Position) => positionFigures(at).realized,
-  TOTAL_PNL: (at: Position) => positionFigures(at).realized + positionFigures(at).unrealized,
   TIMESTAMP: (at: Position) => at.holding.positions[at.outcomeIndex].lastMs,
 }
-const ORDER_NAMES = [
-  'CURRENT_VALUE',
-  'PRICE',
-  'TOKENS',
-  'UNREALIZED_PNL',
-  'REALIZED_PNL',
-  'TOTAL_PNL',
-  'TIMESTAMP',
-] as const
+const ORDER_NAMES = ['CURRENT_VALUE', 'REALIZED_PNL', 'TIMESTAMP'] as const
 
 // The cursor is the sort value and token of the last row. A row whose value changes may move between pages.
 function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
@@ -198,23 +181,17 @@ function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
   const sign = direction === 'ASC' ? 1 : -1
   // Closed positions can only be sorted by realized profit or time.
   const order = ORDERS[status === 'CLOSED' && sortBy !== 'TIMESTAMP' ? 'REALIZED_PNL' : sortBy]
-  const isCash = enumParam(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
   const least = leastOf(query)
-  const isRisky = flag(query, 'negative_risk')
-  const title = (query.get('title') ?? '').trim().toLowerCase()
-  if (title.length > TITLE_LENGTH_MAX) throw new QueryError('invalid title')
   const all =
     owner === null
       ? (markets ?? []).flatMap((market) => heldIn(wallets, market))
       : [...positionsOf(proxyLedger(wallets, owner))]
   const keyed = all
-    .filter(({ holding: { market } }) => {
-      if (isRisky !== null && market.event.isMutuallyExclusive !== isRisky) return false
-      if (!market.listing.question.toLowerCase().includes(title)) return false
-      return markets === null || markets.includes(market)
+    .filter(({ holding: { market } }) => markets === null || markets.includes(market))
+    .filter((at) => {
+      const { size } = positionFigures(at)
+      return status === 'CLOSED' ? size === 0 : size > 0 && size >= least
     })
-    .filter((at) => hasStatus(at, status, isCash ? DUST : least))
-    .filter((at) => !isCash || positionFigures(at).current >= least)
     .map((at) => ({ at, value: order(at), key: keyOf(at) }))
     .sort((one, other) => sign * (one.value - other.value) || (one.key < other.key ? -1 : 1))
   const rest = keyed.filter(({ value, key }) => {
@@ -245,15 +222,4 @@ function heldIn(wallets: WalletLedgers, market: SimMarket): readonly Position[] 
 
 function keyOf({ holding, outcomeIndex }: Position): string {
   return `${holding.market.listing.tokens[outcomeIndex]} ${holding.ledger.wallet.address}`
-}
-
-/** OPEN includes redeemable positions. */
-function hasStatus(at: Position, status: (typeof STATUSES)[number], sizeMin: number): boolean {
-  const { size, price } = positionFigures(at)
-  if (status === 'CLOSED') return size === 0
-  if (size === 0 || size < sizeMin) return false
-  const { market, positions } = at.holding
-  if (status === 'OPEN') return true
-  if (status === 'MERGEABLE') return positions[0].amount > 0 && positions[1].amount > 0
-  return isRedeemable(market) && price > 0 === (status === 'REDEEMABLE')
 }

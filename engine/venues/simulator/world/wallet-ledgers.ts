@@ -35,32 +35,6 @@ import {
 } from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
-/** An action of a wallet other than a trade. `size` and `usd` are in micros. */
-type WalletAction =
-  | {
-      readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE' | 'MIGRATION'
-      readonly account: WalletAccount
-      /** Null for payments of the venue. For a migration the old market. */
-      readonly market: SimMarket | null
-      /** For a redemption and a migration. */
-      readonly outcomeIndex?: 0 | 1
-      readonly size: number
-      readonly usd: number
-      readonly atMs: TimeMs
-      readonly transaction: Transaction
-    }
-  | {
-      readonly kind: 'CONVERSION'
-      readonly account: WalletAccount
-      /** The wallet gives No of each of these. */
-      readonly given: readonly SimMarket[]
-      /** The wallet receives Yes of each of these. */
-      readonly others: readonly SimMarket[]
-      readonly size: number
-      readonly atMs: TimeMs
-      readonly transaction: Transaction
-    }
-
 /** A planned action on a holding. */
 interface Plan {
   readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
@@ -197,9 +171,10 @@ export class WalletLedgers {
       const holding = this.holding(account, market)
       const missing = size - holding.positions[outcomeIndex].settled(atMs)
       if (!isBuy && missing > 0) {
-        const lot = this.#habits.splitSize(missing)
-        const details = { kind: 'SPLIT', account, market, atMs } as const
-        this.#apply({ ...details, size: lot, usd: lot, transaction: trade })
+        const size = this.#habits.splitSize(missing)
+        const details = { market, size, usd: size, atMs, transaction: trade }
+        account.split(holding, operation('SPLIT', details))
+        this.#count(account)
       }
       this.#fill(holding, trade, participant)
       this.#afterFill(holding, trade, { isMaker: participant > 0, isBuy })
@@ -226,8 +201,10 @@ export class WalletLedgers {
     if (kind !== null) this.#plans.add(atMs + this.#habits.planDelayMs(), { kind, holding })
     const income = role.isMaker ? this.#habits.income() : null
     if (income === null) return
-    const paid = { account: holding.ledger, market: null, size: income.usd, atMs }
-    this.#apply({ ...income, ...paid, transaction: this.#transaction() })
+    const { kind: paid, usd } = income
+    const details = { market: null, size: usd, usd, atMs, transaction: this.#transaction() }
+    holding.ledger.earn(operation(paid, details))
+    this.#count(holding.ledger)
   }
 
   #merge(holding: WalletHolding, atMs: TimeMs): void {
@@ -235,8 +212,9 @@ export class WalletLedgers {
     const sets = market.status === 'resolved' ? 0 : holding.sets(atMs)
     const size = sets === 0 ? 0 : this.#habits.mergeSize(sets)
     if (size === 0) return
-    const details = { kind: 'MERGE', account: ledger, market, atMs } as const
-    this.#apply({ ...details, size, usd: size, transaction: this.#transaction() })
+    const details = { market, size, usd: size, atMs, transaction: this.#transaction() }
+    ledger.merge(holding, operation('MERGE', details))
+    this.#count(ledger)
   }
 
   /** Converts the wallet's No in the event, as many of each as of the least, if that is two markets or more. */
@@ -253,19 +231,29 @@ export class WalletLedgers {
     }
     if (given.length < 2) return
     const others = markets.filter((each) => !given.includes(each))
-    const details = { kind: 'CONVERSION', account: ledger, given, others, atMs } as const
-    this.#apply({ ...details, size, transaction: this.#transaction() })
+    const transaction = this.#transaction()
+    const back = (given.length - 1) * size
+    const events = given.map((each, index) => {
+      const usd = index === 0 ? back : 0
+      return operation('CONVERSION', { market: each, size, usd, atMs, transaction })
+    })
+    const holdings = (list: readonly SimMarket[]) => list.map((each) => this.holding(ledger, each))
+    ledger.convert({ size, given: holdings(given), others: holdings(others), events })
+    for (const _ of events) this.#count(ledger)
   }
 
   /** Migrates all of the side of which the wallet has more. */
   #migrate(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
-    if (market.status !== 'open' || migratedOf(market) === null) return
+    const target = migratedOf(market)
+    if (market.status !== 'open' || target === null) return
     const [yes, no] = [holding.positions[0].settled(atMs), holding.positions[1].settled(atMs)]
     const [outcomeIndex, size] = no > yes ? ([1, no] as const) : ([0, yes] as const)
     if (size === 0) return
-    const details = { kind: 'MIGRATION', account: ledger, market, outcomeIndex, size } as const
-    this.#apply({ ...details, usd: 0, atMs, transaction: this.#transaction() })
+    const what = { market: target, outcomeIndex, size, usd: 0, atMs }
+    const event = operation('MIGRATION', { ...what, transaction: this.#transaction() })
+    ledger.migrate(holding, this.holding(ledger, target), event)
+    this.#count(ledger)
   }
 
   #awaitRedemptions(market: SimMarket, atMs: TimeMs): void {
@@ -303,54 +291,10 @@ export class WalletLedgers {
         this.#plans.add(atMs + REST_AFTER_MS, { kind: 'redeem', holding })
       }
       const size = isNamed({ kind: 'REDEEM', txHash: transaction.txHash }) ? amount : usd
-      const details = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
-      this.#apply({ ...details, size, usd, transaction })
+      const details = { market, outcomeIndex, size, usd, atMs, transaction }
+      ledger.redeem(holding, toNumber(payouts[outcomeIndex]), operation('REDEEM', details))
+      this.#count(ledger)
     }
-  }
-
-  /** Applies an action to the wallet's positions and cash, and adds its activity rows. */
-  #apply(action: WalletAction): void {
-    const { account } = action
-    if (action.kind === 'CONVERSION') {
-      this.#applyConversion(action)
-      return
-    }
-    const { market, kind } = action
-    if (kind === 'MIGRATION') {
-      this.#applyMigration(action)
-      return
-    }
-    const event = operation(kind, action)
-    if (market === null) account.earn(event)
-    else {
-      const holding = this.holding(account, market)
-      const payouts = payoutsOf(market)
-      if (kind === 'SPLIT') account.split(holding, event)
-      else if (kind === 'MERGE') account.merge(holding, event)
-      else account.redeem(holding, toNumber(payouts[event.outcomeIndex ?? 0]), event)
-    }
-    this.#count(account)
-  }
-
-  #applyMigration(action: Exclude<WalletAction, { kind: 'CONVERSION' }>): void {
-    const { account, market } = action
-    const to = market === null ? null : migratedOf(market)
-    if (market === null || to === null) throw new TypeError('a migration leads to a market')
-    const event = operation('MIGRATION', { ...action, market: to })
-    account.migrate(this.holding(account, market), this.holding(account, to), event)
-    this.#count(account)
-  }
-
-  #applyConversion(action: Extract<WalletAction, { kind: 'CONVERSION' }>): void {
-    const { account, size, atMs, transaction } = action
-    const back = (action.given.length - 1) * size
-    const events = action.given.map((market, index) =>
-      operation('CONVERSION', { market, size, usd: index === 0 ? back : 0, atMs, transaction }),
-    )
-    const given = action.given.map((market) => this.holding(account, market))
-    const others = action.others.map((market) => this.holding(account, market))
-    account.convert({ size, given, others, events })
-    for (const _ of events) this.#count(account)
   }
 
   #transaction(): Transaction {
