@@ -68,7 +68,7 @@ test('sends the ticker of each requested market at once with send_initial_snapsh
   const client = await venue.connect()
   client.send('subscribe', {
     channels: ['ticker'],
-    market_id: second.listing.uuid,
+    market_ticker: second.listing.nativeId,
     send_initial_snapshot: true,
   })
   const [subscribed, ticker] = await client.take(2)
