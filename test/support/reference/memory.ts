@@ -32,11 +32,10 @@ export function openMemoryStorage(): Storage {
 
 /** An environment for single tables. */
 export function memoryEnvironment(name: EnvironmentName): Environment {
-  const isAccounts = name === 'accounts'
   return new Environment(new MemoryRoot(), {
     ...{ name, path: '', clock: systemClock, log: silentLog, metrics: new Metrics() },
-    commitPauseMs: isAccounts ? 0 : 20,
-    failedRows: isAccounts ? 'drop' : 'keep',
+    commitPauseMs: 0,
+    failedRows: name === 'accounts' ? 'drop' : 'keep',
   })
 }
 

@@ -382,12 +382,14 @@ describe('sixty markets', () => {
 
   test('keeps a losing position at price 0 without realised loss until it is redeemed', async () => {
     const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
-    const redeemable = async ({ address }: SimWallet) =>
-      (await rows(`positions?user=${address}&limit=500`)).find((row) => row.redeemable === true)
-    const lost = await redeemable(BOB)
+    const redeemable = async ({ address }: SimWallet, price: number) =>
+      (await rows(`positions?user=${address}&limit=500`)).find(
+        (row) => row.redeemable === true && row.current_price === price,
+      )
+    const lost = await redeemable(BOB, 0)
     assert.deepEqual(part(lost, keys), ['No', 0, 0, 0, true])
     assert.equal(lost?.unrealized_pnl, -Number(lost?.entry_cost_usdc))
-    const won = await redeemable(ANN)
+    const won = await redeemable(ANN, 1)
     assert.deepEqual(
       part(won, ['current_price', 'current_size', 'avg_price', 'unrealized_pnl']),
       [1, 10, 0.4, 6],
