@@ -139,7 +139,8 @@ for (const isKeyed of [true, false]) {
   test(`keeps trading figures equal to the venue’s through trades, a price fall, a catalogue crawl and a restart ${how}`, async (t) => {
     const venue = await openVenue()
     t.after(() => venue.server.stop())
-    const storage = openMemoryStorage()
+    // Both engines use it: it stays open when the first one stops.
+    const storage = { ...openMemoryStorage(), close: async () => undefined }
     venue.trade(0, 50, 10)
     venue.trade(1, 50, 10)
     const first = openEngine(venue, storage, isKeyed)
