@@ -83,7 +83,7 @@ export class Publisher {
     return { offset: counters.offset, seq }
   }
 
-  /** The newest offset and seq. Consumes none. */
+  /** Returns the newest offset and seq of a channel and market. Unlike `stamp`, does not advance them. */
   latest(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }

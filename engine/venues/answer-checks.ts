@@ -68,7 +68,10 @@ export class SuspectAnswers {
   }
 }
 
-/** The list under `name` of a response; `null` is an empty list. Throws SuspectAnswerError otherwise. */
+/**
+ * Returns the list in the field `name` of a response, or an empty list if the field is `null`. Throws
+ * SuspectAnswerError if the field is missing or has another type.
+ */
 export function listIn(answer: unknown, name: string, kind: AnswerKind): readonly unknown[] {
   const rows = isRecord(answer) ? answer[name] : undefined
   if (Array.isArray(rows)) return rows

@@ -176,7 +176,7 @@ function tokenRoutes(accounts: AccountsView, clock: Clock): readonly Route[] {
         ...BEARER,
         summary: 'Change the password: every token issued before is ended, keys stay',
         description:
-          'The answer has a new token, as a log-in has. Wrong current passwords wait as at the log-in, each token for itself.',
+          'The answer has a new token, as a log-in has. Wrong current passwords delay further attempts as at log-in, counted separately for each token.',
         body: {
           schema: Passwords,
           className: 'PasswordChange',

@@ -25,8 +25,8 @@ const RELATIVE =
   /\bnext (?:\w+ )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 
 /**
- * "Candidate X", "Will B win …": venue a lists letters as placeholders for unknown candidates. "Will X win" may mean
- * the company.
+ * Matches "Candidate X" and "Will B win …". The first venue uses letters as placeholders for candidates that are not
+ * known yet. "Will X win" does not match, because X may be the company of that name.
  */
 const PLACEHOLDER =
   /(?:^|\| Will |\| )(?:"?(?:(?:Player|Candidate|Person|Party|Contestant|Nominee|Actor|Actress|Artist|Director|Driver|Fighter|Manager|Coach|Country|Company) [A-Z]{1,2}|(?:Show|Movie|Film|Song|Album|Book|Game|Team|Club|Chef) [A-Z])"?(?= \|| (?:win|be|become|finish|receive|get|advance|qualify|have|lead)\b)|Will [A-HJ-WYZ] win\b)/

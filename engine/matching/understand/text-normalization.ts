@@ -184,7 +184,10 @@ export interface LearnedTable {
   readonly weights: Readonly<Record<string, string>>
   /** Stems of words that are not names. */
   readonly ordinary: string
-  /** "actor actress,…". */
+  /**
+   * Pairs of words that exclude each other, as `areRivals` describes. A space separates the two words, a comma the
+   * pairs: "actor actress,…".
+   */
   readonly rivals: string
 }
 

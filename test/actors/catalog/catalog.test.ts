@@ -558,7 +558,7 @@ test('stores new details of an event and finds its markets by its new title', ()
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('notifies watchers, with the event’s markets, only when an event’s summary changed', () => {
+test('notifies watchers of an event only when its summary changed, and passes all its markets', () => {
   const { catalog } = openCatalog([])
   const received: string[][] = []
   catalog.watch({

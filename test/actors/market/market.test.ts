@@ -231,7 +231,7 @@ test('completes a transaction’s partial fills from the row with the wallet, al
   assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
 })
 
-test('records a transaction once, as its fills or as one row, also after a restart', () => {
+test('does not store a transaction twice when it arrives both as single fills and as one averaged row, also after a restart', () => {
   const storage = openMemoryStorage()
   const fillsOf = (tx: string) =>
     [

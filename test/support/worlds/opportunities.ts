@@ -7,7 +7,9 @@ import { type Opportunity, type PastOpportunity, peakOf } from '../../../engine/
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { NOON } from './builders.ts'
 
-/** 100 at 0.55 and 0.37, which cost 92 and earn 5.37. */
+/**
+ * 100 contracts of each leg, at 0.55 and 0.37 US dollars. They cost 92, pay 100, and earn 5.37 after fees of 2.63.
+ */
 export function opportunity(
   [a, b]: readonly [MarketRef, MarketRef],
   set: Partial<Opportunity> = {},

@@ -19,7 +19,7 @@ export interface Templates {
   /** The opposite question, for the trap opposite_side. */
   readonly negatedQuestion?: string
   readonly negatedClause?: string
-  /** Source and additional terms. */
+  /** Rules text that names the resolution source and further conditions. */
   readonly remarks: string
   /** The remarks under the trap other_rules. */
   readonly otherRemarks?: string
