@@ -16,7 +16,7 @@ import {
 import { MsgpackWriter, writeValue } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
-/** Version of batches and checkpoints. Readers reject any other, so upgrade gateways before the engine. */
+/** Version of batches and checkpoints. Readers reject any other, so all processes change it at once. */
 const FORMAT = 2
 
 /** The range of a channel's offsets among the items. */
