@@ -99,12 +99,12 @@ export class RequestHandler {
     this.#times.begin()
     const exchange = new Exchange(this, res)
     try {
-      exchange.begin(req, this.turns.mustWait(this.#times.beganMs))
+      exchange.begin(req, this.turns.mustWait)
     } catch (error) {
       exchange.fail(error)
     }
     exchange.leaveHandler()
-    this.turns.noteHandled(this.#times.beganMs, this.#times.end())
+    this.turns.noteHandled(this.#times.end())
   }
 
   #addressOf(res: HttpResponse, req: HttpRequest): string {

@@ -65,7 +65,7 @@ export class HandlerTimes {
     return this.#beganMs
   }
 
-  /** Returns the time of the end (monotonic). */
+  /** Returns the length of the piece, in milliseconds. */
   end(): number {
     const nowMs = this.#clock.monotonicMs()
     const elapsedMs = nowMs - this.#beganMs
@@ -73,7 +73,7 @@ export class HandlerTimes {
     this.#moveTo(nowMs)
     const slot = this.#part % PART_COUNT
     if (elapsedMs > (this.#largest[slot] ?? 0)) this.#largest[slot] = elapsedMs
-    return nowMs
+    return elapsedMs
   }
 
   /** Inside a tick that is measured as a whole. */

@@ -4,10 +4,13 @@
 import type { Clock } from '../../engine/clock.ts'
 import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 
-/** Requests that follow each other without a pause are handled at once for this long; the rest wait. */
+/** Requests of one event-loop tick are handled at once for this long; the rest wait. */
 const SLICE_MS = 4
-/** The event loop had other work, or none, if the next request begins this long after the last one. */
-const PAUSE_MS = 0.5
+/**
+ * Handling time after which the end of the tick is awaited. `setImmediate` keeps the loop from sleeping for a tick, so
+ * it is not used for every request.
+ */
+const WATCHED_MS = 1
 const WAITING_MAX = 4_096
 
 interface WaitingRequest {
@@ -20,8 +23,9 @@ interface WaitingRequest {
 export class RequestTurns {
   readonly #clock: Clock
   readonly #waiting: FairQueue<WaitingRequest>
-  #sliceMs = 0
-  #endedMs = Number.NEGATIVE_INFINITY
+  /** Handling time of this tick while it is watched, otherwise of all ticks since the last watched one. */
+  #handledMs = 0
+  #isWatched = false
 
   /** `waitingMax`: beyond it, the newest request of the requester with the most waiting ones is refused. */
   constructor(clock: Clock, waitingMax: number = WAITING_MAX) {
@@ -29,16 +33,20 @@ export class RequestTurns {
     this.#waiting = new FairQueue(waitingMax)
   }
 
-  /** Whether a request that begins at `nowMs` (monotonic) has to wait for its turn. */
-  mustWait(nowMs: number): boolean {
-    if (nowMs - this.#endedMs > PAUSE_MS) this.#sliceMs = 0
-    return this.#waiting.size > 0 || this.#sliceMs >= SLICE_MS
+  /** Whether the next request has to wait for its turn. */
+  get mustWait(): boolean {
+    return this.#waiting.size > 0 || this.#handledMs >= SLICE_MS
   }
 
-  /** A request was handled in this time (monotonic). */
-  noteHandled(beganMs: number, endedMs: number): void {
-    this.#sliceMs += endedMs - beganMs
-    this.#endedMs = endedMs
+  /** A request was handled for this long. */
+  noteHandled(durationMs: number): void {
+    this.#handledMs += durationMs
+    if (this.#handledMs < WATCHED_MS || this.#isWatched) return
+    this.#isWatched = true
+    setImmediate(() => {
+      this.#isWatched = false
+      this.#handledMs = 0
+    })
   }
 
   add(requester: Requester, request: WaitingRequest): void {
