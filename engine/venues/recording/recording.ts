@@ -8,6 +8,7 @@
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
 import { FEE_KINDS } from '../../market/fees.ts'
+import { MARKET_STATUSES, OTHER_PAYOUTS, RESOLUTION_STATUSES } from '../../market/market.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { RawFrame } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
@@ -72,58 +73,68 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
-const isNumber = (value: unknown): boolean => typeof value === 'number'
-const isFlag = (value: unknown): boolean => typeof value === 'boolean'
-const isTextOrNull = (value: unknown): boolean => value === null || isText(value)
-const isNumberOrNull = (value: unknown): boolean => value === null || isNumber(value)
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+/** Amounts, prices, times and counts are integers. */
+const isInteger: Check = (value) => Number.isSafeInteger(value)
+const isFlag: Check = (value) => typeof value === 'boolean'
+const isOneOf =
+  (values: readonly unknown[]): Check =>
+  (value) =>
+    values.includes(value)
 const isListOf =
-  (isItem: (item: unknown) => boolean) =>
-  (value: unknown): boolean =>
+  (isItem: Check): Check =>
+  (value) =>
     Array.isArray(value) && value.every(isItem)
+const orNull =
+  (passes: Check): Check =>
+  (value) =>
+    value === null || passes(value)
 /** Whether a value is an object whose named fields pass their check. */
 const has =
-  (...fields: readonly (readonly [names: string, passes: (value: unknown) => boolean])[]) =>
-  (value: unknown): boolean =>
+  (...fields: readonly (readonly [names: string, passes: Check])[]): Check =>
+  (value) =>
     isRecord(value) &&
     fields.every(([names, passes]) => names.split(' ').every((name) => passes(value[name])))
-const orNull = (passes: (value: unknown) => boolean) => (value: unknown) =>
-  value === null || passes(value)
 
-const isCurve = has(['rateMicros exponent multiplierMicros', isNumber])
+const isCurve = has(['rateMicros exponent multiplierMicros', isInteger])
 const isRounding = has(
-  ['fillStepMicros', isNumber],
-  ['orderStepMicros', isNumberOrNull],
-  ['direction', (direction) => direction === 'up' || direction === 'unknown'],
+  ['fillStepMicros', isInteger],
+  ['orderStepMicros', orNull(isInteger)],
+  ['direction', isOneOf(['up', 'unknown'])],
 )
 const isFeeModel = has(
-  ['kind', (kind) => FEE_KINDS.some((one) => one === kind)],
+  ['kind', isOneOf(FEE_KINDS)],
   ['taker maker', orNull(isCurve)],
   ['rounding', orNull(isRounding)],
-  ['rebateMicros sinceMs', isNumberOrNull],
-  ['source', isTextOrNull],
+  ['rebateMicros sinceMs', orNull(isInteger)],
+  ['source', orNull(isText)],
 )
-/** Listings were written by listing.ts of each venue; the checks find truncated files and other versions. */
+/** The checks find truncated files and listings of other versions. */
 const isMarket = has(
-  ['venue nativeId slug question status', isText],
-  ['description event eventSlug category image url resolutionStatus otherPayout', isTextOrNull],
-  ['createdAtMs openAtMs closeAtMs settledAtMs figuresAtMs dayFiguresAtMs', isNumberOrNull],
-  ['tickMicros lastPrice previousPrice bestBid bestAsk settlementPrice', isNumberOrNull],
-  ['volumeTotal openInterest orderSizeMin', isNumberOrNull],
-  ['volume24h', isNumber],
+  ['venue nativeId slug question', isText],
+  ['status', isOneOf(MARKET_STATUSES)],
+  ['description event eventSlug category image url', orNull(isText)],
+  ['resolutionStatus', orNull(isOneOf(RESOLUTION_STATUSES))],
+  ['otherPayout', orNull(isOneOf(OTHER_PAYOUTS))],
+  ['createdAtMs openAtMs closeAtMs settledAtMs figuresAtMs dayFiguresAtMs', orNull(isInteger)],
+  ['tickMicros lastPrice previousPrice bestBid bestAsk settlementPrice', orNull(isInteger)],
+  ['volumeTotal openInterest orderSizeMin', orNull(isInteger)],
+  ['volume24h', isInteger],
   ['isUnopened', isFlag],
   ['outcomes', isListOf(has(['label id', isText]))],
   ['tags', isListOf(isText)],
   [
     'fees',
-    has(['now', isFeeModel], ['next', orNull(isFeeModel)], ['waivedUntilMs', isNumberOrNull]),
+    has(['now', isFeeModel], ['next', orNull(isFeeModel)], ['waivedUntilMs', orNull(isInteger)]),
   ],
   ['native', isRecord],
 )
 const isEvent = has(
   ['venue nativeId slug title', isText],
-  ['description series category image', isTextOrNull],
-  ['startAtMs endAtMs winnerAmong', isNumberOrNull],
+  ['description series category image', orNull(isText)],
+  ['startAtMs endAtMs winnerAmong', orNull(isInteger)],
   ['isMutuallyExclusive', isFlag],
   ['tags', isListOf(isText)],
   ['native', isRecord],

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VenueEvent } from '../../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../../engine/ids.ts'
+import type { MarketListing } from '../../../../engine/market/market.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
@@ -130,6 +131,24 @@ describe('replay', () => {
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseLine)
     const kinds = lines.map((line) => line.kind)
     assert.deepEqual(kinds, ['header', 'catalog', 'frame', 'frame', 'frame', 'frame', 'frame'])
+  })
+
+  it('refuses a listing with a value that no version wrote', () => {
+    const kindOf = (changed: Partial<Record<keyof MarketListing, unknown>>) => {
+      const page = { markets: [{ ...listing(), ...changed }], events: [] }
+      return parseLine(JSON.stringify({ kind: 'catalog', venue: 'b', page })).kind
+    }
+    assert.equal(kindOf({ otherPayout: 'half', bestBid: 500_000 }), 'catalog')
+    for (const changed of [
+      { otherPayout: 'third' },
+      { status: 'paused' },
+      { resolutionStatus: 'guessed' },
+      { bestBid: 0.5 },
+      { orderSizeMin: 1.5 },
+      { volume24h: 0.5 },
+      { fees: { now: null, next: null, waivedUntilMs: null } },
+    ])
+      assert.equal(kindOf(changed), 'unreadable', JSON.stringify(changed))
   })
 
   it('returns an unreadable line as a value with a reason and continues', async () => {
