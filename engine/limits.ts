@@ -271,8 +271,10 @@ export const signUpsPerHour = 5
 export const endedTokensPerAccountMax = 100
 /** Pairs of e-mail and address that have logged in. Failures from other addresses do not delay them. */
 export const knownLoginsMax = 100_000
-/** Queued hashes of some 65 ms each. The last of the queue must finish before a request's deadline. */
-export const passwordQueueMax = 32
+/** Waiting hashes, some 65 ms each, of clients that logged in from their network before, and of other log-ins. */
+export const passwordQueueMax = 16
+/** Waiting hashes of sign-ups. */
+export const signUpQueueMax = 8
 /** A password is rejected if hashing has not started by then: its client has given up. */
 export const passwordWaitMsMax = 3_000
 /** The time for sign-up and log-in, hashing and disk together, before the caller receives a retry time. */

@@ -259,7 +259,7 @@ export class Accounts implements AccountsView {
     { email, password, address }: { email: string; password: string; address: string },
     throwIfLate: () => void,
   ): Promise<Session> {
-    const requester = { network: siteOf(address), isTrusted: false }
+    const requester = { network: siteOf(address), class: 'signUp' } as const
     const passwordHash = await this.#passwords.hash(password, requester)
     throwIfLate()
     return this.#session(
@@ -272,7 +272,10 @@ export class Accounts implements AccountsView {
     const email = normalizedEmail(request.email)
     const isKnown = this.#throttle.hasLoggedIn(email, request.address)
     const end = this.#throttle.beginLogin(email, request.address)
-    const requester = { network: siteOf(request.address), isTrusted: isKnown }
+    const requester: HashRequester = {
+      network: siteOf(request.address),
+      class: isKnown ? 'known' : 'logIn',
+    }
     return this.#inTime(() => this.#logIn({ email, password: request.password, requester }, end))
   }
 
@@ -461,7 +464,7 @@ export class Accounts implements AccountsView {
 }
 
 function requesterOf({ accountId: id }: Caller): HashRequester {
-  return { network: `account ${id}`, isTrusted: true }
+  return { network: `account ${id}`, class: 'known' }
 }
 
 /** Retry delay for callers while a thread or the disk is overloaded, in seconds. */

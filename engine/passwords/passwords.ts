@@ -1,11 +1,11 @@
-// Hashes and verifies passwords with argon2id in one thread. Its queue is shared fairly between networks. A
-// request that has waited too long is rejected without hashing, because its client has given up.
+// Hashes and verifies passwords with argon2id in one thread, which serves networks in turn. A request that has
+// waited too long is rejected without hashing, because its client has given up.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
 import { EngineError } from '../errors.ts'
 import { FairQueue } from '../fair-queue.ts'
-import { passwordQueueMax, passwordWaitMsMax } from '../limits.ts'
+import { passwordQueueMax, passwordWaitMsMax, signUpQueueMax } from '../limits.ts'
 import { openPool, type Pool } from '../pool.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
@@ -19,19 +19,23 @@ export interface PasswordPool {
   close(): Promise<void>
 }
 
-/** The requester of a hash. Known and unknown requesters get half of the thread each. Networks take turns. */
+/**
+ * The requester of a hash. Within a class, networks take turns.
+ * - `known`: the requester logged in from this network before, or has a token. Half of the thread.
+ * - `logIn`: any other log-in. A quarter of the thread.
+ * - `signUp`: a quarter of the thread. Anyone can sign up without an account, so log-ins must not wait for it.
+ *
+ * A class without requests leaves its share to the others.
+ */
 export interface HashRequester {
   /** An IPv4 address, the /48 of an IPv6 one, or an account. */
   readonly network: string
-  /** The requester logged in from this network before, or has a token. */
-  readonly isTrusted: boolean
+  readonly class: 'known' | 'logIn' | 'signUp'
 }
 
 /** Time limit of one hash. A thread that exceeds it hangs, and is replaced. */
 const HANG_MS = 30_000
 const SALT_BYTES = 16
-/** Waiting requests of known requesters, and as many of unknown ones. */
-const CLASS_WAITING_MAX = passwordQueueMax / 2
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
@@ -64,7 +68,8 @@ function openThread(): HashThread {
   return openPool<PasswordTask, PasswordResult>({
     worker: new URL('./worker.ts', import.meta.url),
     threads: 1,
-    queueMax: passwordQueueMax,
+    // HashQueue runs one task at a time.
+    queueMax: 1,
     timeoutMs: HANG_MS,
     isResult,
   })
@@ -77,13 +82,39 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** Runs one task at a time: alternately of known and unknown requesters, and by turns of their networks. */
+/** Takes from two queues alternately, and from one of them while the other is empty. */
+class AlternatingQueues {
+  #first: Pick<FairQueue<Waiting>, 'next'>
+  #second: Pick<FairQueue<Waiting>, 'next'>
+
+  constructor(first: Pick<FairQueue<Waiting>, 'next'>, second: Pick<FairQueue<Waiting>, 'next'>) {
+    this.#first = first
+    this.#second = second
+  }
+
+  next(): Waiting | null {
+    const taken = this.#first.next()
+    if (taken === null) return this.#second.next()
+    const first = this.#first
+    this.#first = this.#second
+    this.#second = first
+    return taken
+  }
+}
+
+/** Runs one task at a time. */
 class HashQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
-  readonly #trusted = new FairQueue<Waiting>(CLASS_WAITING_MAX)
-  readonly #untrusted = new FairQueue<Waiting>(CLASS_WAITING_MAX)
-  #isTrustedNext = true
+  readonly #queues = {
+    known: new FairQueue<Waiting>(passwordQueueMax),
+    logIn: new FairQueue<Waiting>(passwordQueueMax),
+    signUp: new FairQueue<Waiting>(signUpQueueMax),
+  }
+  readonly #tasks = new AlternatingQueues(
+    this.#queues.known,
+    new AlternatingQueues(this.#queues.logIn, this.#queues.signUp),
+  )
   #isBusy = false
 
   constructor(clock: Clock, thread: HashThread) {
@@ -91,28 +122,17 @@ class HashQueue {
     this.#thread = thread
   }
 
-  run(task: PasswordTask, { network, isTrusted }: HashRequester): Promise<PasswordResult> {
+  run(task: PasswordTask, requester: HashRequester): Promise<PasswordResult> {
     return new Promise((resolve, reject) => {
       const waiting = { task, sinceMs: this.#clock.monotonicMs(), resolve, reject }
-      const queue = isTrusted ? this.#trusted : this.#untrusted
-      queue.add([network], waiting)?.reject(tooMany())
+      this.#queues[requester.class].add([requester.network], waiting)?.reject(tooMany())
       if (!this.#isBusy) this.#next()
     })
   }
 
-  #take(): Waiting | null {
-    const [first, second] = this.#isTrustedNext
-      ? [this.#trusted, this.#untrusted]
-      : [this.#untrusted, this.#trusted]
-    const taken = first.next()
-    // The first request of one class waits at most for the task of the other class that is running.
-    if (taken !== null) this.#isTrustedNext = !this.#isTrustedNext
-    return taken ?? second.next()
-  }
-
   #next(): void {
     for (;;) {
-      const first = this.#take()
+      const first = this.#tasks.next()
       this.#isBusy = first !== null
       if (first === null) return
       if (this.#clock.monotonicMs() - first.sinceMs > passwordWaitMsMax) {

@@ -14,12 +14,13 @@ import {
   commandsPerSecondMax,
   passwordQueueMax,
   pastQueriesPerRequesterMax,
+  signUpQueueMax,
   signUpsPerHour,
   socketBuffersTotalBytesMax,
   streamSliceMs,
   unsentBytesMax,
 } from '../../engine/limits.ts'
-import { openPasswordPool } from '../../engine/passwords/passwords.ts'
+import { openPasswordPool, type PasswordPool } from '../../engine/passwords/passwords.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import type { SearchTask } from '../../engine/search/search-task.ts'
@@ -77,6 +78,32 @@ async function deliveryMs(
   return Number.POSITIVE_INFINITY
 }
 
+/** The position of the bystander's log-in, made after the attack, in the order in which passwords are hashed. */
+async function logInTurns(attack: (pool: PasswordPool) => Promise<unknown>[]): Promise<number> {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const pool = openPasswordPool(new ManualClock(), {
+    run: ({ kind, password }) => {
+      begun.push(password)
+      const result =
+        kind === 'hash'
+          ? ({ kind: 'hashed', encoded: '' } as const)
+          : ({ kind: 'verified', isRight: true } as const)
+      return new Promise((resolve) => ends.push(() => resolve(result)))
+    },
+    close: async () => undefined,
+  })
+  const attacks = attack(pool).map((one) => one.catch(() => undefined))
+  const own = pool.verify('own', '', { network: '198.51.100.1', class: 'logIn' })
+  while (!begun.includes('own')) {
+    ends.shift()?.()
+    await settled(1)
+  }
+  for (; ends.length > 0; await settled(1)) ends.shift()?.()
+  await Promise.all([own, ...attacks])
+  return begun.indexOf('own') + 1
+}
+
 /** Connections of two accounts, whose messages take a millisecond each. */
 function streams() {
   const clock = new ManualClock()
@@ -131,30 +158,18 @@ const MEASURES: Readonly<Record<string, Measure>> = {
       trades: 10 * 60 * 5,
     }),
 
-  async 'password hashing'(isAttacked) {
-    const begun: string[] = []
-    const ends: (() => void)[] = []
-    const pool = openPasswordPool(new ManualClock(), {
-      run: ({ password }) => {
-        begun.push(password)
-        return new Promise((resolve) =>
-          ends.push(() => resolve({ kind: 'verified', isRight: true })),
-        )
-      },
-      close: async () => undefined,
-    })
-    const attacker = { network: '2001:db8:1::/48', isTrusted: false }
-    const attack = times(isAttacked ? 10 * passwordQueueMax : 0)
-    const refused = attack.map(() => pool.verify('attack', '', attacker).catch(() => false))
-    const own = pool.verify('own', '', { network: '198.51.100.1', isTrusted: false })
-    while (!begun.includes('own')) {
-      ends.shift()?.()
-      await settled(1)
-    }
-    for (; ends.length > 0; await settled(1)) ends.shift()?.()
-    await Promise.all([own, ...refused])
-    return begun.indexOf('own') + 1
-  },
+  'password hashing: log-ins': (isAttacked) =>
+    logInTurns((pool) =>
+      times(isAttacked ? 10 * passwordQueueMax : 0).map(() =>
+        pool.verify('attack', '', { network: '2001:db8:1::/48', class: 'logIn' }),
+      ),
+    ),
+  'password hashing: sign-ups': (isAttacked) =>
+    logInTurns((pool) =>
+      times(isAttacked ? 10 * signUpQueueMax : 0).map((nth) =>
+        pool.hash('attack', { network: `2001:db8:${nth % 50}::/48`, class: 'signUp' }),
+      ),
+    ),
 
   async accounts(isAttacked) {
     const clock = new ManualClock()
