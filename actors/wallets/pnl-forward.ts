@@ -74,7 +74,7 @@ export class PnlForward {
    */
   async advance(task: ForwardTask): Promise<Forwarded> {
     const isNear = this.#ledger.count - task.events <= HERE_EVENTS
-    const next = isNear ? await this.#here(task) : await this.#inThread(task.stored())
+    const next = isNear ? await this.#nearby(task) : await this.#inThread(task.stored())
     if (next !== 'rebuild') return next
     this.#parts.log.info({ events: this.#ledger.count }, 'the tally of a wallet is made anew')
     return this.rebuild()
@@ -89,6 +89,16 @@ export class PnlForward {
     return { ...next, packed: null }
   }
 
+  /** Requests read the given PnlState meanwhile, so a copy is advanced. */
+  async #nearby({ pnlState, events }: ForwardBase): Promise<Forwarded | 'rebuild'> {
+    // Copying a large PnlState takes milliseconds.
+    await nextTurn()
+    const copy = pnlState.copy()
+    await nextTurn()
+    return this.#here({ pnlState: copy, events })
+  }
+
+  /** Changes the PnlState of `base`. */
   async #here(base: ForwardBase): Promise<Forwarded | 'rebuild'> {
     const { isStale, ...next } = await this.#apply(base)
     return isStale ? 'rebuild' : { ...next, packed: null }
@@ -132,13 +142,10 @@ export class PnlForward {
     return result
   }
 
-  /** Applies the events after `base` to a copy, on this thread, one block at a time. */
+  /** Applies the events after `base` to its PnlState, on this thread, one block at a time. */
   async #apply(base: ForwardBase): Promise<ForwardBase & { readonly isStale: boolean }> {
-    // Copying a large PnlState takes milliseconds.
-    await nextTurn()
+    const { pnlState } = base
     const end = this.#ledger.count
-    const pnlState = base.pnlState.copy()
-    await nextTurn()
     const yielder = new EventLoopYielder(this.#parts.clock)
     let { events } = base
     let isStale = false

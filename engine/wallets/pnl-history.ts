@@ -86,17 +86,20 @@ export class PnlHistory {
 
   /** Sums of the rows in [start, end). */
   #sum(start: number, end: number): RangeFigures {
-    const sumOf = (name: keyof typeof CELL): number => {
-      let sum = 0
-      for (let row = start; row < end; row += 1) sum += this.#cells[row * WIDTH + CELL[name]] ?? 0
-      return sum
+    const sums = { realized: 0, volume: 0, trades: 0, fees: 0, income: 0 }
+    for (let at = start * WIDTH; at < end * WIDTH; at += WIDTH) {
+      sums.realized += this.#cells[at + CELL.realized] ?? 0
+      sums.volume += this.#cells[at + CELL.volume] ?? 0
+      sums.trades += this.#cells[at + CELL.trades] ?? 0
+      sums.fees += this.#cells[at + CELL.fees] ?? 0
+      sums.income += this.#cells[at + CELL.income] ?? 0
     }
     return {
-      realized: usdMicros(sumOf('realized')),
-      volume: usdMicros(sumOf('volume')),
-      trades: sumOf('trades'),
-      fees: usdMicros(sumOf('fees')),
-      income: usdMicros(sumOf('income')),
+      realized: usdMicros(sums.realized),
+      volume: usdMicros(sums.volume),
+      trades: sums.trades,
+      fees: usdMicros(sums.fees),
+      income: usdMicros(sums.income),
     }
   }
 

@@ -40,6 +40,19 @@ test('syncs a wallet completely on its first request, with one sync for all conc
   assert.equal(world.clock.timerCount, 0)
 })
 
+test('leaves the figures of an earlier view unchanged when a later sync adds events', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, fills(world, 10))
+  const view = assertComplete(await world.open(wallet))
+  const figures = view.window('all_time')
+  world.clock.advance(10 * MINUTE_MS)
+  const added = fillAt(world.clock.nowMs() - 5 * MINUTE_MS)
+  world.venue.events.get(wallet)?.push(added)
+  assert.equal(tradesOf(await world.open(wallet)), 11)
+  assert.deepEqual(view.window('all_time'), figures)
+  await world.wallets.stop()
+})
+
 test('resolves an owner’s address to the wallet with one request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3))
