@@ -227,28 +227,19 @@ export function mapped<Stored, Value>(
 
 export type Fields<Value> = { readonly [Name in keyof Value]-?: Field<Value[Name]> }
 
-/** An object by the fields of its properties, stored in their order. A property whose value is undefined is omitted. */
+/** An object by the fields of its properties, stored in their order. No field may read `undefined`. */
 export function record<Value extends object>(fields: Fields<Value>): Field<Value> {
-  const names: Extract<keyof Value, string>[] = []
-  for (const name in fields) names.push(name)
-  return {
-    put: (to, value) => {
-      for (const name of names) fields[name].put(to, value[name])
-    },
-    take: (from) => {
-      const made: Partial<Value> = {}
-      for (const name of names) {
-        const value = fields[name].take(from)
-        if (value !== undefined) made[name] = value
-      }
-      return isComplete(fields, made) ? made : wrong('all properties')
-    },
-  }
-}
-
-/** Each field was read, or it would have thrown. */
-function isComplete<Value>(_: Fields<Value>, made: Partial<Value>): made is Value {
-  return made !== null
+  const names = Object.keys(fields)
+  const forEach = (toSource: (name: string, index: number) => string) =>
+    names.map(toSource).join('')
+  // One object literal gives all values the same hidden class. The names are constants of this program.
+  const source = `
+    ${forEach((name, index) => `const field${index} = fields[${JSON.stringify(name)}];\n`)}
+    return {
+      put(to, value) { ${forEach((name, index) => `field${index}.put(to, value[${JSON.stringify(name)}]);`)} },
+      take(from) { return { ${forEach((name, index) => `${JSON.stringify(name)}: field${index}.take(from),`)} } },
+    }`
+  return new Function('fields', source)(fields)
 }
 
 /** A value of this kind that also satisfies a condition. */
