@@ -86,10 +86,11 @@ export class CommitQueue {
     this.#schedule(this.#options.pauseMs)
   }
 
-  /** Resolves when all puts so far are durable; rejects if their commit failed. */
+  /** Resolves when all puts so far are durable; rejects if their commit failed or the queue was closed before it. */
   committed(): Promise<void> {
     if (this.#state === 'failed') return Promise.reject(this.#failure())
     if (this.outstandingCount === 0 && !this.#isInFlight) return Promise.resolve()
+    if (this.#isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       const isAllInFlight = this.#isInFlight && this.#openCount === 0
       const waiters = isAllInFlight ? this.#inFlightWaiters : this.#openWaiters
@@ -98,10 +99,14 @@ export class CommitQueue {
     })
   }
 
-  /** Resolves when no commit is in progress. The next commit starts after the returned function is called. */
+  /**
+   * Resolves when no commit is in progress. The next commit starts after the returned function is called. Rejects if
+   * the queue is closed.
+   */
   async hold(): Promise<() => void> {
     this.#isHeld = true
     while (this.#isInFlight) {
+      if (this.#isClosed) throw closedError()
       await new Promise<void>((resolve) => {
         this.#inFlightWaiters.push({ resolve, reject: () => resolve() })
       })
@@ -112,11 +117,14 @@ export class CommitQueue {
     }
   }
 
-  /** Starts no more commits. */
+  /** Starts no more commits. Rejects all waiters: for those of a running commit, its result is unknown. */
   close(): void {
     this.#isClosed = true
     this.#stopTimer?.()
     if (this.#immediate !== null) clearImmediate(this.#immediate)
+    for (const { reject } of [...this.#inFlightWaiters.splice(0), ...this.#openWaiters.splice(0)]) {
+      reject(closedError())
+    }
   }
 
   /**
@@ -190,3 +198,6 @@ export class CommitQueue {
     return new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 30 })
   }
 }
+
+const closedError = (): EngineError =>
+  new EngineError('UNAVAILABLE', 'the database was closed before it confirmed the write')

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { outstandingWritesMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -293,6 +294,27 @@ describe('LMDB environment', () => {
     const closing = assert.rejects(bench.environment.close(1_000), /TIMED_OUT/)
     bench.clock.advance(1_000)
     await closing
+  })
+
+  test('rejects each waiting write when the storage closes during a commit that hangs', async () => {
+    const bench = openBench('market')
+    const { environment, clock } = bench
+    const marks = marksOf(environment)
+    const isClosed = {
+      code: 'UNAVAILABLE',
+      detail: 'the database was closed before it confirmed the write',
+    }
+    bench.fault = 'hangs'
+    marks.put('committing', 1)
+    const waits = [assert.rejects(environment.committed(), isClosed)]
+    clock.advance(20)
+    await nextTick()
+    marks.put('waiting', 2)
+    waits.push(assert.rejects(environment.committed(), isClosed))
+    const closing = assert.rejects(environment.close(1_000), /TIMED_OUT/)
+    clock.advance(1_000)
+    await Promise.all([...waits, closing])
+    await assert.rejects(environment.committed(), isClosed)
   })
 
   test('distinguishes trades whose ids have identical hashes', async () => {
