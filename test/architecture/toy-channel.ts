@@ -7,7 +7,13 @@ import type { Stamp, Update } from '../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { MICROS } from '../../engine/units.ts'
 import type { Channel, ChannelParts, OpenChannel } from '../../http/ws/channels/channel.ts'
-import { type Dated, type Encoder, type Frame, MessageKind } from '../../http/ws/encode/encoder.ts'
+import {
+  type Dated,
+  dataFields,
+  type Encoder,
+  type Frame,
+  MessageKind,
+} from '../../http/ws/encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../../http/ws/fan-out/channel-variants.ts'
 import { Conflation } from '../../http/ws/fan-out/conflation.ts'
 import { counted } from '../../http/ws/messages.ts'
@@ -23,9 +29,11 @@ interface Flow {
   readonly stamp: Dated
 }
 
-const FLOW = new MessageKind<Flow>(NAME, NAME, {
-  json: ({ micros }) => `"data":{"net_usd":${micros / MICROS}}`,
-})
+const FLOW = new MessageKind<Flow>(
+  NAME,
+  NAME,
+  dataFields(({ micros }) => ({ net_usd: micros / MICROS })),
+)
 
 const FlowSchema = Type.Object({ net_usd: Type.Number() })
 

@@ -13,7 +13,7 @@ import {
   opportunityRecord,
 } from '../../records/opportunities.ts'
 import { choice, nullable } from '../../schemas.ts'
-import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { dataFields, type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { counted } from '../messages.ts'
 import type { LoggedUpdate } from '../resume/message-log.ts'
@@ -32,9 +32,7 @@ const VARIANTS = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
 )
 const OPTIONS_OF = new Map(VARIANTS.map(({ variant, options }) => [variant, options]))
 
-const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
-  json: (update) => `"data":${JSON.stringify(dataOf(update))}`,
-})
+const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, dataFields(dataOf))
 
 function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
   const record = opportunityRecord(opportunity, receivedAtMs, { hasLevels: false })

@@ -22,6 +22,7 @@ import { TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { candleText } from '../../records/render.ts'
 import { CandleSchema, choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { writeCandle } from '../encode/msgpack-records.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
@@ -45,11 +46,23 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
   return new MessageKind<Candle>('candle', NAME, {
     json: ({ bar, nowMs }) =>
       `"data":{"interval":"${interval}",${candleText(bar, lengthMs, nowMs).slice(1)}`,
+    count: () => 1,
+    msgpack(to, { bar, nowMs }) {
+      to.text('data')
+      writeCandle(to, bar, { interval, lengthMs, nowMs })
+    },
   })
 }
 
 /** The state of a market without bars. */
-const NO_CANDLE = new MessageKind<null>('candle', NAME, { json: () => '"data":null' })
+const NO_CANDLE = new MessageKind<null>('candle', NAME, {
+  json: () => '"data":null',
+  count: () => 1,
+  msgpack(to) {
+    to.text('data')
+    to.nil()
+  },
+})
 
 const StreamCandleSchema = Type.Object({
   interval: choice(INTERVALS),

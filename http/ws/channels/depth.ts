@@ -17,7 +17,14 @@ import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import { bookText, EXAMPLE_BOOK, ORDERBOOK, StreamBookSchema, sendStaleness } from './orderbook.ts'
+import {
+  bookText,
+  EXAMPLE_BOOK,
+  ORDERBOOK,
+  StreamBookSchema,
+  sendStaleness,
+  writeBook,
+} from './orderbook.ts'
 
 const NAME = 'depth'
 
@@ -30,12 +37,20 @@ const VARIANTS = LEVELS.flatMap((levels) =>
   })),
 )
 
+const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
+
 type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 
 export function depthKind(levels: number): MessageKind<Best> {
   return new MessageKind<Best>(NAME, NAME, {
     json: (book, { platform }) =>
       `"stale":${book.isStale},"data":${bookText(book, platform, levels)}`,
+    count: () => 2,
+    msgpack(to, book, { platform }) {
+      to.text('stale')
+      to.boolean(book.isStale)
+      writeBook(to, book, platform, levels)
+    },
   })
 }
 
@@ -99,8 +114,7 @@ class DepthChannel implements OpenChannel {
     if (update.kind === 'book') this.#note(update, null)
     else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
     else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
-      const to = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
-      sendStaleness(this.#parts.fanOut, to, update)
+      sendStaleness(this.#parts.fanOut, STALENESS, update)
     }
   }
 

@@ -8,7 +8,7 @@ import { MARKET_STATUSES } from '../../../engine/market/market.ts'
 import { feesRecord } from '../../records/fees.ts'
 import { lifecycleRecord } from '../../records/render.ts'
 import { choice, FeesSchema, nullable, resolutionStatus, settlementPrice } from '../../schemas.ts'
-import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { dataFields, type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
 import { counted } from '../messages.ts'
 import type { Channel } from './channel.ts'
@@ -16,9 +16,7 @@ import { LoggedChannel } from './logged.ts'
 
 const NAME = 'lifecycle'
 
-const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
-  json: (update) => `"data":${JSON.stringify(lifecycleRecord(update))}`,
-})
+const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, dataFields(lifecycleRecord))
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function lifecycleMessage(encoder: Encoder, update: LifecycleUpdate, epoch?: string): Frame {

@@ -13,8 +13,7 @@ import type {
   Update,
 } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
-import { MICROS, midPrice } from '../../../engine/units.ts'
+import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { levelsText, levelText, spreadText } from '../../records/render.ts'
 import { LevelSchema, nullable } from '../../schemas.ts'
 import {
@@ -26,6 +25,7 @@ import {
   resyncMessage,
   staleMessage,
 } from '../encode/encoder.ts'
+import { writeLevels, writeSpread } from '../encode/msgpack-records.ts'
 import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import { counted } from '../messages.ts'
@@ -36,18 +36,12 @@ import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 export const ORDERBOOK = 'orderbook'
 
 const KEYS = {
+  stale: keyOf('stale'),
   checksum: keyOf('checksum'),
   data: keyOf('data'),
   bids: keyOf('bids'),
   asks: keyOf('asks'),
-  size: keyOf('size'),
-  platform: keyOf('platform'),
 }
-/** A level up to its price. */
-const LEVEL = encoded((to) => {
-  to.map(3)
-  to.text('price')
-})
 
 const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
   json(update, { platform }) {
@@ -61,51 +55,30 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
     const checksum = update.checksum === null ? '' : `"checksum":${update.checksum},`
     return `${checksum}"data":{"bids":[${bids}],"asks":[${asks}]}`
   },
-  msgpack: {
-    count: ({ checksum }) => (checksum === null ? 1 : 2),
-    write(to, { changes, checksum }, { platform }) {
-      if (checksum !== null) {
-        to.bytes(KEYS.checksum)
-        to.integer(checksum)
-      }
-      to.bytes(KEYS.data)
-      to.map(2)
-      writeSide(
-        to,
-        KEYS.bids,
-        changes.filter(({ side }) => side === 'bid'),
-        platform,
-      )
-      writeSide(
-        to,
-        KEYS.asks,
-        changes.filter(({ side }) => side === 'ask'),
-        platform,
-      )
-    },
+  count: ({ checksum }) => (checksum === null ? 1 : 2),
+  msgpack(to, { changes, checksum }, { platform }) {
+    if (checksum !== null) {
+      to.bytes(KEYS.checksum)
+      to.integer(checksum)
+    }
+    to.bytes(KEYS.data)
+    to.map(2)
+    const bids = changes.filter(({ side }) => side === 'bid')
+    const asks = changes.filter(({ side }) => side === 'ask')
+    writeSides(to, { bids, asks }, platform)
   },
 })
 
 const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
   json: (book, { platform }) =>
     `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}`,
-  msgpack: {
-    count: () => 3,
-    write(to, book, { platform }) {
-      to.text('stale')
-      to.boolean(book.isStale)
-      to.bytes(KEYS.checksum)
-      to.integer(book.checksum)
-      to.bytes(KEYS.data)
-      to.map(4)
-      writeSide(to, KEYS.bids, book.bids, platform)
-      writeSide(to, KEYS.asks, book.asks, platform)
-      const bid = book.bids[0]?.price ?? null
-      const ask = book.asks[0]?.price ?? null
-      const hasBoth = bid !== null && ask !== null
-      to.numberField('spread', hasBoth ? (ask - bid) / MICROS : null)
-      to.numberField('mid_price', hasBoth ? midPrice(bid, ask) / MICROS : null)
-    },
+  count: () => 3,
+  msgpack(to, book, { platform }) {
+    to.bytes(KEYS.stale)
+    to.boolean(book.isStale)
+    to.bytes(KEYS.checksum)
+    to.integer(book.checksum)
+    writeBook(to, book, platform)
   },
 })
 
@@ -170,6 +143,8 @@ export const orderbook: Channel = {
   open: (parts) => new Orderbook(parts),
 }
 
+const STALENESS = { channel: ORDERBOOK, variants: [ORDERBOOK] }
+
 class Orderbook implements OpenChannel {
   readonly #parts: ChannelParts
   readonly books: RecentBookUpdates
@@ -189,8 +164,7 @@ class Orderbook implements OpenChannel {
       fanOut.send(ORDERBOOK, update.market, 'change', (encoder) => bookUpdate(encoder, update))
     } else if (update.kind === 'bookReplaced') this.#replace(update)
     else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
-      const to = { channel: ORDERBOOK, variants: [ORDERBOOK] }
-      if (!sendStaleness(this.#parts.fanOut, to, update)) return
+      if (!sendStaleness(this.#parts.fanOut, STALENESS, update)) return
       if (update.kind === 'bookStale') this.books.markStale(update)
       else this.books.confirm(update)
     }
@@ -243,7 +217,10 @@ export function sendStaleness(
   return true
 }
 
-type Sides = Pick<BookView, 'bids' | 'asks'>
+interface Sides {
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+}
 
 /** At most `levels` per side, with spread and mid price, as JSON text. */
 export function bookText({ bids, asks }: Sides, platform: string, levels?: number): string {
@@ -251,21 +228,17 @@ export function bookText({ bids, asks }: Sides, platform: string, levels?: numbe
   return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }
 
-/** The key and the levels of a side. */
-function writeSide(
-  to: MsgpackWriter,
-  key: Uint8Array,
-  levels: readonly Level[],
-  platform: string,
-): void {
-  to.bytes(key)
-  to.array(levels.length)
-  for (const { price, size } of levels) {
-    to.bytes(LEVEL)
-    to.number(price / MICROS)
-    to.bytes(KEYS.size)
-    to.number(size / MICROS)
-    to.bytes(KEYS.platform)
-    to.text(platform)
-  }
+/** The field `data` of a message with a book: at most `levels` per side, with spread and mid price. */
+export function writeBook(to: MsgpackWriter, book: Sides, platform: string, levels?: number): void {
+  to.bytes(KEYS.data)
+  to.map(4)
+  writeSides(to, book, platform, levels)
+  writeSpread(to, book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)
+}
+
+function writeSides(to: MsgpackWriter, sides: Sides, platform: string, levels?: number): void {
+  to.bytes(KEYS.bids)
+  writeLevels(to, sides.bids, platform, levels)
+  to.bytes(KEYS.asks)
+  writeLevels(to, sides.asks, platform, levels)
 }

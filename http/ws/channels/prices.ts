@@ -14,6 +14,7 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { priceText } from '../../records/render.ts'
 import { nullable, PriceSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind, resyncMessage } from '../encode/encoder.ts'
+import { writePrice } from '../encode/msgpack-records.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { Conflation } from '../fan-out/conflation.ts'
 import { counted } from '../messages.ts'
@@ -25,6 +26,7 @@ const NAME = 'prices'
 
 const CONFLATE_MS = [0, 250, 1_000] as const
 const VARIANTS = CONFLATE_MS.map((conflate_ms) => variantOf(NAME, { conflate_ms }))
+const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
 /** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
@@ -36,6 +38,13 @@ interface Priced {
 
 const PRICE = new MessageKind<Priced>('price', NAME, {
   json: ({ price, isStale }) => `"stale":${isStale},"data":${priceText(price)}`,
+  count: () => 2,
+  msgpack(to, { price, isStale }) {
+    to.text('stale')
+    to.boolean(isStale)
+    to.text('data')
+    writePrice(to, price)
+  },
 })
 
 export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = false): Frame {
@@ -131,9 +140,8 @@ class Prices implements OpenChannel {
     else if (update.kind === 'bookReplaced') {
       for (const { variant } of VARIANTS) this.#replace(variant, update)
     } else if (update.kind === 'bookStale' || update.kind === 'bookConfirmed') {
-      const to = { channel: NAME, variants: VARIANTS.map(({ variant }) => variant) }
       const { seq } = this.latest(EVERY, update.market.number)
-      sendStaleness(this.#parts.fanOut, to, update, seq)
+      sendStaleness(this.#parts.fanOut, STALENESS, update, seq)
     }
   }
 

@@ -7,6 +7,7 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import { tradeText } from '../../records/render.ts'
 import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { writeTrade } from '../encode/msgpack-records.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
 import { counted } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
@@ -17,6 +18,11 @@ const NAME = 'trades'
 
 const TRADE = new MessageKind<Trade>('trade', NAME, {
   json: (trade, market) => `"data":${tradeText(trade, market)}`,
+  count: () => 1,
+  msgpack(to, trade, market, catalog) {
+    to.text('data')
+    writeTrade(to, trade, market, catalog)
+  },
 })
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */

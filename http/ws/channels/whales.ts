@@ -8,6 +8,7 @@ import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
 import { whaleText } from '../../records/render.ts'
 import { EXAMPLE_IDS, nullable, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
+import { writeWhale } from '../encode/msgpack-records.ts'
 import { variantOf } from '../fan-out/channel-variants.ts'
 import { counted } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
@@ -19,6 +20,11 @@ const NAME = 'whales'
 
 const WHALE = new MessageKind<Whale>('whale', NAME, {
   json: (whale, market) => `"data":${whaleText(whale, market)}`,
+  count: () => 1,
+  msgpack(to, whale, market) {
+    to.text('data')
+    writeWhale(to, whale, market)
+  },
 })
 
 /** `epoch`: of the run that first sent the message, if a later run replays it. */

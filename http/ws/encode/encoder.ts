@@ -4,7 +4,7 @@
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
+import { encoded, type MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { type MarketTexts, marketTexts } from '../../records/render.ts'
 import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
@@ -13,17 +13,25 @@ export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
-/** The fields of a counted message after its head. */
+/** Writes the fields of a counted message after its head: equal names and values in both forms. */
 interface MessageFields<Content> {
   /** The fields as JSON text without braces: `"data":{…}`. */
   json(content: Content, market: MarketTexts): string
-  /**
-   * The same fields and values as MessagePack: their number, and a function that writes keys and values in turn. For
-   * the most frequent messages; the others are converted from their JSON.
-   */
-  readonly msgpack?: {
-    count(content: Content): number
-    write(to: MsgpackWriter, content: Content, market: MarketRef): void
+  /** The number of fields. */
+  count(content: Content): number
+  /** Writes keys and values in turn. */
+  msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
+}
+
+/** The single field `data` of a rare message, written from an object. */
+export function dataFields<Content>(data: (content: Content) => object): MessageFields<Content> {
+  return {
+    json: (content) => `"data":${JSON.stringify(data(content))}`,
+    count: () => 1,
+    msgpack(to, content) {
+      to.text('data')
+      writeValue(to, data(content))
+    },
   }
 }
 

@@ -1,7 +1,6 @@
 // Writes stream messages as MessagePack: the same fields and values as JSON, as plain maps, with integers of up to 64
 // bits as integers.
 
-import { isRecord } from '../../../engine/json-record.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
 import {
@@ -11,7 +10,6 @@ import {
   keyOf,
   type MessageKind,
   type Reply,
-  textsOf,
 } from './encoder.ts'
 
 const HEAD_FIELDS = 9
@@ -41,33 +39,10 @@ export class MsgpackEncoder implements Encoder {
     content: Content,
     epoch = this.#parts.epoch,
   ): Uint8Array {
-    const { json, msgpack } = kind.fields
+    const { fields } = kind
     const to = this.#to
     to.begin()
-    if (msgpack !== undefined) {
-      this.#head(kind, market, stamp, epoch, msgpack.count(content))
-      msgpack.write(to, content, market)
-      return to.end()
-    }
-    const fields: unknown = JSON.parse(`{${json(content, textsOf(this.#parts.catalog, market))}}`)
-    const entries = isRecord(fields) ? Object.entries(fields) : []
-    this.#head(kind, market, stamp, epoch, entries.length)
-    for (const [name, value] of entries) {
-      to.text(name)
-      writeValue(to, value)
-    }
-    return to.end()
-  }
-
-  #head<Content>(
-    kind: MessageKind<Content>,
-    market: MarketRef,
-    stamp: Dated,
-    epoch: string,
-    fieldCount: number,
-  ): void {
-    const to = this.#to
-    to.map(HEAD_FIELDS + fieldCount)
+    to.map(HEAD_FIELDS + fields.count(content))
     to.bytes(kind.msgpackHead)
     to.text(market.id)
     to.bytes(EPOCH)
@@ -82,6 +57,8 @@ export class MsgpackEncoder implements Encoder {
     to.integerOrNil(stamp.receivedAtMs)
     to.bytes(PUBLISHED)
     to.integer(this.#parts.nowMs())
+    fields.msgpack(to, content, market, this.#parts.catalog)
+    return to.end()
   }
 
   reply(reply: Reply): Uint8Array {
