@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { CHANGE_NAMES } from '../../fault-names.ts'
 import type { Log } from '../../process/log.ts'
 import { type Random, seededRandom } from '../../random.ts'
+import { runInSlices, runToEnd, type SlicedWork } from '../../time-slices.ts'
 import { MINUTE_MS } from '../../units.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
 import { Changes } from './changes.ts'
@@ -79,7 +80,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`), changes)
   const keys = keyPair(options.kalshiPublicKeyPem)
   const halts = new SimHalts({ faults: faults('halts'), random: streams('halts') })
-  const { world, wallets, save } = openWorld(options, streams, halts)
+  const { world, wallets, saver } = openWorld(options, streams, halts)
   const polymarket = await startPolymarketServer({
     world,
     wallets,
@@ -110,9 +111,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     throw error
   })
   // Only now: the simulator that holds the ports owns the file.
-  save()
-  const stopSaving = clock.every(SAVE_MS, save)
-  const stopStepping = clock.every(STEP_MS, () => world.step())
+  await saver.save()
+  const stopSaving = clock.every(SAVE_MS, () => saver.save())
+  const stopStepping = clock.every(STEP_MS, () => {
+    if (!saver.isCapturing) world.step()
+  })
   return {
     urls: urlsOf(host, polymarket.ports, kalshi.port),
     kalshiKeyId: SIM_KEY_ID,
@@ -124,7 +127,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       stopStepping()
       wallets.stop()
       stopSaving()
-      save()
+      saver.saveAtOnce()
       await Promise.all([polymarket.stop(), kalshi.stop()])
     },
   }
@@ -133,8 +136,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 interface OpenWorld {
   readonly world: SimulatedWorld
   readonly wallets: WalletLedgers
-  /** Writes the world to its file, if it is persisted. */
-  readonly save: () => void
+  readonly saver: Saver
 }
 
 /** Restores the persisted world, if any, else creates one. An unreadable file is logged and replaced. */
@@ -160,20 +162,70 @@ function openWorld(
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, ...countMax })
     if (earlier !== null) restoreSnapshot(earlier, world, wallets)
     else if (options.hasPast === true) world.emitPast()
-    const save = (): void => {
-      try {
-        if (file !== null) writeSnapshot(file, world, wallets)
-      } catch (error) {
-        log.error({ err: error, file }, 'the simulated world was not saved: a restart forgets')
-      }
-    }
-    return { world, wallets, save }
+    return { world, wallets, saver: new Saver({ clock, log, file, world, ledgers: wallets }) }
   }
   try {
     return open(true)
   } catch (error) {
-    log.warn({ err: error, file }, 'the saved world cannot be read: it begins anew')
+    log.warn({ err: error, file }, 'the saved world cannot be read: a new world replaces it')
     return open(false)
+  }
+}
+
+/** Writes the world to its file, in time slices. Does nothing if the world is not persisted. */
+class Saver {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #file: string | null
+  readonly #source: { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers }
+  #work: SlicedWork<void> | null = null
+  #isCapturing = false
+
+  constructor(options: {
+    clock: Clock
+    log: Log
+    file: string | null
+    world: SimulatedWorld
+    ledgers: WalletLedgers
+  }) {
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#file = options.file
+    this.#source = options
+  }
+
+  /** True while the state is copied. The world must not step meanwhile. */
+  get isCapturing(): boolean {
+    return this.#isCapturing
+  }
+
+  /** Resolves when the file is written, or at once while an earlier save is unfinished. Never rejects. */
+  async save(): Promise<void> {
+    if (this.#work !== null) return
+    this.#work = this.#begin()
+    await runInSlices(this.#clock, this.#work)
+    this.#work = null
+  }
+
+  /** Writes the whole file synchronously. It replaces an unfinished save. */
+  saveAtOnce(): void {
+    this.#work?.return()
+    runToEnd(this.#begin())
+  }
+
+  *#begin(): SlicedWork<void> {
+    if (this.#file === null) return
+    this.#isCapturing = true
+    try {
+      yield* writeSnapshot(this.#file, this.#source, () => {
+        this.#isCapturing = false
+      })
+    } catch (error) {
+      const message = 'the simulated world was not saved: a restart continues from the last file'
+      this.#log.error({ err: error, file: this.#file }, message)
+    } finally {
+      this.#isCapturing = false
+    }
   }
 }
 

@@ -1,16 +1,25 @@
 // Persists a simulated world as one file. Books and planned actions other than redemptions are not persisted. After a
 // kill the world continues from the last file.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { SlicedWork } from '../../../time-slices.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
-import { SIM_VENUES, type SimMarket, type SimTrade, type SimWalletEvent } from '../model.ts'
+import {
+  SIM_VENUES,
+  type SimMarket,
+  type SimTrade,
+  type SimVenue,
+  type SimWallet,
+  type SimWalletEvent,
+} from '../model.ts'
 import { LiveMarket } from './live-market.ts'
 import { migratedOf, originOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'
 import { LiveTrade } from './sim-trade.ts'
+import type { VolumeSums } from './traded-volume.ts'
 import type { WalletAccount } from './wallet-account.ts'
 import { fillEvent, OwnTransaction, WalletFill, WalletOperation } from './wallet-events.ts'
 import { operationSeed, type WalletLedgers } from './wallet-ledgers.ts'
@@ -118,12 +127,66 @@ export function readSnapshot(file: string): Snapshot | null {
   return snapshot
 }
 
-/** Replaces the file atomically. Throws if it cannot be written. */
-export function writeSnapshot(file: string, world: SimulatedWorld, ledgers: WalletLedgers): void {
+interface Snapshotted {
+  readonly world: SimulatedWorld
+  readonly ledgers: WalletLedgers
+}
+
+/**
+ * Replaces the file atomically. The world must not step before `onCaptured`; the rows of the snapshot are written after
+ * it. Throws if the file cannot be written.
+ */
+export function* writeSnapshot(
+  file: string,
+  source: Snapshotted,
+  onCaptured: () => void = () => undefined,
+): SlicedWork<void> {
+  const captured = yield* capture(source)
+  onCaptured()
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.draft`
-  writeFileSync(draft, JSON.stringify(snapshotOf(world, ledgers)), { mode: 0o600 })
+  const output = new Output(openSync(draft, 'w', 0o600))
+  try {
+    yield* writeRows(output, captured)
+    output.flush()
+  } finally {
+    closeSync(output.descriptor)
+  }
   renameSync(draft, file)
+}
+
+const OUTPUT_CHARACTERS = 65_536
+
+/** Writes text to a file in chunks. */
+class Output {
+  readonly descriptor: number
+  #text = ''
+
+  constructor(descriptor: number) {
+    this.descriptor = descriptor
+  }
+
+  add(text: string): void {
+    this.#text += text
+    if (this.#text.length >= OUTPUT_CHARACTERS) this.flush()
+  }
+
+  flush(): void {
+    writeFileSync(this.descriptor, this.#text)
+    this.#text = ''
+  }
+
+  /** Adds a property whose value is a list. */
+  *list(name: string, rows: Iterable<unknown>): SlicedWork<void> {
+    this.add(`"${name}":[`)
+    let separator = ''
+    for (const row of rows) {
+      this.add(separator + JSON.stringify(row))
+      separator = ','
+      yield
+    }
+    this.add(']')
+  }
 }
 
 /** Numbers items in the order of their first mention. */
@@ -136,64 +199,152 @@ class Table<Item> {
     return number
   }
 
-  get items(): readonly Item[] {
-    return [...this.#numbers.keys()]
+  /** All items. Items that are added meanwhile follow. */
+  items(): Iterable<Item> {
+    return this.#numbers.keys()
   }
 }
 
-interface Tables {
-  readonly runs: Table<TimeMs>
-  readonly markets: Table<SimMarket>
-  readonly trades: Table<LiveTrade>
-  readonly accounts: Table<WalletAccount>
+class Tables {
+  readonly runs = new Table<TimeMs>()
+  readonly markets = new Table<SimMarket>()
+  readonly trades = new Table<LiveTrade>()
+  readonly accounts = new Table<WalletAccount>()
+  readonly wallets: Table<SimWallet>
+
+  constructor(wallets: readonly SimWallet[]) {
+    this.wallets = new Table<SimWallet>()
+    for (const wallet of wallets) this.wallets.of(wallet)
+  }
 }
 
-function snapshotOf(world: SimulatedWorld, ledgers: WalletLedgers): Snapshot {
+type Events = readonly (readonly [WalletAccount, SimWalletEvent])[]
+interface Traded {
+  readonly sums: VolumeSums
+  readonly last: SimTrade | null
+}
+
+/** State of a world at one moment. Everything that later steps change is copied. */
+interface Captured {
+  readonly tables: Tables
+  readonly bornMs: TimeMs
+  readonly startedMs: TimeMs
+  readonly accounts: readonly Snapshot['accounts'][number][]
+  readonly events: Events
+  readonly tapes: readonly { venue: SimVenue; dropped: number; trades: readonly SimTrade[] }[]
+  /** Of listed markets. The volumes of other markets no longer change. */
+  readonly volumes: ReadonlyMap<SimMarket, Traded>
+}
+
+/** Markets that are checked for trades between two yields. */
+const MARKETS_PER_STEP = 1_000
+
+function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
   const { bornMs, startedMs } = world
-  const tables = {
-    ...{ runs: new Table<TimeMs>(), markets: new Table<SimMarket>() },
-    ...{ trades: new Table<LiveTrade>(), accounts: new Table<WalletAccount>() },
-  }
-  const { runs, markets, trades } = tables
-  const wallets = new Map(world.wallets.map((wallet, number) => [wallet, number]))
-  const walletNumber = (wallet: SimTrade['taker']): number => wallets.get(wallet) ?? -1
-  const accounts = ledgers.all().map((account) => {
+  const tables = new Tables(world.wallets)
+  const accounts: Snapshot['accounts'][number][] = []
+  for (const account of ledgers.all()) {
     tables.accounts.of(account)
     const { wallet, firstMs, droppedEventCount: dropped, cash, fees, income } = account
-    const holdings = [...account.holdings.values()].map(
-      ({ market, positions: [yes, no] }): Snapshot['accounts'][number]['holdings'][number] => {
-        return [markets.of(market), [...yes.figures()], [...no.figures()]]
-      },
-    )
-    return { wallet: walletNumber(wallet), firstMs, dropped, cash, fees, income, holdings }
-  })
-  const events = [...ledgers.retained()].map(([account, event]) => eventRow(tables, account, event))
-  const tapeOf = (venue: 'a' | 'b') => {
-    const numbers = world.trades(venue).map((trade) => tradeNumber(trades, trade))
-    return { dropped: world.droppedTradeCount(venue), trades: numbers }
+    const holdings: Snapshot['accounts'][number]['holdings'] = []
+    for (const { market, positions } of account.holdings.values()) {
+      const [yes, no] = positions
+      holdings.push([tables.markets.of(market), [...yes.figures()], [...no.figures()]])
+      yield
+    }
+    const number = tables.wallets.of(wallet)
+    accounts.push({ wallet: number, firstMs, dropped, cash, fees, income, holdings })
   }
-  const tapes = { a: tapeOf('a'), b: tapeOf('b') }
-  for (const venue of SIM_VENUES) for (const market of world.markets(venue)) markets.of(market)
-  for (const { market } of trades.items) markets.of(market)
-  const volumes = markets.items.flatMap((market) => {
-    const sums = market instanceof LiveMarket ? market.tradedSums() : null
-    const last = market.lastTrade === null ? null : tradeNumber(trades, market.lastTrade)
-    return sums === null ? [] : [{ market: markets.of(market), sums, last }]
+  const events: (readonly [WalletAccount, SimWalletEvent])[] = []
+  for (const event of ledgers.retained()) {
+    events.push(event)
+    yield
+  }
+  const tapes = SIM_VENUES.map((venue) => {
+    return { venue, dropped: world.droppedTradeCount(venue), trades: [...world.trades(venue)] }
   })
-  const tradeRows = trades.items.map((trade) => ({
-    ...{ market: markets.of(trade.market), run: runs.of(trade.ids.startedMs), atMs: trade.atMs },
-    ...{ outcome: trade.outcomeIndex, isSale: trade.side === 'sell', price: trade.price },
-    ...{ size: trade.size, fill: trade.fillCount, order: trade.orderCount },
-    taker: walletNumber(trade.taker),
-    makers: trade.makers.map(({ wallet, size }): [number, number] => [walletNumber(wallet), size]),
-  }))
-  const marketRows = markets.items.map((market): Snapshot['markets'][number] => {
+  const volumes = new Map<SimMarket, Traded>()
+  for (const venue of SIM_VENUES) {
+    for (const [position, market] of world.markets(venue).entries()) {
+      const traded = tradedOf(market)
+      if (traded !== null) volumes.set(market, traded)
+      if (position % MARKETS_PER_STEP === 0) yield
+    }
+  }
+  return { tables, bornMs, startedMs, accounts, events, tapes, volumes }
+}
+
+/** Null: nothing was traded, or the market is the target of a migration. */
+function tradedOf(market: SimMarket): Traded | null {
+  const sums = market instanceof LiveMarket ? market.tradedSums() : null
+  return sums === null ? null : { sums, last: market.lastTrade }
+}
+
+/** Writes the tables last, because the other lists number their items. */
+function* writeRows(output: Output, captured: Captured): SlicedWork<void> {
+  const { tables, bornMs, startedMs, accounts, tapes } = captured
+  const { runs, markets, trades } = tables
+  output.add(`{"format":2,"bornMs":${bornMs},"startedMs":${startedMs},`)
+  yield* output.list('accounts', accounts)
+  output.add(',')
+  yield* output.list('events', eventRows(captured))
+  output.add(',"tapes":{')
+  for (const { venue, dropped, trades: tape } of tapes) {
+    output.add(`${venue === 'a' ? '' : ','}"${venue}":{"dropped":${dropped},`)
+    yield* output.list('trades', numbersOf(trades, tape))
+    output.add('}')
+  }
+  output.add('},')
+  yield* output.list('volumes', volumeRows(captured))
+  output.add(',')
+  yield* output.list('trades', tradeRows(tables))
+  output.add(',')
+  yield* output.list('markets', marketRows(markets))
+  output.add(',')
+  yield* output.list('runs', runs.items())
+  output.add('}')
+}
+
+function* numbersOf(trades: Table<LiveTrade>, tape: readonly SimTrade[]): Generator<number> {
+  for (const trade of tape) yield tradeNumber(trades, trade)
+}
+
+function* volumeRows({ tables, volumes }: Captured): Generator<Snapshot['volumes'][number]> {
+  const { markets, trades } = tables
+  for (const market of volumes.keys()) markets.of(market)
+  for (const { market } of trades.items()) markets.of(market)
+  for (const market of markets.items()) {
+    const traded = volumes.get(market) ?? tradedOf(market)
+    if (traded === null) continue
+    const { sums, last } = traded
+    const lastNumber = last === null ? null : tradeNumber(trades, last)
+    yield { market: markets.of(market), sums, last: lastNumber }
+  }
+}
+
+function* tradeRows(tables: Tables): Generator<Snapshot['trades'][number]> {
+  const { markets, runs, wallets } = tables
+  for (const trade of tables.trades.items()) {
+    yield {
+      ...{ market: markets.of(trade.market), run: runs.of(trade.ids.startedMs), atMs: trade.atMs },
+      ...{ outcome: trade.outcomeIndex, isSale: trade.side === 'sell', price: trade.price },
+      ...{ size: trade.size, fill: trade.fillCount, order: trade.orderCount },
+      taker: wallets.of(trade.taker),
+      makers: trade.makers.map(({ wallet, size }): [number, number] => [wallets.of(wallet), size]),
+    }
+  }
+}
+
+function* marketRows(markets: Table<SimMarket>): Generator<Snapshot['markets'][number]> {
+  for (const market of markets.items()) {
     const origin = originOf(market)
     const { venue, nativeId } = (origin ?? market).listing
-    return [venue, nativeId, market.event.number, origin !== null]
-  })
-  const lists = { tapes, volumes, accounts, events, trades: tradeRows, markets: marketRows }
-  return { format: 2, bornMs, startedMs, runs: [...runs.items], ...lists }
+    yield [venue, nativeId, market.event.number, origin !== null]
+  }
+}
+
+function* eventRows({ tables, events }: Captured): Generator<Snapshot['events'][number]> {
+  for (const [account, event] of events) yield eventRow(tables, account, event)
 }
 
 function tradeNumber(trades: Table<LiveTrade>, trade: SimTrade): number {

@@ -221,7 +221,7 @@ test('starts a new world when the file cannot be read', async (t) => {
 
 test('restores a world that dropped its oldest trades and events', (t) => {
   const file = join(tempFolder(t), 'world.json')
-  const clock = new ManualClock(NOON)
+  let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
   const facts = ({ world, wallets }: ReturnType<typeof open>) => ({
     ledgers: ledgersOf(wallets),
@@ -238,7 +238,9 @@ test('restores a world that dropped its oldest trades and events', (t) => {
       current.world.step()
     }
     const before = facts(current)
-    writeSnapshot(file, current.world, current.wallets)
+    const savedMs = clock.nowMs()
+    save(clock, file, current)
+    clock = new ManualClock(savedMs)
     current = open()
     assert.deepEqual(facts(current), before)
   }
@@ -258,7 +260,7 @@ test('restores wallet activity, including in unlisted markets, after days withou
     first.world.step()
   }
   const before = ledgersOf(first.wallets)
-  writeSnapshot(file, first.world, first.wallets)
+  save(clock, file, first)
   clock.advance(3 * 86_400_000)
   const second = open()
   assert.deepEqual(ledgersOf(second.wallets), before)
@@ -280,6 +282,23 @@ test('restores wallet activity, including in unlisted markets, after days withou
     assert.deepEqual(calendar.eventNumbered('a', event.number), existing.get(event.nativeId))
   }
 })
+
+/** Saves the present state while the world continues to step. */
+function save(
+  clock: ManualClock,
+  file: string,
+  { world, wallets: ledgers }: ReturnType<typeof opened>,
+): void {
+  let isCaptured = false
+  const work = writeSnapshot(file, { world, ledgers }, () => {
+    isCaptured = true
+  })
+  for (let slices = 0; work.next().done !== true; slices += 1) {
+    if (!isCaptured || slices % 100 !== 0) continue
+    clock.advance(20)
+    world.step()
+  }
+}
 
 /** A world and its wallets from the file, or with a past. */
 function opened(
