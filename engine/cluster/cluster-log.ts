@@ -166,10 +166,7 @@ export interface ClusterLog {
    * ones are `full`.
    */
   request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array>
-  /**
-   * Answers at most `answersMax` requests at a time. Further ones are rejected at once, so that the
-   * requester tries another way.
-   */
+  /** Answers requests. SealedLog rejects a process's requests above its share of `answersMax` at once. */
   answer(subject: RequestSubject, answer: Answer): LogSubscription
   /** Sends to the current subscribers. Nothing is stored. */
   announce(subject: AnnouncementSubject, body: Uint8Array): void
@@ -182,7 +179,7 @@ export interface ClusterLog {
 export const requestMsMax = 4_000
 /** Pending requests of one process. */
 export const requestsMax = 1_024
-/** Requests that the engine answers concurrently. */
+/** Requests of a subject that are answered concurrently, shared by the requesting processes. */
 export const answersMax = 64
 /** Bytes of one batch. More data in one event-loop tick becomes several batches. */
 export const clusterBatchBytesMax = 512 * 1_024

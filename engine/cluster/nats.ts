@@ -33,7 +33,6 @@ import {
   type AnnouncementSubject,
   type Answer,
   type Append,
-  answersMax,
   type Bucket,
   type BucketName,
   type ClusterLog,
@@ -343,15 +342,12 @@ class NatsLog implements ClusterLog {
   }
 
   answer(subject: RequestSubject, answer: Answer): LogSubscription {
-    let busy = 0
     const refuse = (message: Msg, why: string) => {
       const replyHeaders = headers()
       replyHeaders.set(FAILED, why)
       message.respond(undefined, { headers: replyHeaders })
     }
     const handle = async (message: Msg) => {
-      if (busy >= answersMax) return refuse(message, 'too many requests are under way')
-      busy += 1
       try {
         const body = await answer(message.data)
         const payloadMax = this.#connection.info?.max_payload ?? 0
@@ -359,8 +355,6 @@ class NatsLog implements ClusterLog {
         else message.respond(body)
       } catch (error) {
         refuse(message, reasonOf(error))
-      } finally {
-        busy -= 1
       }
     }
     const subscription = this.#connection.subscribe(`tb.ask.${subject}`, {

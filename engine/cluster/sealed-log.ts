@@ -10,6 +10,7 @@ import {
   type AnnouncementSubject,
   type Answer,
   type Append,
+  answersMax,
   type Bucket,
   type BucketName,
   type ClusterLog,
@@ -29,6 +30,8 @@ export const sealedMessageAgeMsMax = 60_000
 const REORDERED_MAX = 1_024
 /** Senders that one subscription tracks. */
 const SENDERS_MAX = 4_096
+/** A process shares the answers of a subject for this long after its last request. */
+const SHARE_MS = 1_000
 const WARN_EVERY_MS = 60_000
 
 interface SealedParts {
@@ -117,14 +120,22 @@ export class SealedLog implements ClusterLog {
   }
 
   answer(subject: RequestSubject, answer: Answer): LogSubscription {
+    const { clock } = this.#parts
     const replayFilter = this.#openReplayFilter()
+    const slots = new AnswerSlots(clock)
     return this.#inner.answer(subject, async (bytes) => {
       const request = this.#seal.open(`ask.${subject}`, bytes)
+      // Before the request takes a slot, so that forged requests cannot displace others.
       if (!this.#isAccepted('request', request, replayFilter)) {
         throw new Error('the request was not made with this CLUSTER_KEY, or not just now')
       }
-      const body = await answer(request.body)
-      return this.#seal.seal(answerTo(nameOf(request)), this.#parts.clock.nowMs(), body).bytes
+      if (!slots.take(request.sender)) throw new Error('too many requests are under way')
+      try {
+        const body = await answer(request.body)
+        return this.#seal.seal(answerTo(nameOf(request)), clock.nowMs(), body).bytes
+      } finally {
+        slots.release(request.sender)
+      }
     })
   }
 
@@ -193,6 +204,38 @@ export class SealedLog implements ClusterLog {
 }
 
 const answerTo = (name: string): string => `answer.${name}`
+
+/**
+ * Divides {@link answersMax} among the processes that sent a request within the last second. A process that starts to
+ * send gets its share at once, so the answers of the others may exceed the new, smaller shares until they end.
+ */
+class AnswerSlots {
+  readonly #clock: Clock
+  readonly #senders = new Map<string, { busy: number; atMs: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** False if the sender has used up its share. */
+  take(sender: string): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [other, { busy, atMs }] of this.#senders) {
+      if (busy === 0 && nowMs - atMs > SHARE_MS) this.#senders.delete(other)
+    }
+    const state = this.#senders.get(sender) ?? { busy: 0, atMs: nowMs }
+    state.atMs = nowMs
+    this.#senders.set(sender, state)
+    if (state.busy >= Math.max(1, Math.floor(answersMax / this.#senders.size))) return false
+    state.busy += 1
+    return true
+  }
+
+  release(sender: string): void {
+    const state = this.#senders.get(sender)
+    if (state !== undefined) state.busy -= 1
+  }
+}
 
 /** Tracks which messages of each sender one subscription has accepted. */
 class ReplayFilter {

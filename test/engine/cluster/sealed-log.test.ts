@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { encodeBatch } from '../../../engine/cluster/batch.ts'
-import { type BucketEntry, type ClusterLog, LogError } from '../../../engine/cluster/cluster-log.ts'
+import {
+  answersMax,
+  type BucketEntry,
+  type ClusterLog,
+  LogError,
+} from '../../../engine/cluster/cluster-log.ts'
 import { Follower } from '../../../engine/cluster/follower.ts'
 import { takeLease } from '../../../engine/cluster/lease.ts'
 import { SealedLog, sealedMessageAgeMsMax } from '../../../engine/cluster/sealed-log.ts'
@@ -264,6 +269,38 @@ test('answers only fresh requests of the same cluster, each of them once', async
   const counts = ['forged', 'repeat', 'old'].map((why) => rig.refused('request', why))
   assert.deepEqual(await Promise.all(counts), [1, 1, 2])
   await gateway.close()
+})
+
+test('answers a gateway while a client without the key and another gateway send too many requests', async () => {
+  const rig = new Rig()
+  const [engine, busy, bystander] = [rig.join(), rig.join(), rig.join()]
+  const finish: (() => void)[] = []
+  engine.answer('http', (body) =>
+    textOf(body) === 'short'
+      ? Promise.resolve(bytes('done'))
+      : new Promise((resolve) => finish.push(() => resolve(bytes('done')))),
+  )
+  const send = (log: ClusterLog, count: number, text: string) =>
+    Array.from({ length: count }, () =>
+      log.request('http', bytes(text)).then(textOf, (error: Error) => error.message),
+    )
+  const own = send(busy, answersMax + 1, 'long')
+  const forged = send(rig.attacker, 10 * answersMax, 'forged')
+  assert.match((await rig.done(Promise.race(own))) ?? '', /too many requests/)
+  const short = await rig.done(Promise.all(send(bystander, answersMax / 2, 'short')))
+  assert.deepEqual(new Set(short), new Set(['done']))
+  assert.match((await rig.done(Promise.all(forged)))[0] ?? '', /CLUSTER_KEY/)
+  // The first gateway gets only its half of the answers until the other one has been silent for a second.
+  for (const end of finish.splice(0)) end()
+  await rig.done(Promise.all(own))
+  const retried = send(busy, answersMax, 'long')
+  await rig.pass(10)
+  assert.equal(finish.length, answersMax / 2)
+  for (const end of finish.splice(0)) end()
+  await rig.done(Promise.all(retried))
+  await rig.pass(2_000)
+  const alone = send(busy, answersMax, 'short')
+  assert.deepEqual(new Set(await rig.done(Promise.all(alone))), new Set(['done']))
 })
 
 test('refuses an answer that belongs to another request', async () => {

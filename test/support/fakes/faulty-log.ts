@@ -16,12 +16,7 @@ import type {
   RequestSubject,
   ShardName,
 } from '../../../engine/cluster/cluster-log.ts'
-import {
-  answersMax,
-  LogError,
-  requestMsMax,
-  type ShardReader,
-} from '../../../engine/cluster/cluster-log.ts'
+import { LogError, requestMsMax, type ShardReader } from '../../../engine/cluster/cluster-log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
 /** Probability of each fault, 0 to 1, and delays. */
@@ -70,7 +65,7 @@ export class FaultyLogServer {
   readonly #shards = new Map<ShardName, Shard>()
   readonly #buckets = new Map<BucketName, BucketRows>()
   readonly objects = new Map<string, Uint8Array>()
-  readonly answers = new Map<RequestSubject, { readonly answer: Answer; busy: number }>()
+  readonly answers = new Map<RequestSubject, Answer>()
   readonly listeners = new Map<AnnouncementSubject, Set<(body: Uint8Array) => void>>()
   readonly connections = new Set<FaultyLog>()
 
@@ -354,31 +349,25 @@ export class FaultyLog implements ClusterLog {
   async request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array> {
     await this.#way()
     const existing = this.#server.answers.get(subject)
-    if (existing === undefined || existing.busy >= answersMax) {
+    if (existing === undefined) {
       throw new LogError('unanswered', `nobody answers ${subject}`)
     }
-    existing.busy += 1
     const late = new Promise<never>((_, reject) => {
       this.#server.clock.after(requestMsMax, () =>
         reject(new LogError('down', 'no answer in time')),
       )
     })
-    const reported = existing.answer(body).catch((error: unknown) => {
+    const reported = existing(body).catch((error: unknown) => {
       throw new LogError('unanswered', String(error))
     })
-    try {
-      return await Promise.race([reported, late])
-    } finally {
-      existing.busy -= 1
-    }
+    return Promise.race([reported, late])
   }
 
   answer(subject: RequestSubject, answer: Answer): LogSubscription {
-    this.#server.answers.set(subject, { answer, busy: 0 })
+    this.#server.answers.set(subject, answer)
     return {
       stop: async () => {
-        if (this.#server.answers.get(subject)?.answer === answer)
-          this.#server.answers.delete(subject)
+        if (this.#server.answers.get(subject) === answer) this.#server.answers.delete(subject)
       },
     }
   }
