@@ -49,7 +49,10 @@ export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   add(500, 'our fault')
   add(426, refusals[426])
   add(503, refusals[503])
-  add(503, 'the answer was not ready in time; `Retry-After` says when to come back')
+  add(
+    503,
+    'too many requests wait, or the answer was not ready in time; `Retry-After` gives the delay',
+  )
   return [...conditions]
     .sort(([one], [two]) => one - two)
     .map(([status, texts]) => ({ status, condition: texts.join('; ') }))

@@ -1,12 +1,23 @@
-// Shared by all pinned lists: cursor or offset, the binding of a cursor to its filters, and cached answers.
+// Lists of rows: pages of pinned lists with a cursor or an offset, and answers for several markets by their ids.
 
+import { Type } from '@sinclair/typebox'
+import type {
+  CatalogView,
+  MarketFilter,
+  MarketOrder,
+  MarketPage,
+  MarketView,
+} from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { AnswerCache, Fact } from '../records/fact-cache.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
-import type { Answer } from '../request/reply.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
+import { type Answer, jsonText } from '../request/reply.ts'
+import type { RouteParts } from '../request/route.ts'
+import { mapInSlices, partsAnswer, separated } from '../request/sliced-rows.ts'
 import { cursorText, seconds } from './time-range.ts'
 
 export const pageRefusals = {
@@ -31,11 +42,12 @@ interface ListPage {
 }
 
 /** Caches a list's answers under its name. */
-export interface CachedList<Row> {
+interface CachedList<Page, Row> {
   readonly answers: AnswerCache
   readonly name: string
-  /** What decides the record of a row. */
-  facts(row: Row): readonly Fact[]
+  rowsOf(page: Page): readonly Row[]
+  /** Adds the facts that decide the record of a row. */
+  addFacts(facts: Fact[], row: Row): void
 }
 
 interface ListParts<Page, Row> {
@@ -43,34 +55,32 @@ interface ListParts<Page, Row> {
   readonly query: PageQuery
   /**
    * Canonical text of all request parameters except page and size. It prevents a cursor from continuing another list.
+   * Called only if a cursor is read or written.
    */
-  readonly binding: string
+  binding(): string
   read(position: PagePosition): Page | 'expired' | Promise<Page | 'expired'>
   answer(page: Page, cursor: string | null): Answer | Promise<Answer>
-  readonly cache?: CachedList<Row>
-  /** The rows of a cached list. */
-  readonly rowsOf?: (page: Page) => readonly Row[]
+  readonly cache?: CachedList<Page, Row>
 }
 
 /** Reads a page and answers it. Throws BAD_REQUEST if the cursor belongs to another list or has expired. */
 export function answerPage<Page extends ListPage, Row = never>(
   parts: ListParts<Page, Row>,
 ): Answer | Promise<Answer> {
-  const { cursors, query, binding, answer, cache, rowsOf } = parts
+  const { cursors, query, answer, cache } = parts
   const finish = (page: Page | 'expired') => {
     if (page === 'expired') {
       throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
     }
     const { total, next } = page
-    const write = () => answer(page, next === null ? null : cursors.encode(next, binding))
+    const write = () => answer(page, next === null ? null : cursors.encode(next, parts.binding()))
     if (cache === undefined) return write()
-    const { limit, offset, cursor = '' } = query
-    const facts = () => rowsOf?.(page).flatMap((row) => cache.facts(row)) ?? [null]
-    return cache.answers.getLate(
-      `${cache.name} ${limit} ${offset} ${cursor} ${binding}`,
-      () => [total, next?.pin ?? -1, next?.offset ?? -1, ...facts()],
-      write,
-    )
+    const facts = (): readonly Fact[] => {
+      const all: Fact[] = [total, next?.pin ?? -1, next?.offset ?? -1]
+      for (const row of cache.rowsOf(page)) cache.addFacts(all, row)
+      return all
+    }
+    return cache.answers.getLate(`${cache.name} ${JSON.stringify(query)}`, facts, write)
   }
   const page = parts.read(positionOf(parts))
   return page instanceof Promise ? page.then(finish) : finish(page)
@@ -83,7 +93,7 @@ function positionOf({
 }: Pick<ListParts<unknown, unknown>, 'cursors' | 'query' | 'binding'>): PagePosition {
   if (cursor === undefined) return { pin: null, offset }
   if (offset > 0) throw new EngineError('BAD_REQUEST', 'give cursor or offset, not both')
-  const decoded = cursors.decode(cursor, binding)
+  const decoded = cursors.decode(cursor, binding())
   if (decoded !== null) return decoded
   throw new EngineError('BAD_REQUEST', 'the cursor was not issued for this query')
 }
@@ -123,4 +133,74 @@ export function createdRange(range: {
 export function volumeMin(dollars: number | undefined): UsdMicros | null {
   if (dollars === undefined) return null
   return roundUsd(dollars) ?? usdMicros(Number.MAX_SAFE_INTEGER)
+}
+
+interface MarketListRequest {
+  readonly query: PageQuery & { readonly search?: string }
+  readonly filter: MarketFilter
+  readonly sortBy: MarketOrder | 'relevance'
+  readonly order: 'asc' | 'desc'
+  readonly requester: () => Requester
+}
+
+/** One page of markets, listed or found by text. `write` writes a row. */
+export function answerMarketList(
+  parts: { readonly catalog: CatalogView; readonly clock: Clock; readonly cursors: ListCursors },
+  { query, filter, sortBy, order, requester }: MarketListRequest,
+  rows: {
+    readonly name: string
+    readonly write: (view: MarketView) => string | Uint8Array
+    readonly cache?: CachedList<MarketPage, MarketView>
+  },
+): Answer | Promise<Answer> {
+  const { catalog, clock, cursors } = parts
+  const { limit } = query
+  const text = query.search?.trim() ?? ''
+  return answerPage<MarketPage, MarketView>({
+    ...{ cursors, query },
+    ...(rows.cache === undefined ? {} : { cache: rows.cache }),
+    binding: () =>
+      JSON.stringify([text, { ...filter, among: filter.among?.key ?? null }, sortBy, order]),
+    read: (position) => {
+      if (text !== '') {
+        return catalog.search({ text, filter, sortBy, order, limit, ...position }, requester())
+      }
+      // A search for blanks alone matches everything with equal relevance.
+      const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
+      return catalog.list({ filter, sortBy: listedBy, order, limit, ...position })
+    },
+    answer: ({ markets, total }, cursor) =>
+      listAnswer(clock, { name: rows.name, rows: markets, total, cursor, write: rows.write }),
+  })
+}
+
+const IDS_MAX = 100
+
+/** Query parameter with 1 to 100 ids, repeated or separated by commas. */
+export const marketIds = () =>
+  Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: IDS_MAX })
+
+export const MissingSchema = Type.Array(Type.String(), {
+  description: 'ids that no market has, as they were given',
+})
+
+/** `{"<name>":[…],"missing":[…]}`. A market or missing id that is named twice appears once. */
+export function bulkAnswer(
+  parts: RouteParts,
+  name: 'prices' | 'orderbooks',
+  ids: readonly string[],
+  text: (view: MarketView) => string,
+): Answer | Promise<Answer> {
+  const found = new Map<MarketNumber, MarketView>()
+  const missing = new Map<string, string>()
+  for (const id of ids) {
+    const view = parts.catalog.find(id)
+    if (view !== null) found.set(view.ref.number, view)
+    else if (!missing.has(id.toLowerCase())) missing.set(id.toLowerCase(), id)
+  }
+  const missingText = JSON.stringify([...missing.values()])
+  const answer = (texts: readonly string[]) =>
+    jsonText(`{"${name}":[${texts.join(',')}],"missing":${missingText}}`)
+  const texts = mapInSlices(parts.clock, [...found.values()], text)
+  return texts instanceof Promise ? texts.then(answer) : answer(texts)
 }

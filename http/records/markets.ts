@@ -81,14 +81,13 @@ export class MarketRecords {
     this.#cache = new FactCache(({ bytes }) => bytes.length, bounds)
   }
 
-  /** The facts that decide the record. */
-  facts({ ref, summary, version }: MarketView, nowMs: number): readonly Fact[] {
+  /** Adds the facts that decide the record. */
+  addFacts(facts: Fact[], { ref, summary, version }: MarketView, nowMs: number): void {
     const matchedMarket = this.#matches.matchedMarketOf(ref)
     const nextFeesMs = summary.fees.next?.sinceMs ?? null
     const hasNextFees = nextFeesMs !== null && nextFeesMs <= nowMs
-    const minute = Math.floor(nowMs / CACHE_MS)
-    if (matchedMarket === null) return [summary, version, hasNextFees, minute]
-    return [summary, version, hasNextFees, minute, matchedMarket.summary, matchedMarket.version]
+    facts.push(summary, version, hasNextFees, Math.floor(nowMs / CACHE_MS))
+    if (matchedMarket !== null) facts.push(matchedMarket.summary, matchedMarket.version)
   }
 
   bytes(view: MarketView, nowMs: number): Buffer {
@@ -100,7 +99,9 @@ export class MarketRecords {
   }
 
   #read(view: MarketView, nowMs: number): CachedRecord {
-    return this.#cache.get(view.ref.number, this.facts(view, nowMs), () => {
+    const facts: Fact[] = []
+    this.addFacts(facts, view, nowMs)
+    return this.#cache.get(view.ref.number, facts, () => {
       const matchedMarket = this.#matches.matchedMarketOf(view.ref)
       const bytes = utf8(JSON.stringify(marketRecord(view, matchedMarket, nowMs)))
       return { bytes, answer: namedJson(bytes) }

@@ -129,8 +129,8 @@ export interface RouteDocument {
   /** Content type of success if it is not JSON. */
   readonly contentType?: string
   /**
-   * Errors of the handler, each with its condition. The document adds the wrapper's own (401, 404 of the path, 403,
-   * 405, 413, 422, 429, 500).
+   * Errors of the handler, each with its condition. The document adds those of every route: 400, 401, 403, 405, 413,
+   * 422, 429, 500 and 503 (documents/responses.ts).
    */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
   /** False: the document omits the route, a redirect for browsers. */

@@ -144,7 +144,7 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
         daysMax: query.max_days ?? null,
       }
       return answerPage({
-        ...{ cursors, query: query, binding: `${sortBy} ${JSON.stringify(filter)}` },
+        ...{ cursors, query: query, binding: () => `${sortBy} ${JSON.stringify(filter)}` },
         read: (position) => arbitrage.list({ filter, sortBy, limit, ...position }),
         answer: ({ opportunities, total }, cursor) => {
           const nowMs = clock.nowMs()

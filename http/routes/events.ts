@@ -91,7 +91,7 @@ function listEvents(
   return answerPage<EventPage>({
     cursors,
     query: query,
-    binding: JSON.stringify(filter),
+    binding: () => JSON.stringify(filter),
     read: (position) => catalog.listEvents({ filter, limit: query.limit, ...position }),
     answer: ({ events, total }, cursor) =>
       answerEvents(parts, events, marketsMax, {

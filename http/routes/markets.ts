@@ -6,8 +6,7 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import { RESOLUTION_STATUSES } from '../../engine/market/market.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import { createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
-import { answerMarketList } from '../pages/market-list.ts'
+import { answerMarketList, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
@@ -123,7 +122,10 @@ function listMarkets(
     {
       name: 'markets',
       write: (view) => records.bytes(view, nowMs),
-      cache: { answers, name: 'markets', facts: (view) => records.facts(view, clock.nowMs()) },
+      cache: {
+        ...{ answers, name: 'markets', rowsOf: ({ markets }) => markets },
+        addFacts: (facts, view) => records.addFacts(facts, view, clock.nowMs()),
+      },
     },
   )
 }

@@ -127,7 +127,7 @@ function listMatches(
   return answerPage<MatchPage>({
     cursors,
     query,
-    binding: `${sortBy} ${JSON.stringify(filter)}`,
+    binding: () => `${sortBy} ${JSON.stringify(filter)}`,
     read: (position) => parts.engine.matches.listMatches({ filter, sortBy, limit, ...position }),
     answer: ({ matches, total }, cursor) => {
       const nowMs = clock.nowMs()

@@ -21,7 +21,6 @@ import {
   DATA_START,
   type TimeRangeQuery,
   timeParameters,
-  timeRangeOf,
 } from '../pages/time-range.ts'
 import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
@@ -187,7 +186,7 @@ function trades(
   return answerTimePage<PositionedTrade>({
     ...shared,
     ...(markets === null ? {} : { ordinalMax: MERGED_ORDINAL_MAX }),
-    read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, query, clock),
+    read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, clock),
     positionOf: (row) => row.position,
     signal: signal(),
     requester: requester(),
@@ -200,20 +199,16 @@ function trades(
   })
 }
 
-/** Opens the markets once for all slices. */
+/** Opens the markets once, at the first slice, whose range is that of the request. */
 function ofMarkets(
   markets: readonly MarketView[],
-  query: TimeRangeQuery,
   clock: Clock,
 ): ScanSpec<PositionedTrade>['read'] {
-  const merged = new MergedTrades(markets, timeRangeOf(query, MERGED_ORDINAL_MAX), clock)
-  return ({ limit }, untilMs) => {
-    const { rows, isEnd } = merged.next(limit, untilMs)
-    const positioned = rows.map((row) => ({
-      view: row.view,
-      trade: row.trade,
-      position: mergedPosition(row),
-    }))
+  let merged: MergedTrades | null = null
+  return (range, untilMs) => {
+    merged ??= new MergedTrades(markets, range, clock)
+    const { rows, isEnd } = merged.next(range.limit, untilMs)
+    const positioned = rows.map((row) => ({ ...row, position: mergedPosition(row) }))
     return { rows: positioned, isEnd }
   }
 }

@@ -3,8 +3,13 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { MarketFilter, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import { createdRange, type PageQuery, pageRefusals, volumeMin } from '../pages/lists.ts'
-import { answerMarketList } from '../pages/market-list.ts'
+import {
+  answerMarketList,
+  createdRange,
+  type PageQuery,
+  pageRefusals,
+  volumeMin,
+} from '../pages/lists.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
+import { bulkAnswer, MissingSchema, marketIds } from '../pages/lists.ts'
 import { BookRecords, confirmBooks } from '../records/books.ts'
 import type { CacheBounds } from '../records/fact-cache.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'

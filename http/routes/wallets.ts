@@ -199,7 +199,7 @@ function ranking({ engine }: WalletParts): Route {
     (_, query) => {
       const { window, sort_by, limit } = query
       return answerPage({
-        ...{ cursors, query: query, binding: `${window} ${sort_by}` },
+        ...{ cursors, query: query, binding: () => `${window} ${sort_by}` },
         read: (position) => engine.wallets.ranking({ window, sortBy: sort_by, limit, ...position }),
         answer: ({ wallets, total }, cursor) =>
           json({

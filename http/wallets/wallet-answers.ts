@@ -192,7 +192,7 @@ export async function positionsAnswer(
   const binding = JSON.stringify([address, filter])
   let found: WalletView | null = null
   return answerPage<PositionPage>({
-    ...{ cursors, binding, query: { ...query, offset: 0 } },
+    ...{ cursors, binding: () => binding, query: { ...query, offset: 0 } },
     read: async (position) => {
       found = await engine.wallets.open(address, signal, requester)
       if (found === null) return NO_POSITIONS

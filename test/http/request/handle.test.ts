@@ -74,6 +74,10 @@ const ROUTES: readonly Route[] = [
   route('GET /private/{id}', { ...rules, access: 'caller' }, ({ path }) =>
     json({ id: path('id') }),
   ),
+  route('GET /data/{id}', { ...rules, access: 'caller' }, ({ path }) => {
+    clock.advance(5)
+    return json({ id: path('id') })
+  }),
 ]
 
 const requests = new RequestHandler({
@@ -248,6 +252,26 @@ describe('request wrapper', () => {
     assert.equal(good.headers.get('vary'), 'Origin')
     const other = await ask('https://bad.example')
     assert.equal(other.headers.get('access-control-allow-origin'), null)
+  })
+})
+
+describe('data requests that wait for their turn', () => {
+  const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ann-key\r\n\r\n`
+  const idsIn = (answers: string) => [...answers.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)
+
+  test('answers pipelined requests in order while none has to wait', async () => {
+    const text = ['1', '2', '3'].map((id) => one(`/private/${id}`)).join('')
+    assert.deepEqual(idsIn(await raw(text, '"id":"3"')), ['1', '2', '3'])
+  })
+
+  test('answers a pipelined request that waits', async () => {
+    assert.deepEqual(idsIn(await raw(one('/data/1') + one('/data/2'), '"id":"2"')), ['1', '2'])
+  })
+
+  test('closes the connection when a request arrives behind a waiting one', async () => {
+    const text = ['1', '2', '3'].map((id) => one(`/data/${id}`)).join('')
+    const answered = idsIn(await raw(text, '"id":"3"'))
+    assert.ok(!answered.includes('2') && !answered.includes('3'), answered.join())
   })
 })
 

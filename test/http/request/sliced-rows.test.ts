@@ -1,10 +1,9 @@
-// Slow and quick rows, in turns of the loop.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { HandlerTimes } from '../../../http/request/handler-times.ts'
-import { mapInSlices } from '../../../http/request/sliced-rows.ts'
+import { etagOf } from '../../../http/request/reply.ts'
+import { mapInSlices, partsAnswer } from '../../../http/request/sliced-rows.ts'
 import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
@@ -61,4 +60,15 @@ test('fails when a row fails in any time slice', async () => {
   }
   assert.throws(() => mapInSlices(clock, rows, fails(1)))
   await assert.rejects(async () => mapInSlices(clock, rows, fails(150)))
+})
+
+test('hashes a body of megabytes over several event-loop ticks', async () => {
+  const clock = new ManualClock()
+  const body = 'x'.repeat(2 ** 21)
+  const slow = { monotonicMs: () => clock.advance(0.5) ?? clock.monotonicMs() }
+  const loop = countTicks()
+  const answer = await partsAnswer(Object.assign(Object.create(clock), slow), [body], String)
+  loop.stop()
+  assert.equal(answer.etag, etagOf(body))
+  assert.ok(loop.count() >= 6, `${loop.count()} ticks`)
 })
