@@ -52,7 +52,7 @@ export class FetchError extends Error {
 
 /** Rate limiter (venues/rate-limit.ts). Each attempt takes its own tokens. */
 export interface RequestLimiter {
-  take(cost: number, signal?: AbortSignal): Promise<void>
+  take(signal?: AbortSignal): Promise<void>
 }
 
 export type Query = Readonly<
@@ -61,9 +61,6 @@ export type Query = Readonly<
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  readonly headers?: Readonly<Record<string, string>>
-  /** Tokens for the limiter; default 1. */
-  readonly cost?: number
   /** Statuses that the caller handles, such as 404 for an unknown profile. The watch does not record them. */
   readonly expected?: readonly number[]
   /** Receives the status and headers of each response, before its body. */
@@ -71,8 +68,6 @@ export interface CallOptions {
   /** Whether the watch records unexpected responses. Default true. */
   readonly isWatched?: boolean
   readonly retries?: number
-  /** Whether a POST may be retried after a failure. GETs always may. Default false. */
-  readonly isIdempotent?: boolean
 }
 
 export interface AnswerWatch {
@@ -145,7 +140,7 @@ export class HttpClient {
     return this.#call({ method: 'GET', url: this.#url(path, query), body: null, options })
   }
 
-  /** POST a JSON body. Retried after a failure only when `isIdempotent`. */
+  /** POST a JSON body of an idempotent request, which is retried like a GET. */
   postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
     const text = JSON.stringify(body)
     return this.#call({ method: 'POST', url: this.#url(path, {}), body: text, options })
@@ -186,13 +181,12 @@ export class HttpClient {
   async #repeated(attempt: Attempt, signal: AbortSignal): Promise<unknown> {
     const { clock, log, name } = this.#options
     const retries = attempt.options.retries ?? this.#options.retries
-    const mayRepeat = attempt.method === 'GET' || attempt.options.isIdempotent === true
     for (let failures = 0; ; failures += 1) {
       try {
         return await this.#attempt(attempt, signal)
       } catch (cause) {
         const error = toFetchError(cause)
-        if (!mayRepeat || failures >= retries || !isTransient(error)) throw error
+        if (failures >= retries || !isTransient(error)) throw error
         const delayMs = this.#delayMs(failures, error)
         log.debug(
           { host: name, path: attempt.url.pathname, failure: error.message, delayMs },
@@ -229,7 +223,7 @@ export class HttpClient {
     if (signal.aborted) throw new FetchError('aborted', 'aborted before it was sent')
     if (limiter !== undefined) {
       try {
-        await limiter.take(attempt.options.cost ?? 1, signal)
+        await limiter.take(signal)
       } catch (cause) {
         throw new FetchError('aborted', 'ended while waiting for the rate limit', { cause })
       }
@@ -285,7 +279,7 @@ export class HttpClient {
   }
 
   async #send(attempt: Attempt, signal: AbortSignal): Promise<IncomingMessage> {
-    const { method, url, body, options } = attempt
+    const { method, url, body } = attempt
     const posted = {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body ?? '')),
@@ -295,7 +289,6 @@ export class HttpClient {
       'accept-encoding': 'gzip, br, deflate',
       ...(body === null ? {} : posted),
       ...this.#options.headers?.(method, url.pathname),
-      ...options.headers,
     }
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = start(url, { method, agent: this.#agent, headers, signal })

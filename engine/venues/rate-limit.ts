@@ -1,98 +1,51 @@
-// A token bucket with a FIFO queue, to stay below a venue's request quota.
+// Delays requests to stay below a venue's quota.
 
-import type { Clock, StopTimer } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 
 interface TokenBucketOptions {
   readonly tokensPerSecond: number
-  /** Capacity of the bucket in tokens. */
+  /** Requests that may be sent at once after a period without requests. */
   readonly burst: number
   readonly clock: Clock
-  /** Maximum queued calls. When full, `take` rejects. Default 10,000. */
+  /** Maximum waiting calls. Beyond it, `take` rejects. Default 10,000. */
   readonly waitingCountMax?: number
 }
 
-interface Waiting {
-  readonly cost: number
-  readonly grant: () => void
-}
-
-/** Grants tokens in request order, never faster than the rate plus the burst. */
+/** Grants requests in order of their calls, never faster than the rate plus the burst. */
 export class TokenBucket {
-  readonly #tokensPerMs: number
-  readonly #burst: number
   readonly #clock: Clock
+  readonly #intervalMs: number
+  readonly #burstMs: number
   readonly #waitingCountMax: number
-  #tokens: number
-  #filledAtMs: number
-  #queue: Waiting[] = []
-  #stopTimer: StopTimer | null = null
+  /** Monotonic time at which the bucket is full again. */
+  #fullAtMs = Number.NEGATIVE_INFINITY
+  #waitingCount = 0
 
-  constructor(options: TokenBucketOptions) {
-    this.#tokensPerMs = options.tokensPerSecond / 1_000
-    this.#burst = options.burst
-    this.#clock = options.clock
-    this.#waitingCountMax = options.waitingCountMax ?? 10_000
-    this.#tokens = options.burst
-    this.#filledAtMs = options.clock.monotonicMs()
+  constructor({ tokensPerSecond, burst, clock, waitingCountMax = 10_000 }: TokenBucketOptions) {
+    this.#clock = clock
+    this.#intervalMs = 1_000 / tokensPerSecond
+    this.#burstMs = this.#intervalMs * burst
+    this.#waitingCountMax = waitingCountMax
   }
 
   get waitingCount(): number {
-    return this.#queue.length
+    return this.#waitingCount
   }
 
-  /** A cost above the burst counts as the burst. Rejects if `signal` aborts first or the queue is full. */
-  take(cost: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return Promise.reject(new Error('aborted while waiting its turn'))
-    const wanted = Math.min(cost, this.#burst)
-    this.#fill()
-    if (this.waitingCount === 0 && this.#tokens >= wanted) {
-      this.#tokens -= wanted
-      return Promise.resolve()
-    }
-    if (this.waitingCount >= this.#waitingCountMax) {
-      return Promise.reject(new Error('too many requests wait for the rate limit'))
-    }
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#queue.splice(this.#queue.indexOf(waiting), 1)
-        reject(new Error('aborted while waiting its turn'))
-        this.#grant()
-      }
-      const grant = () => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      }
-      const waiting: Waiting = { cost: wanted, grant }
-      signal?.addEventListener('abort', abort, { once: true })
-      this.#queue.push(waiting)
-      this.#grant()
-    })
-  }
-
-  #fill(): void {
+  /** Rejects if `signal` aborts before the request may be sent, or if too many calls wait. */
+  async take(signal?: AbortSignal): Promise<void> {
+    if (this.#waitingCount >= this.#waitingCountMax)
+      throw new Error('too many requests wait for the rate limit')
     const nowMs = this.#clock.monotonicMs()
-    this.#tokens = Math.min(
-      this.#burst,
-      this.#tokens + (nowMs - this.#filledAtMs) * this.#tokensPerMs,
-    )
-    this.#filledAtMs = nowMs
-  }
-
-  #grant(): void {
-    this.#stopTimer?.()
-    this.#stopTimer = null
-    this.#fill()
-    let head = this.#queue[0]
-    while (head !== undefined) {
-      // A tolerance of a millionth of a token, so that floating-point sums do not cost one more timer.
-      if (this.#tokens + 1e-6 < head.cost) break
-      this.#queue.shift()
-      this.#tokens = Math.max(0, this.#tokens - head.cost)
-      head.grant()
-      head = this.#queue[0]
+    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#intervalMs
+    const delayMs = Math.ceil(this.#fullAtMs - this.#burstMs - nowMs)
+    if (delayMs > 0) {
+      this.#waitingCount += 1
+      await pause(this.#clock, delayMs, signal)
+      this.#waitingCount -= 1
     }
-    if (head === undefined) return
-    const delayMs = Math.max(1, Math.ceil((head.cost - this.#tokens) / this.#tokensPerMs))
-    this.#stopTimer = this.#clock.after(delayMs, () => this.#grant())
+    if (signal?.aborted !== true) return
+    this.#fullAtMs -= this.#intervalMs
+    throw new Error('aborted while waiting for the rate limit')
   }
 }

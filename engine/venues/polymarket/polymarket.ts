@@ -119,9 +119,9 @@ function openClients(parts: VenueParts, hosts: PolymarketHosts, watch: AnswerWat
   const dataBucket = bucket(LIMITS.data)
   const walletBucket = bucket(WALLET_TRADES)
   const walletShare: RequestLimiter = {
-    take: async (cost, signal) => {
-      await walletBucket.take(cost, signal)
-      await dataBucket.take(cost, signal)
+    take: async (signal) => {
+      await walletBucket.take(signal)
+      await dataBucket.take(signal)
     },
   }
   return {

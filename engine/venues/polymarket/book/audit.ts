@@ -44,10 +44,7 @@ export class BookAudit {
       const body = tracks.slice(from, from + BOOKS_PER_CALL).map(({ first }) => ({
         token_id: first,
       }))
-      const answer = await this.#parts.clob.postJson('/books', body, {
-        signal,
-        isIdempotent: true,
-      })
+      const answer = await this.#parts.clob.postJson('/books', body, { signal })
       for (const given of asList(answer, 'books')) {
         const book = inDecimals(given)
         if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
