@@ -1,6 +1,5 @@
-// The venues' own SDKs against `npm run venues`, as a user would run both: the scripts of
-// test/live/sdk print a table, and every row of it must be ok. Only with RUN_LIVE_TESTS=1, since the
-// SDKs come from the registry and are no dependency of the project (`npm ci` in test/live/sdk).
+// Runs the scripts of test/live/sdk, which use the venues' own SDKs against `npm run venues`. Each prints a table whose
+// rows must all be ok. The SDKs are no dependency of the project, so this test needs RUN_LIVE_TESTS=1 and `npm ci` there.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,17 +20,14 @@ const skip =
     ? false
     : 'needs RUN_LIVE_TESTS=1 and the SDKs (`npm ci --prefix test/live/sdk`)'
 
-/** Each script, and how many rows its table has: a row less would be a check that vanished. */
+/** Each script and the number of rows of its table, so that a check cannot disappear unnoticed. */
 const SCRIPTS = [
   { name: 'kalshi', rows: 23 },
   { name: 'polymarket-clob', rows: 25 },
   { name: 'polymarket-rtds', rows: 6 },
-  { name: 'polymarket-client', rows: 15 },
   { name: 'polymarket-bindings', rows: 13 },
   { name: 'polymarket-lifecycle', rows: 3 },
   { name: 'ccxt', rows: 17 },
-  { name: 'kalshi-socket', rows: 7 },
-  { name: 'polymarket-socket', rows: 3 },
 ]
 
 const Printed = Type.Object({
@@ -39,7 +35,7 @@ const Printed = Type.Object({
   rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
 })
 
-test('answers the venues’ own SDKs from both simulated venues as the real venues do', {
+test('answers the venues’ own SDKs like the real venues when both venues are simulated', {
   skip,
 }, async (t) => {
   assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')
@@ -64,14 +60,14 @@ interface Venues {
   readonly dataDir: string
 }
 
-/** What `npm run venues` runs, on free ports with a data folder of its own; ended with the test. */
+/** Starts `npm run venues` on free ports with its own data folder, until the test ends. */
 async function startVenues(t: TestContext): Promise<Venues> {
   const dataDir = mkdtempSync(join(tmpdir(), 'sdk-venues-'))
   const port = await freePorts(11)
   const venues = startProcess(VENUES, {
     SIM_PORT: String(port),
     DATA_DIR: dataDir,
-    // Enough markets for several pages everywhere, enough messages to wait for few.
+    // Every list has several pages, and messages arrive within seconds.
     SIM_MARKETS: '1200',
     SIM_RATE: '400',
     LOG_LEVEL: 'error',

@@ -1,6 +1,6 @@
-// @polymarket/bindings 0.10.0, whose schemas are those of the venue's newest clients, against the simulated Gamma, CLOB,
-// Data API v2 and market stream: every answer must pass its schema, and say what the simulator's truth says. No published
-// client reads markets of protocol v2 and the Data API v2 yet, so requests are made here.
+// @polymarket/bindings 0.10.0, the schemas of the venue's newest clients, against the simulated Gamma, CLOB, Data API v2
+// and market stream. Every answer must pass its schema and equal the simulator's state. No published client supports
+// markets of protocol v2 or the Data API v2, so this script sends the requests itself.
 
 import assert from 'node:assert/strict'
 import {
@@ -36,7 +36,7 @@ import {
   urls,
   whilePaused,
 } from './harness.mjs'
-import { judgeMessage } from './polymarket-sdk.mjs'
+import { refusalOf } from './polymarket-sdk.mjs'
 
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 const PAGES_MAX = 2_000
@@ -303,7 +303,7 @@ await check('market stream of 400 position ids', async () => {
     if (!/^[[{]/.test(String(text))) return
     for (const message of [JSON.parse(String(text))].flat()) {
       const { event_type: type, version } = message
-      const problem = judgeMessage(message)
+      const problem = refusalOf(message)
       if (problem !== null) refused.push(`${type} ${problem}`)
       const key = type === 'book' ? `book of ${version}` : type
       counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -1,6 +1,5 @@
-// @polymarket/client 0.2.0 through six hours of the simulated market stream in seconds: markets are
-// announced, open, resolve and change their tick too seldom to wait for. Starts a simulator of its
-// own whose clock this script moves; needs no `npm run venues`.
+// @polymarket/client 0.2.0 during six simulated hours of the market stream, which take seconds: announcements, openings,
+// results and tick changes are too rare to wait for. The script starts its own simulator and advances its clock.
 
 import assert from 'node:assert/strict'
 import { register } from 'tsx/esm/api'
@@ -38,7 +37,7 @@ const simulator = await startSimulator({
 })
 const { world, urls } = simulator
 const seen = new Map()
-/** Events of each token from the first one on; a token must begin with its book. */
+/** Type of the first event of each token, which must be its book. */
 const firstOf = new Map()
 const soon = new Set()
 
@@ -46,7 +45,7 @@ await check('six hours of the market stream', async () => {
   const markets = world.markets('a').filter(({ status }) => status !== 'resolved')
   const tokenIds = markets.flatMap(({ listing }) => listing.tokens)
   for (const { status, listing } of markets) if (status === 'unopened') soon.add(listing.tokens[0])
-  // Touched books have ticks that change.
+  // Ticks change only in books that were read.
   for (const { book } of markets) assert.ok(book.bids)
   const handle = await clientOf(urls).subscribe([
     { topic: 'market', tokenIds, customFeatureEnabled: true },

@@ -1,33 +1,31 @@
-// @polymarket/client pointed at simulated venues, with a count of every frame its socket receives:
-// what its schemas refuse it drops without a word, and only this count shows it. The newest bindings judge each as well.
+// @polymarket/client connected to simulated venues. Every frame is counted before the SDK receives it, because the SDK
+// silently drops messages that its schemas refuse. The newest bindings validate each message too.
 
 import { MarketEventSchema } from '@polymarket/bindings/subscriptions'
 import { createPublicClient, forkEnvironmentConfig } from '@polymarket/client'
 import { WebSocket } from 'ws'
 
-/** Messages as they arrive, by event type, before the SDK sees them. */
+/** Number of received messages by event type. */
 export const frames = new Map()
-/** Frames that are no JSON: PONG. */
-export const texts = []
-/** Messages that the schemas of the newest bindings refuse, and why. */
+/** Messages that the newest bindings refuse, with the reason. */
 export const refused = []
 
-/** Why a message of the market channel is none in the newest bindings; null: it is one. */
-export function judgeMessage(message) {
+/** The reason why the newest bindings refuse a message of the market channel; null if they accept it. */
+export function refusalOf(message) {
   const [issue] = MarketEventSchema.safeParse(message).error?.issues ?? []
   return issue === undefined ? null : `${issue.path.join('.')} ${issue.message}`
 }
 
-// The SDK wants Node's own WebSocket, which is only there from Node 22 on.
+// The SDK needs a global WebSocket, which Node has since version 22.
 globalThis.WebSocket = class extends WebSocket {
   constructor(...args) {
     super(...args)
     this.on('message', (data) => {
       const text = String(data)
-      if (!/^[[{]/.test(text)) return texts.push(text)
+      if (!/^[[{]/.test(text)) return
       for (const message of [JSON.parse(text)].flat()) {
         frames.set(message.event_type, (frames.get(message.event_type) ?? 0) + 1)
-        const problem = judgeMessage(message)
+        const problem = refusalOf(message)
         if (problem !== null) refused.push(`${message.event_type} ${problem}`)
       }
     })
