@@ -160,7 +160,7 @@ ${prose(description)}
 <div class="row"><div class="field"><label for="credential">API key, or token of a log-in</label><input id="credential" type="password" autocomplete="off" spellcheck="false"></div>
 <button type="button" id="make-key" hidden>Make a key</button><button type="button" id="open-local" hidden>Use the local account</button></div>
 <p id="trouble" class="error" role="alert"></p>
-<p class="muted">What stands here stays in this page and is gone with it.</p></section>
+<p class="muted">Your key is kept in this tab only.</p></section>
 ${chapters.map(chapterOf)}
 </main>
 </div>

@@ -26,7 +26,7 @@ const DESCRIPTION = `One interface over two prediction-market venues.
 Prices are numbers from 0 to 1, sizes are contracts, money is US dollars. A name that ends in \`_ms\` is
 Unix milliseconds; every other time is Unix seconds. Parameters that are not known are ignored and
 named in \`X-Unknown-Parameters\`, but not by refusals nor by routes that take a body; a scalar given twice counts with its last value; a list takes
-repeated names and commas. Every GET answers HEAD, every path OPTIONS. A path that is none answers 404.
+repeated names and commas. Every GET answers HEAD, every path OPTIONS. Unknown paths return 404.
 Within v1 there are only additions.`
 
 /** Returns the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
