@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
@@ -25,11 +25,9 @@ function OneMarket({ marketId }: { readonly marketId: string }) {
     (signal) => request<Market>(`/v1/markets/${encodeURIComponent(marketId)}`, { signal }),
     [marketId],
   )
-  const latest = useRef<Market | null>(null)
-  if (result.answer !== null) latest.current = result.answer
   // If a reload fails, the last loaded market stays visible.
-  if (latest.current !== null) {
-    return html`<${LoadedMarket} market=${latest.current} again=${result.again} />`
+  if (result.latest !== null) {
+    return html`<${LoadedMarket} market=${result.latest} again=${result.again} />`
   }
   if (result.kind === 'failed') {
     const { error } = result

@@ -18,8 +18,8 @@ import {
   writeToAddress,
 } from '../parts/market-search.ts'
 import { type LivePrices, priceOfOutcome, useLivePrice, useLivePrices } from '../parts/quotes.ts'
-import { usePages } from '../parts/requests.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { Unanswered, usePages } from '../parts/requests.ts'
+import { Empty, Failure } from '../parts/states.ts'
 import { type Column, headings, tableRows } from '../parts/tables.ts'
 import { fullVenueText, useVenues, venueText } from '../parts/venues.ts'
 import type { EventPage, Market, MarketPage } from '../records.ts'
@@ -41,11 +41,10 @@ export function MarketsPage({ route }: PageProps) {
   const query = queryOf(route.query)
   const { settled, key } = useSettled(query)
   const venues = useVenues()
-  const paged = usePages((cursor, signal) => fetchPage(settled, cursor, signal), [key], true)
-  const { pages, loading, error, hasMore, again, more } = paged
+  const paged = usePages((cursor, signal) => fetchPage(settled, cursor, signal), [key])
+  const { pages, kind, isLoading, part, hasMore, again, more } = paged
   const categories = useSeenCategories(pages)
-  const isSearching = loading === 'first' && pages.length > 0
-  const phase = phaseOf(paged)
+  const hasRows = pages.some(({ markets }) => markets.length > 0)
   return html`
     <h1>Markets</h1>
     <${MarketFilters} query=${query} venues=${venues} categories=${categories} />
@@ -54,13 +53,13 @@ export function MarketsPage({ route }: PageProps) {
         ? html`<p class="muted">Type at least ${TEXT_LENGTH_MIN} characters to search.</p>`
         : null
     }
-    <section class="card markets" aria-label="Markets found" aria-busy=${loading !== null && pages.length > 0} data-phase=${phase}>
-      ${phase === 'waiting' ? html`<${Waiting} what="markets" />` : null}
-      <${Failure} error=${error} retry=${again} />
-      ${phase === 'shown' && pages.every(({ markets }) => markets.length === 0) ? none(settled, again) : null}
+    <section class="card markets" aria-label="Markets found" aria-busy=${isLoading && hasRows}>
+      <${Unanswered} result=${paged} what="markets" hasRows=${hasRows} />
+      <${Failure} error=${kind === 'failed' ? null : paged.error} retry=${more} />
+      ${kind === 'answered' && !hasRows ? none(settled, again) : null}
       ${
-        pages.some(({ markets }) => markets.length > 0)
-          ? html`<div class=${isSearching ? 'scroll-x aging' : 'scroll-x'}>
+        hasRows
+          ? html`<div class=${isLoading && part === 'first' ? 'scroll-x aging' : 'scroll-x'}>
               <table class="list stacked market-list">
                 <caption class="visually-hidden">Markets, live prices</caption>
                 ${marketHead(query)}
@@ -70,27 +69,16 @@ export function MarketsPage({ route }: PageProps) {
           : null
       }
       ${
-        !hasMore || phase === 'failed'
+        !hasMore || paged.error !== null
           ? null
           : pages.length >= PAGES_MAX
             ? html`<p class="muted">No more are shown at once. Search or filter to find others.</p>`
-            : html`<button type="button" aria-disabled=${phase !== 'shown'} onClick=${more}>
-                ${loading === 'next' ? 'Loading more…' : 'More markets'}
+            : html`<button type="button" aria-disabled=${isLoading} onClick=${more}>
+                ${isLoading && part === 'next' ? 'Loading more…' : 'More markets'}
               </button>`
       }
     </section>
   `
-}
-
-/** `searching` shows the last list while another loads; `adding` loads the next page. */
-function phaseOf({
-  pages,
-  loading,
-  error,
-}: Pick<ReturnType<typeof usePages>, 'pages' | 'loading' | 'error'>) {
-  if (loading === 'next') return 'adding'
-  if (loading === 'first') return pages.length === 0 ? 'waiting' : 'searching'
-  return error === null ? 'shown' : 'failed'
 }
 
 /**
@@ -146,7 +134,12 @@ function useSeenCategories(pages: readonly MarketPage[]): readonly string[] {
 
 const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] => [
   ['Market', 'subject question', question],
-  ['Prices', 'outcomes', (market) => html`<${Outcomes} market=${market} prices=${prices} />`],
+  [
+    'Prices',
+    'outcomes',
+    (market) => html`<${Outcomes} market=${market} prices=${prices} />`,
+    { label: null },
+  ],
   [
     'Volume 24 h',
     'num volume',

@@ -63,13 +63,13 @@ export function MatchesPage({ route }: PageProps) {
       <${InputField} label="Minimum score" ...${numberField(route, 'score', SCORES)}
         choose=${(score: string) => changeQuery(route, { score })} />
     </form>
-    <${Unanswered} result=${paged} what="matches" />
+    <${Unanswered} result=${paged} what="matches" hasRows=${pairs.length > 0} />
     ${
       first === undefined
         ? null
         : html`
       ${
-        first.total === 0
+        first.total === 0 && paged.kind === 'answered'
           ? html`<${Empty} again=${paged.again}>${
               isNarrowed
                 ? 'No pair passes these filters: lower the score or take any confidence.'
@@ -78,7 +78,7 @@ export function MatchesPage({ route }: PageProps) {
           : null
       }
       ${first.total > 0 ? html`<p class="muted" role="status">${countText(pairs.length)} of ${countText(first.total)} pairs</p>` : null}
-      <div class="pairs">
+      <div class=${paged.kind === 'waiting' ? 'pairs aging' : 'pairs'}>
         ${pairs.map(
           (pair) =>
             html`<${MatchCard} key=${pair.a.id} pair=${pair} venues=${first.venues} live=${live} />`,

@@ -212,18 +212,21 @@ function WalletRanking({ route }: { readonly route: PageRoute }) {
       <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
         choose=${(by: string) => changeQuery(route, { by })} />
     </div>
-    <${Unanswered} result=${result} what="the ranking" />
-    ${result.answer === null ? null : ranked(result.answer, result.again)}
+    <${Unanswered} result=${result} what="the ranking" hasRows=${result.latest !== null} />
+    ${result.latest === null ? null : ranked(result.latest, result)}
   </section>`
 }
 
-function ranked({ wallets, total }: Ranking, again: () => void) {
+function ranked(
+  { wallets, total }: Ranking,
+  { kind, again }: { readonly kind: string; readonly again: () => void },
+) {
   if (wallets.length === 0) {
     return html`<${Empty} again=${again}>No wallets yet. Enter an address above, or choose one from the${' '}
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return table({
-    ...{ kind: 'stacked', rows: wallets },
+    ...{ kind: kind === 'waiting' ? 'stacked aging' : 'stacked', rows: wallets },
     caption: html`<caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>`,
     keyOf: ({ address }) => address,
     columns: [

@@ -64,13 +64,13 @@ export function WhalesPage({ route }: PageProps) {
         ? html`<${Empty}>No trade of ${usdText(usdMin)} or more yet: lower the amount, or wait for the next one.<//>`
         : null
     }
-    ${rows.length === 0 ? null : html`<div class="card">${whaleTable(rows)}</div>`}
+    ${rows.length === 0 ? null : html`<div class="card">${whaleTable(rows, kind)}</div>`}
   `
 }
 
-const whaleTable = (rows: readonly WhaleRow[]) =>
+const whaleTable = (rows: readonly WhaleRow[], kind: string) =>
   table({
-    ...{ kind: 'stacked whales', rows },
+    ...{ kind: kind === 'waiting' ? 'stacked whales aging' : 'stacked whales', rows },
     caption: html`<caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>`,
     keyOf: ({ id }) => id,
     marks: ({ id, isLive }) => ({ class: isLive ? 'fresh' : '', 'data-whale': id }),

@@ -80,7 +80,13 @@ const keyOf = (query: MarketQuery): string => hrefOfQuery({ ...query, text: sear
 /** Pause after typed text before a search. */
 const PAUSE_MS = 250
 
-/** The query to load: a changed filter applies at once, changed text after a pause. */
+/** Milliseconds before `next` is loaded in place of `shown`: none for a changed filter, a pause for changed text. */
+export function pauseMsBefore(next: MarketQuery, shown: MarketQuery): number {
+  const isTextOnly = keyOf({ ...next, text: '' }) === keyOf({ ...shown, text: '' })
+  return isTextOnly && searchText(next) !== searchText(shown) ? PAUSE_MS : 0
+}
+
+/** The query to load, after the pause. */
 export function useSettled(query: MarketQuery): {
   readonly settled: MarketQuery
   readonly key: string
@@ -89,8 +95,8 @@ export function useSettled(query: MarketQuery): {
   const key = keyOf(query)
   useEffect(() => {
     if (key === keyOf(settled)) return undefined
-    if (searchText(query) === searchText(settled)) return settle(query)
-    return after(PAUSE_MS, () => settle(query))
+    const pauseMs = pauseMsBefore(query, settled)
+    return pauseMs === 0 ? settle(query) : after(pauseMs, () => settle(query))
   }, [key])
   return { settled, key: keyOf(settled) }
 }

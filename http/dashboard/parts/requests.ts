@@ -1,7 +1,7 @@
 // Hooks for REST requests: once per mount and input change, polled, page by page, or followed by the stream.
 // Requests are aborted on unmount.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../client/messages.ts'
 import { after, every, monotonicMs, type StopTimer } from '../browser.ts'
 import { html } from '../html.ts'
@@ -30,34 +30,38 @@ interface Result {
   readonly again: () => void
 }
 
-/** `answer` is null unless `kind` is `answered`. */
 interface RequestState<Answer> extends Result {
+  /** Null unless `kind` is `answered`. */
   readonly answer: Answer | null
+  /** The last answer, also that of previous inputs; null before the first. */
+  readonly latest: Answer | null
 }
 
 export function useRequest<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
 ): RequestState<Answer> {
-  const waiting: Omit<RequestState<Answer>, 'again'> = {
-    kind: 'waiting',
-    answer: null,
-    error: null,
+  const waiting: Omit<RequestState<Answer>, 'again' | 'latest'> = {
+    ...{ kind: 'waiting', answer: null, error: null },
   }
   const [state, setState] = useState(waiting)
   const [round, setRound] = useState(0)
-  useEffect(() => setState(waiting), inputs)
+  const latest = useRef<Answer | null>(null)
+  useLayoutEffect(() => setState(waiting), inputs)
   useEffect(() => {
     const ending = new AbortController()
     settle(
       fetchAnswer(ending.signal),
       ending.signal,
-      (answer) => setState({ kind: 'answered', answer, error: null }),
+      (answer) => {
+        latest.current = answer
+        setState({ kind: 'answered', answer, error: null })
+      },
       (error) => setState({ kind: 'failed', answer: null, error }),
     )
     return () => ending.abort()
   }, [...inputs, round])
-  return { ...state, again: () => setRound((count) => count + 1) }
+  return { ...state, latest: latest.current, again: () => setRound((count) => count + 1) }
 }
 
 /** Loading or failure state of a request. With `hasRows`, it is not shown as loading. */
@@ -116,8 +120,12 @@ export function usePolled<Answer>(
 
 interface Progress<Page> {
   readonly pages: readonly Page[]
-  /** What loads now: all from the first page, or the next page. */
-  readonly loading: 'first' | 'next' | null
+  /** False: the pages are those of the previous inputs. */
+  readonly isCurrent: boolean
+  /** What the last request loads: all from the first page, or the next page. */
+  readonly part: 'first' | 'next'
+  readonly isLoading: boolean
+  /** Error of the last request; null: it succeeded or is running. */
   readonly error: unknown
 }
 
@@ -128,56 +136,56 @@ interface Paged<Page> extends Progress<Page>, Result {
 }
 
 /**
- * The pages of a list so far: loads the first on mount, and further ones on demand. When `inputs` change it
- * loads the first page again; with `isKeeping`, the old pages stay visible until then.
- * `kind` and `error` are those of the first page; `again` reloads from it while the old pages stay visible.
+ * The pages of a list so far: loads the first on mount, and further ones on demand. When `inputs` change it loads
+ * the first page again. The old pages stay visible until then.
+ * `kind` is that of the first page; `again` reloads from it.
  */
 export function usePages<Page extends { readonly cursor: string | null }>(
   fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Page>,
   inputs: readonly unknown[],
-  isKeeping = false,
 ): Paged<Page> {
-  const beginning: Progress<Page> = { pages: [], loading: 'first', error: null }
+  const beginning: Progress<Page> = {
+    ...{ pages: [], isCurrent: false, part: 'first', isLoading: true, error: null },
+  }
   const [progress, setProgress] = useState(beginning)
   const ending = useRef(new AbortController())
-  const load = (before: readonly Page[], shown = before) => {
+  const { pages, part, isLoading, error } = progress
+  const load = (next: Progress<Page>['part'], isCurrent = progress.isCurrent) => {
     ending.current.abort()
     ending.current = new AbortController()
     const { signal } = ending.current
-    setProgress({
-      pages: shown,
-      loading: before === shown && shown.length > 0 ? 'next' : 'first',
-      error: null,
-    })
+    const before = next === 'first' ? [] : pages
+    const begun: Progress<Page> = { pages, isCurrent, part: next, isLoading: true, error: null }
+    setProgress(begun)
     settle(
       fetchPage(before.at(-1)?.cursor ?? null, signal),
       signal,
-      (page) => setProgress({ pages: [...before, page], loading: null, error: null }),
-      (error) => setProgress({ pages: shown, loading: null, error }),
+      (page) =>
+        setProgress({ ...begun, pages: [...before, page], isCurrent: true, isLoading: false }),
+      (failure) => setProgress({ ...begun, isLoading: false, error: failure }),
     )
   }
-  useEffect(() => {
-    load([], isKeeping ? progress.pages : [])
+  useLayoutEffect(() => {
+    load('first', false)
     return () => ending.current.abort()
   }, inputs)
-  const { pages, loading, error } = progress
+  const isFailed = part === 'first' && error !== null
   return {
     ...progress,
-    kind: pages.length > 0 ? 'answered' : error === null ? 'waiting' : 'failed',
+    kind: isFailed ? 'failed' : progress.isCurrent ? 'answered' : 'waiting',
     hasMore: (pages.at(-1)?.cursor ?? null) !== null,
-    more: () => void (loading === null && load(pages)),
-    again: () => void (loading === null && load([], pages)),
+    more: () => void (isLoading || load('next')),
+    again: () => void (isLoading || load('first')),
   }
 }
 
-/** Button for the next page, or the error of the last one; nothing before the first and after the last page. */
+/** Button for the next page, or the error of the last one; nothing if the first page failed or is the last. */
 export function More({ paged }: { readonly paged: Paged<unknown> }) {
-  const { kind, loading, error, hasMore, more } = paged
-  if (kind !== 'answered') return null
+  const { kind, isLoading, error, hasMore, more } = paged
+  if (kind === 'failed' || !hasMore) return null
   if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
-  if (!hasMore) return null
-  return html`<p><button type="button" class="more" aria-disabled=${loading !== null} onClick=${more}>
-    ${loading === null ? 'Show more' : 'Loading…'}
+  return html`<p><button type="button" class="more" aria-disabled=${isLoading} onClick=${more}>
+    ${isLoading ? 'Loading…' : 'Show more'}
   </button></p>`
 }
 
@@ -196,64 +204,89 @@ interface LiveSource<Rows> {
 /** Loads without the stream if it is not live after this time. */
 const PATIENCE_MS = 1_500
 
+/** A reload replaces it. */
+interface LiveState<Rows> extends Omit<Result, 'again'> {
+  /** `none` until the answer or a message. */
+  readonly rows: Rows
+  readonly none: Rows
+  /** Rows for the previous inputs, shown while `rows` is `none`. */
+  readonly previous: Rows
+  /** The inputs of the rows. */
+  readonly key: string
+}
+
 /**
  * A list loaded by REST and updated by the stream. It loads once the stream is live, so that no change is
- * missed, and again after a gap. It resets when `inputs` change.
+ * missed, and again after a gap. When `inputs` change it loads again and shows the previous rows until then.
  */
-export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly unknown[]) {
-  const beginning: Omit<Result, 'again'> & { readonly rows: Rows } = {
-    kind: 'waiting',
-    error: null,
-    rows: source.none,
-  }
-  const list = useRef(beginning)
+export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (string | number)[]) {
+  const key = inputs.join('\n')
+  const { none } = source
+  const list = useRef<LiveState<Rows>>({
+    ...{ kind: 'waiting', error: null, rows: none, none, previous: none, key },
+  })
+  const shown = () =>
+    list.current.rows === list.current.none ? list.current.previous : list.current.rows
   const again = useRef<() => void>(() => undefined)
   // A reload uses the source of the latest render.
   const latest = useRef(source)
   latest.current = source
-  useRedraw((redraw) => {
-    const ending = new AbortController()
-    let cancelWait: StopTimer = () => undefined
-    const put = (change: Partial<typeof beginning>) => {
-      list.current = { ...list.current, ...change }
-      redraw()
-    }
-    const reload = () => {
-      cancelWait()
-      const requestedMs = monotonicMs()
-      const { load, join } = latest.current
-      settle(
-        load(ending.signal),
-        ending.signal,
-        (answer) =>
-          put({
-            kind: 'answered',
-            error: null,
-            rows: join(list.current.rows, answer, requestedMs),
-          }),
-        (error) => put({ kind: 'failed', error }),
+  useRedraw(
+    (redraw) => {
+      const ending = new AbortController()
+      let cancelWait: StopTimer = () => undefined
+      const put = (change: Partial<LiveState<Rows>>) => {
+        list.current = { ...list.current, ...change }
+        redraw()
+      }
+      const reload = () => {
+        cancelWait()
+        const requestedMs = monotonicMs()
+        const { load, join } = latest.current
+        settle(
+          load(ending.signal),
+          ending.signal,
+          (answer) =>
+            put({
+              kind: 'answered',
+              error: null,
+              rows: join(list.current.rows, answer, requestedMs),
+            }),
+          (error) => put({ kind: 'failed', error }),
+        )
+      }
+      put({ kind: 'waiting', error: null, rows: none, none, previous: shown(), key })
+      again.current = reload
+      cancelWait = after(PATIENCE_MS, reload)
+      const { channel, marketIds, applyMessage } = source
+      const stop = follow(
+        marketIds === undefined ? { channel, all: true } : { channel, marketIds },
+        {
+          onMessage: (message) => {
+            const rows = applyMessage(list.current.rows, message)
+            if (rows !== list.current.rows) put({ rows })
+          },
+          // The server may still have what the stream lost.
+          onGap: reload,
+          onReady: reload,
+        },
       )
-    }
-    put(beginning)
-    again.current = reload
-    cancelWait = after(PATIENCE_MS, reload)
-    const { channel, marketIds, applyMessage } = source
-    const stop = follow(marketIds === undefined ? { channel, all: true } : { channel, marketIds }, {
-      onMessage: (message) => {
-        const rows = applyMessage(list.current.rows, message)
-        if (rows !== list.current.rows) put({ rows })
-      },
-      // The server may still have what the stream lost.
-      onGap: reload,
-      onReady: reload,
-    })
-    return () => {
-      ending.abort()
-      cancelWait()
-      stop()
-    }
-  }, inputs)
-  return { ...list.current, again: () => again.current() }
+      return () => {
+        ending.abort()
+        cancelWait()
+        stop()
+      }
+    },
+    [key],
+  )
+  const { kind, error } = list.current
+  return {
+    // The effect for new inputs runs after this render.
+    kind: list.current.key === key ? kind : ('waiting' as const),
+    error,
+    rows: shown(),
+    again: () => again.current(),
+  }
 }
 
 /** Merges two lists without duplicates, newest first, up to `max` rows. Rows of `one` take precedence. */

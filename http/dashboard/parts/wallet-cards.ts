@@ -195,9 +195,9 @@ export function WalletPositions({ address }: { readonly address: string }) {
         : html`<p class="muted">${countText(summary.open_positions)} open, worth ${usdText(summary.total_value)},
             bought for ${usdText(summary.total_initial_value)}.</p>`
     }
-    <${Unanswered} result=${paged} what="positions" />
+    <${Unanswered} result=${paged} what="positions" hasRows=${rows.length > 0} />
     ${
-      summary !== undefined && rows.length === 0
+      paged.kind === 'answered' && rows.length === 0
         ? html`<${Empty} again=${paged.again}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
         : null
     }
@@ -205,7 +205,8 @@ export function WalletPositions({ address }: { readonly address: string }) {
       rows.length === 0
         ? null
         : table({
-            ...{ kind: 'stacked', rows, columns: COLUMNS },
+            ...{ kind: paged.kind === 'waiting' ? 'stacked aging' : 'stacked', rows },
+            columns: COLUMNS,
             caption: 'Positions, to be sorted by the buttons of the columns',
             head: headings(COLUMNS, order, setOrder),
             keyOf: ({ token_id: id }) => id,

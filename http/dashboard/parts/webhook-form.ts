@@ -55,7 +55,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'taker_side', label: 'Taker’s side of the outcome traded', kind: 'side', types: TRADES },
   { name: 'min_change', label: 'Minimum price move', kind: 'number', hint: '0.05', types: PRICES },
   {
-    ...{ name: 'min_profit_usd', label: 'Profit in Minimum value (USD)', kind: 'number' },
+    ...{ name: 'min_profit_usd', label: 'Minimum profit (USD)', kind: 'number' },
     ...{ hint: '5', types: GAPS },
   },
   {

@@ -2,6 +2,7 @@
 // the page is held against what REST says at the same moment.
 
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
@@ -490,6 +491,58 @@ test('keeps filters in the URL and loads each market only once across pages', as
   await page.reload()
   await page.getByRole('link', { name: 'Will elsewhere happen?' }).waitFor()
   assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
+  await tab.close()
+})
+
+test('searches after a pause, ignores late answers of previous lists and stops after eight pages', async () => {
+  for (const name of ['otter', 'badger']) add(name, { category: 'Animals' })
+  const tab = await dashboard.open('#/markets?category=Animals')
+  const { page } = tab
+  const box = page.getByRole('searchbox', { name: 'Search' })
+  const link = (name: string) => page.getByRole('link', { name: `Will ${name} happen?` })
+  const searches: string[] = []
+  /** Sends the held answers. */
+  let releaseHeld: () => void = () => undefined
+  let held = new Promise<void>((done) => {
+    releaseHeld = done
+  })
+  await page.route('**/v1/markets**', async (route) => {
+    const { searchParams: query } = new URL(route.request().url())
+    const isPage = query.get('cursor') !== null
+    if (query.get('search') !== null)
+      searches.push(`${query.get('search')}${isPage ? ' more' : ''}`)
+    query.delete('cursor')
+    const { origin, pathname } = new URL(route.request().url())
+    const response = await route.fetch({ url: `${origin}${pathname}?${query}` })
+    if (isPage || query.get('search') === 'otter') await held
+    // Every list has further pages. The page has aborted the request of a previous list.
+    const json = { ...(await response.json()), cursor: 'next' }
+    await route.fulfill({ response, json }).catch(() => undefined)
+  })
+  await link('otter').waitFor()
+  await box.pressSequentially('otter', { delay: 20 })
+  await page.locator('.markets[aria-busy=true] .aging').waitFor()
+  assert.ok(await link('badger').isVisible(), 'the previous rows are shown while a list loads')
+  await box.fill('badger')
+  await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 1)
+  releaseHeld()
+  held = new Promise<void>((done) => {
+    releaseHeld = done
+  })
+  await page.getByRole('button', { name: 'More markets' }).click()
+  await page.getByLabel('Status').selectOption('')
+  await page.locator('.markets[aria-busy=false]').waitFor()
+  releaseHeld()
+  await pause(300)
+  assert.deepEqual(searches, ['otter', 'badger', 'badger more', 'badger'])
+  assert.equal(await page.locator('.markets tbody tr').count(), 1)
+  assert.ok(await link('badger').isVisible())
+  for (let pages = 1; pages < 8; pages += 1) {
+    await page.getByRole('button', { name: 'More markets' }).click()
+    await page.locator(`.markets tbody:nth-of-type(${pages + 1})`).waitFor()
+  }
+  await page.getByText('No more are shown at once.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'More markets' }).count(), 0)
   await tab.close()
 })
 

@@ -6,6 +6,7 @@ import { safeLink } from '../../../http/dashboard/parts/market-facts.ts'
 import {
   hrefOfQuery,
   type MarketQuery,
+  pauseMsBefore,
   queryOf,
   searchText,
 } from '../../../http/dashboard/parts/market-search.ts'
@@ -19,6 +20,17 @@ const EVERYTHING: MarketQuery = {
 test('does not search for a single letter or blanks', () => {
   for (const text of ['', ' ', 'f', ' f ']) assert.equal(searchText({ ...EVERYTHING, text }), '')
   assert.equal(searchText({ ...EVERYTHING, text: ' fed ' }), 'fed')
+})
+
+test('loads a changed filter at once and a changed text after a pause', () => {
+  const typed = { ...EVERYTHING, text: 'fed' }
+  assert.equal(pauseMsBefore(typed, EVERYTHING), 250)
+  assert.equal(pauseMsBefore({ ...typed, text: 'fed rate' }, typed), 250)
+  const filters = [{ venue: 'venue_a' }, { status: null }, { isDown: false }, { isGrouped: true }]
+  for (const change of filters) {
+    assert.equal(pauseMsBefore({ ...typed, ...change }, typed), 0)
+    assert.equal(pauseMsBefore({ ...typed, ...change }, EVERYTHING), 0, 'before the pause is over')
+  }
 })
 
 test('restores a search with any text from its URL', () => {
