@@ -1,10 +1,6 @@
-// Runs test files by lane. A file's name says what it needs: `x.test.ts` nothing, `x.process.test.ts` other processes or
-// seconds of processor, `x.browser.test.ts` pages in a browser, `x.long.test.ts` minutes. `npm test` runs the first two
-// beside `npm run check`, `--quick` the first alone, `--long` all of them with full counts (TEST_LONG=1), `--long --reduced`
-// the last two with reduced counts. Words that are no option name files, folders or prefixes: only these run, without the
-// checks. Files share processes with others of their kind, since half of a file's time goes for its start; with full counts
-// only those that need nothing do. `npm test` and `npm run test:quick` give each process a young heap of 64 MB, without
-// which a tenth of its time goes for collecting garbage. What fails has failed: nothing is run again.
+// Runs the test files of a lane. The file name says what a test needs: `x.test.ts` nothing, `x.process.test.ts` other
+// processes or seconds of CPU time, `x.browser.test.ts` a browser, `x.long.test.ts` minutes. test/README.md describes the lanes.
+// Files of the same kind share processes, because half of a file's time is the start of its process.
 
 import { execFile, spawnSync } from 'node:child_process'
 import {
@@ -31,7 +27,7 @@ import {
   UsageError,
 } from '../engine/process/command-line.ts'
 
-/** Which kinds of files a lane runs, by its options. */
+/** Kinds of test files that a lane runs, by the lane's options. */
 const LANES: Readonly<Record<string, readonly Kind[]>> = {
   '': ['process', 'plain'],
   '--quick': ['plain'],
@@ -45,45 +41,48 @@ type Option = (typeof OPTIONS)[number]
 const COMMAND: CommandSpec<Option> = {
   name: 'npm test',
   about:
-    'Runs the types, the lint, and the tests that need neither minutes nor a browser; or other lanes.',
+    'Runs npm run check and all tests that need neither minutes nor a browser, or another lane.',
   usage: ['[PATH ...]', '--quick [PATH ...]', '--long [--reduced] [PATH ...]'],
   positionals: {
-    PATH: 'a test file, a folder of them, or how their paths begin: these alone, without lint',
+    PATH: 'a test file, a folder, or a path prefix: runs only these, without npm run check',
   },
   positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
-    quick: { takes: null, means: 'only what starts no process (npm run test:quick)' },
-    long: { takes: null, means: 'all files, with full counts, for hours (npm run test:long)' },
-    reduced: { takes: null, means: 'with --long: what npm test leaves out, with reduced counts' },
+    quick: { takes: null, means: 'only tests that start no process (npm run test:quick)' },
+    long: { takes: null, means: 'all files with full counts; takes hours (npm run test:long)' },
+    reduced: {
+      takes: null,
+      means: 'with --long: the files that npm test skips, with reduced counts',
+    },
   },
   examples: ['', 'test/actors/market', '--long --reduced'],
-  notes: ['Exit codes: 0 all is green, 1 something failed, 2 bad arguments.'],
+  notes: ['Exit codes: 0 all passed, 1 something failed, 2 bad arguments.'],
 }
 
 const CONCURRENCY = 3
-/** Processes that light files share: as many as two cores run; each more imports the whole tree again, some 4 s of processor. */
+/** Processes for plain files: one per core. Each further process imports the whole tree again, about 4 s of CPU time. */
 const GROUPS_MAX = 2
 const GROUP_FILES_MIN = 12
-/** Of the files that start processes or take seconds; a multiple of those that run at once. */
+/** Processes for the files that start processes or take seconds; a multiple of the concurrency. */
 const HEAVY_GROUPS_MAX = 2 * CONCURRENCY
 const HEAVY_GROUP_FILES_MIN = 4
-const SLOWEST_TOLD = 12
+const SLOWEST_PRINTED = 12
 const NAME = 'twinbook-tests-'
 const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_BYTES_MIN = 4_294_967_296
-/** Files that take longest by themselves; they start before the others of their kind. */
+/** The slowest files. They start before the others of their kind. */
 const LONGEST: readonly string[] = [
   'test/contract/recorded-streams.process.test.ts',
   'test/storage/contract/storage.process.test.ts',
   'test/engine/app/main.process.test.ts',
   'test/engine/matching/offline/corpus-matching.process.test.ts',
 ]
-/** A run in which no test begins, ends or prints for so long is ended, later while the cores are busy; full counts take hours. */
+/** The run ends when no test starts, ends or prints for this long, multiplied by the load per core. Not with full counts. */
 const STALL_MS = 60_000
 const STALL_CHECK_MS = 1_000
-const WORDS_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
+const OUTPUT_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
 
-/** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
+/** The kind of a test file by its name; null for other files and for tests of live venues. */
 function kindOf(path: string): Kind | null {
   const [, term = 'plain'] = /^[^.]+(?:\.(\w+))?\.test\.ts$/.exec(path.split('/').at(-1) ?? '') ?? [
     null,
@@ -111,8 +110,8 @@ function readOrEnd(): Arguments<Option> {
   }
 }
 
-/** The files of a lane, the longest of a kind first; of named places only what they name. */
-function chosenFiles(variant: string, locations: readonly string[]): readonly string[] {
+/** The files of a lane, the slowest of each kind first. Paths restrict them to the files that the paths name. */
+function selectFiles(variant: string, locations: readonly string[]): readonly string[] {
   const all = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
     .map((path) => join('test', path))
@@ -123,33 +122,33 @@ function chosenFiles(variant: string, locations: readonly string[]): readonly st
   if (locations.length === 0) return inLane
   return [
     ...new Set(
-      locations.flatMap((position) => {
-        const wanted = relative('', position)
-        // A file that is named whole runs, whatever its lane.
+      locations.flatMap((path) => {
+        const wanted = relative('', path)
+        // A file named in full runs in any lane.
         const found = all.includes(wanted)
           ? [wanted]
-          : inLane.filter((path) => path.startsWith(wanted))
-        if (found.length === 0) fail(`no test file of this lane begins with ${position}`)
+          : inLane.filter((file) => file.startsWith(wanted))
+        if (found.length === 0) fail(`no test file of this lane starts with ${path}`)
         return found
       }),
     ),
   ]
 }
 
-/** Modules in `folder` that import the files which may share a process, and the other files; the longest first. */
+/** Writes modules to `folder` that import files which may share a process. Returns them, then the other files. */
 function grouped(files: readonly string[], folder: string): string[] {
   const isLong = process.env.TEST_LONG === '1'
   const [light, heavy, single]: [string[], string[], string[]] = [[], [], []]
   for (const path of files) {
     const kind = kindOf(path)
-    // With full counts a heavy file takes minutes: then it shares nothing.
+    // With full counts a heavy file takes minutes and gets a process of its own.
     if (kind === 'plain') light.push(path)
     else if (kind === 'process' && !isLong) heavy.push(path)
     else single.push(path)
   }
   const lightCount = Math.min(GROUPS_MAX, Math.ceil(light.length / GROUP_FILES_MIN))
   const heavyCount = Math.min(HEAVY_GROUPS_MAX, Math.ceil(heavy.length / HEAVY_GROUP_FILES_MIN))
-  const modules = [...dealt(light, lightCount), ...dealt(heavy, heavyCount)].map((own, index) => {
+  const modules = [...split(light, lightCount), ...split(heavy, heavyCount)].map((own, index) => {
     const module = join(folder, `group-${index + 1}.test.mts`)
     const lines = own.map((path) => `import ${JSON.stringify(join(process.cwd(), path))}\n`)
     writeFileSync(module, lines.join(''))
@@ -158,17 +157,14 @@ function grouped(files: readonly string[], folder: string): string[] {
   return [...modules, ...single]
 }
 
-/** Dealt out like cards, so that the files of one folder, which are alike in length, are in many groups. */
-function dealt(files: readonly string[], groupCount: number): readonly (readonly string[])[] {
+/** Splits files into groups round robin, because the files of one folder take similar times. */
+function split(files: readonly string[], groupCount: number): readonly (readonly string[])[] {
   return Array.from({ length: groupCount }, (_, group) =>
     files.filter((_file, index) => index % groupCount === group),
   )
 }
 
-/**
- * The folder in which all folders of tests are made: in memory where there is room, since a flush to a disk that is busy
- * takes longer than the test around it. What tsx keeps of its work stays where it is.
- */
+/** The temporary folder of all tests: in memory if there is room, because flushes to a busy disk are slow. Links the cache of tsx. */
 function openFolder(): string {
   const disk = tmpdir()
   if (!existsSync(MEMORY_FOLDER)) return mkdtempSync(join(disk, NAME))
@@ -181,18 +177,18 @@ function openFolder(): string {
   return made
 }
 
-/** Runs `npm run check`: what it says, and whether all is well. */
-function check(): Promise<{ readonly isGood: boolean; readonly words: string }> {
+/** Runs `npm run check` and returns its output. */
+function check(): Promise<{ readonly isGood: boolean; readonly output: string }> {
   return new Promise((resolve) => {
-    execFile('npm', ['run', '--silent', 'check'], WORDS_LIMIT, (error, stdout, stderr) =>
-      resolve({ isGood: error === null, words: stdout + stderr }),
+    execFile('npm', ['run', '--silent', 'check'], OUTPUT_LIMIT, (error, stdout, stderr) =>
+      resolve({ isGood: error === null, output: stdout + stderr }),
     )
   })
 }
 
-/** Names the tests that are under way and ends the run when none of them makes progress. */
+/** Ends the run and prints the running tests when none of them makes progress. */
 function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): StopTimer {
-  const underWay = new Set<string>()
+  const running = new Set<string>()
   let movedAtMs = systemClock.monotonicMs()
   const move = () => {
     movedAtMs = systemClock.monotonicMs()
@@ -201,11 +197,11 @@ function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): S
     `${file ?? ''} ${name}`
   const leave = (test: Parameters<typeof nameOf>[0]) => {
     move()
-    underWay.delete(nameOf(test))
+    running.delete(nameOf(test))
   }
   stream.on('test:dequeue', (test) => {
     move()
-    underWay.add(nameOf(test))
+    running.add(nameOf(test))
   })
   stream.on('test:pass', leave)
   stream.on('test:fail', leave)
@@ -217,15 +213,17 @@ function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): S
     const limitMs = STALL_MS * Math.max(1, load / availableParallelism())
     if (systemClock.monotonicMs() - movedAtMs < limitMs) return
     stop()
-    const names = [...underWay].map((name) => `  ${name}\n`).join('')
-    process.stdout.write(`No progress for ${Math.round(limitMs / 1_000)} s; under way:\n${names}`)
+    const names = [...running].map((name) => `  ${name}\n`).join('')
+    process.stdout.write(
+      `No progress for ${Math.round(limitMs / 1_000)} s; running tests:\n${names}`,
+    )
     end.abort()
   })
   return stop
 }
 
-/** Runs files and prints what came of them; the places of the tests that failed. */
-async function failing(files: string[]): Promise<string[]> {
+/** Runs files and prints the results. Returns the files with failed tests. */
+async function runFiles(files: string[]): Promise<string[]> {
   const failed = new Set<string>()
   const secondsOf = new Map<string, number>()
   const end = new AbortController()
@@ -240,15 +238,15 @@ async function failing(files: string[]): Promise<string[]> {
     note(file, nesting, details)
     const isExcused =
       (todo !== undefined && todo !== false) || (skip !== undefined && skip !== false)
-    if (!isExcused) failed.add(file ?? 'a place that nobody knows')
+    if (!isExcused) failed.add(file ?? 'unknown file')
   })
   const report = stream.compose(new spec())
   report.pipe(process.stdout, { end: false })
   await finished(report)
   stopWatch()
-  // A test that spins hears no other signal, and would outlive the run.
+  // Only SIGKILL ends a test in an endless loop.
   if (end.signal.aborted) spawnSync('pkill', ['-KILL', '-P', String(process.pid)])
-  const slowest = [...secondsOf].sort(([, one], [, other]) => other - one).slice(0, SLOWEST_TOLD)
+  const slowest = [...secondsOf].sort(([, one], [, other]) => other - one).slice(0, SLOWEST_PRINTED)
   const lines = slowest.map(([file, seconds]) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}\n`)
   process.stdout.write(`Slowest files:\n${lines.join('')}`)
   return [...failed]
@@ -262,23 +260,23 @@ const variant = OPTIONS.filter((option) => given.has(option))
 if (LANES[variant] === undefined)
   fail(`${variant}: lanes are --quick, --long, and --long --reduced`)
 if (variant === '--long') process.env.TEST_LONG = '1'
-const files = chosenFiles(variant, locations)
+const files = selectFiles(variant, locations)
 const checked =
-  variant === '' && locations.length === 0 ? check() : Promise.resolve({ isGood: true, words: '' })
-// Full counts would fill the memory, and are to meet a real disk.
+  variant === '' && locations.length === 0 ? check() : Promise.resolve({ isGood: true, output: '' })
+// Full counts would fill the memory and are meant to use a real disk.
 const folder = variant === '--long' ? mkdtempSync(join(tmpdir(), NAME)) : openFolder()
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
-const failed = await failing(grouped(files, folder))
-const { isGood, words: findings } = await checked
+const failed = await runFiles(grouped(files, folder))
+const { isGood, output: findings } = await checked
 process.stdout.write(findings)
 if (!isGood) {
   process.stdout.write('FAILED: npm run check\n')
   process.exitCode = 1
 }
-for (const position of failed) {
-  process.stdout.write(`FAILED: ${position}\n`)
-  // Where a process ended before its time, nobody knows which of its files it was.
-  if (position.startsWith(folder)) process.stdout.write(readFileSync(position, 'utf8'))
+for (const file of failed) {
+  process.stdout.write(`FAILED: ${file}\n`)
+  // A group process that crashed does not report which of its files ran: print the whole group.
+  if (file.startsWith(folder)) process.stdout.write(readFileSync(file, 'utf8'))
 }
 if (failed.length > 0) process.exitCode = 1
