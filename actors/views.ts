@@ -34,7 +34,7 @@ import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'
 
-export type { BookLevels, BookView, MarketView, PricePoint, StreamChannel } from './market/views.ts'
+export type { BookLevels, BookView, MarketView, PricePoint } from './market/views.ts'
 export type { SliceQuery, WalletsView }
 
 /** Filters of a market list; null or empty means any. Text is case-insensitive. */

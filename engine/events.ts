@@ -2,6 +2,7 @@
 // venue's map.ts only the field `venue` identifies the venue. Each event has two times: the venue's, and
 // the time of its arrival here, stamped once.
 
+import { assert } from './errors.ts'
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus, ResolutionStatus } from './market/market.ts'
 import type { CloseReason, Opportunity, OpportunityPeak } from './opportunity.ts'
@@ -370,6 +371,49 @@ export type Update =
   | ArbitrageUpdate
   | StatusUpdate
   | GapUpdate
+
+/**
+ * The channels with an own offset (over all markets) and seq (per market), each with the kind of update that consumes
+ * them. Everything that handles all counted channels derives its list from this table. The cluster log stores the
+ * channels in this order.
+ */
+const COUNTED_UPDATES = {
+  orderbook: 'book',
+  trades: 'trade',
+  prices: 'price',
+  whales: 'whale',
+  lifecycle: 'lifecycle',
+  arbitrage: 'arbitrage',
+} as const satisfies Readonly<Record<string, Update['kind']>>
+
+export type CountedChannel = keyof typeof COUNTED_UPDATES
+
+const isCountedChannel = (name: string): name is CountedChannel => name in COUNTED_UPDATES
+
+export const COUNTED_CHANNELS = Object.keys(COUNTED_UPDATES).filter(isCountedChannel)
+
+const CHANNEL_OF_KIND = new Map<Update['kind'], CountedChannel>(
+  COUNTED_CHANNELS.map((channel) => [COUNTED_UPDATES[channel], channel]),
+)
+
+/** The channel whose offset and seq an update of this kind consumes; null: none. */
+export const countedChannelOf = (kind: Update['kind']): CountedChannel | null =>
+  CHANNEL_OF_KIND.get(kind) ?? null
+
+/** One value for each counted channel, in the order of {@link COUNTED_CHANNELS}. */
+export function perChannel<Value>(
+  make: (channel: CountedChannel) => Value,
+): Readonly<Record<CountedChannel, Value>> {
+  const values = Object.fromEntries(COUNTED_CHANNELS.map((channel) => [channel, make(channel)]))
+  assert(hasEachChannel(values), 'each counted channel has a value')
+  return values
+}
+
+function hasEachChannel<Value>(
+  values: Readonly<Record<string, Value>>,
+): values is Readonly<Record<CountedChannel, Value>> {
+  return COUNTED_CHANNELS.every((channel) => channel in values)
+}
 
 export type FeedState = 'live' | 'stale' | 'down'
 

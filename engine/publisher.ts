@@ -2,20 +2,18 @@
 // watchers. The counters are here and not in the actors, so that they survive an actor's restart and sleep.
 // An error of one watcher is counted and logged, and does not affect the others.
 
-import type { ArbitrageRefresh, Stamp, Trade, Update } from './events.ts'
+import {
+  type ArbitrageRefresh,
+  type CountedChannel,
+  perChannel,
+  type Stamp,
+  type Trade,
+  type Update,
+} from './events.ts'
 import type { MarketNumber, MarketRef } from './market/market.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { TimeMs } from './units.ts'
-
-/** Channels with their own offset (over all markets) and seq (per market). */
-export type CountedChannel =
-  | 'orderbook'
-  | 'trades'
-  | 'prices'
-  | 'whales'
-  | 'lifecycle'
-  | 'arbitrage'
 
 /** Receives every update, synchronously, in publishing order. Must return at once. */
 export interface Watcher {
@@ -50,14 +48,7 @@ class ChannelCounters {
 export class Publisher {
   /** Identifies this run in every message. */
   readonly epoch: string
-  readonly #counters: Readonly<Record<CountedChannel, ChannelCounters>> = {
-    orderbook: new ChannelCounters(),
-    trades: new ChannelCounters(),
-    prices: new ChannelCounters(),
-    whales: new ChannelCounters(),
-    lifecycle: new ChannelCounters(),
-    arbitrage: new ChannelCounters(),
-  }
+  readonly #counters = perChannel(() => new ChannelCounters())
   readonly #watchers: Watcher[] = []
   readonly #log: Log
   readonly #published: Count

@@ -10,11 +10,12 @@ import {
   type ShardPosition,
 } from '../../engine/cluster/checkpoint.ts'
 import type { ClusterLog } from '../../engine/cluster/cluster-log.ts'
+import { perChannel } from '../../engine/events.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import { type Opportunity, peakOf } from '../../engine/opportunity.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
-import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
+import type { Publisher } from '../../engine/publisher.ts'
 import type { EventSummary } from '../../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MatchView } from '../matches/views.ts'
@@ -43,15 +44,6 @@ const EVERY_MS = 10_000
 const SLICE_MS = 2
 /** Rests this many times as long as it worked. */
 const REST_TIMES = 20
-const CHANNELS: readonly CountedChannel[] = [
-  'orderbook',
-  'trades',
-  'prices',
-  'whales',
-  'lifecycle',
-  'arbitrage',
-]
-
 export class Checkpoints {
   readonly #parts: CheckpointParts
   readonly #abort = new AbortController()
@@ -125,7 +117,7 @@ export class Checkpoints {
 
   async #make(): Promise<void> {
     const { log, feeder, publisher, view, clock, term } = this.#parts
-    const offsets = CHANNELS.map((channel) => [channel, publisher.offset(channel)] as const)
+    const offsets = perChannel((channel) => publisher.offset(channel))
     const [shards, version, takenAtMs] = [
       this.#parts.shardPositions(),
       feeder.version,
@@ -135,7 +127,7 @@ export class Checkpoints {
     if (this.#abort.signal.aborted) return
     const header: CheckpointHeader = {
       ...{ epoch: view.epoch, term, takenAtMs, shards, version, count },
-      offsets: Object.fromEntries(offsets),
+      offsets,
       runs: view.tradeLog.runs(),
       losses: this.#losses(),
       recordsSinceMs: view.catalog.recordsSinceMs,

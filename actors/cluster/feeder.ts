@@ -3,10 +3,10 @@
 
 import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
-import type { Trade, Update } from '../../engine/events.ts'
+import { countedChannelOf, perChannel, type Trade, type Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
+import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
@@ -39,20 +39,6 @@ const BOOKS: ReadonlySet<Update['kind']> = new Set([
 ])
 /** Per item, which must fit a batch. */
 const PAST_MARKETS_MAX = 10_000
-/** Channels whose offsets a batch states; null: the update has no offset. */
-const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
-  book: 'orderbook',
-  bookReplaced: null,
-  bookStale: null,
-  bookConfirmed: null,
-  status: null,
-  gap: null,
-  trade: 'trades',
-  price: 'prices',
-  whale: 'whales',
-  lifecycle: 'lifecycle',
-  arbitrage: 'arbitrage',
-}
 
 export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
@@ -86,7 +72,7 @@ export class Feeder implements Watcher, CatalogWatcher {
   onUpdate(update: Update): void {
     if (!this.isOpen) return
     const item: LogItem = { kind: 'update', update, book: this.#bookOf(update) }
-    const channel = CHANNELS[update.kind]
+    const channel = countedChannelOf(update.kind)
     const position =
       channel !== null && 'offset' in update ? { channel, offset: update.offset } : null
     this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, position)
@@ -233,18 +219,11 @@ function quotedOf(market: MarketView, publisher: Publisher): Quoted {
 /** The state of a market without its listing and its history. */
 export function stateOf(market: MarketView, publisher: Publisher): MarketState {
   const { number } = market.ref
-  const seq = (channel: CountedChannel) => publisher.latest(channel, number).seq
   return {
     market: number,
     book: market.levels(bookLevelsMax),
     price: market.price(),
     figures: market.figures,
-    seqs: {
-      trades: seq('trades'),
-      prices: seq('prices'),
-      whales: seq('whales'),
-      lifecycle: seq('lifecycle'),
-      arbitrage: seq('arbitrage'),
-    },
+    seqs: perChannel((channel) => publisher.latest(channel, number).seq),
   }
 }

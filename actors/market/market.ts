@@ -6,6 +6,7 @@ import type {
   BookChangeEvent,
   BookReplaced,
   BookSnapshotEvent,
+  CountedChannel,
   FiguresEvent,
   LastPriceEvent,
   LevelChange,
@@ -28,7 +29,7 @@ import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { ListingDetails, MarketSummary, StoredTrade } from '../../storage/contract/storage.ts'
 import { hasLifecycleChange } from '../catalog/changes.ts'
 import type { Actor, ReceiveResult } from '../system.ts'
-import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
+import type { BookLevels, BookView, MarketView, SliceQuery } from '../views.ts'
 import { MarketBook } from './book.ts'
 import {
   type BothTimes,
@@ -654,7 +655,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#parts.storage.snapshots.oldestMs(this.ref.number)
   }
 
-  seq(channel: StreamChannel): number {
+  seq(channel: CountedChannel): number {
     return this.#parts.publisher.latest(channel, this.ref.number).seq
   }
 

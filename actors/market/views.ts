@@ -1,6 +1,6 @@
 // Read interface of a market's actor for the API server: its book, prices, trades and bars.
 
-import type { Level, MarketPrice } from '../../engine/events.ts'
+import type { CountedChannel, Level, MarketPrice } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import type { FiguresState } from '../../engine/market/trading-figures.ts'
@@ -71,8 +71,8 @@ export interface MarketView {
   /** Start of our records; null if there are none. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null
-  /** Sequence numbers of this market's `trades` and `prices` channels. */
-  seq(channel: StreamChannel): number
+  /** The newest seq of this market's messages in a channel; 0 without a message. */
+  seq(channel: CountedChannel): number
   details(): ListingDetails
 }
 
@@ -80,5 +80,3 @@ export interface PricePoint {
   readonly price: MarketPrice['price']
   readonly timeMs: TimeMs
 }
-
-export type StreamChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'

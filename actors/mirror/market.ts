@@ -5,6 +5,7 @@
 import type {
   BookConfirmed,
   BookUpdate,
+  CountedChannel,
   MarketPrice,
   PriceUpdate,
   TradeUpdate,
@@ -19,7 +20,7 @@ import type { TimeMs, UsdMicros } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { BarQuery, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import type { BookState, MarketState, Quoted } from '../../storage/records/log-items.ts'
-import type { BookLevels, BookView, MarketView, StreamChannel } from '../views.ts'
+import type { BookLevels, BookView, MarketView } from '../views.ts'
 import type { MirrorBars } from './bars.ts'
 
 /** Shared by all mirrored markets. */
@@ -219,7 +220,7 @@ export class MirrorMarket implements MarketView {
     }
   }
 
-  seq(channel: StreamChannel): number {
+  seq(channel: CountedChannel): number {
     return this.#parts.publisher.latest(channel, this.ref.number).seq
   }
 

@@ -7,18 +7,23 @@ import type { Clock } from '../../engine/clock.ts'
 import type { RawItem } from '../../engine/cluster/batch.ts'
 import type { Checkpoint, CheckpointHeader } from '../../engine/cluster/checkpoint.ts'
 import type { ShardName } from '../../engine/cluster/cluster-log.ts'
-import { assert } from '../../engine/errors.ts'
-import type { FeedState, Update } from '../../engine/events.ts'
+import {
+  COUNTED_CHANNELS,
+  type CountedChannel,
+  countedChannelOf,
+  type FeedState,
+  type Update,
+} from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
-import { type CountedChannel, Publisher } from '../../engine/publisher.ts'
+import { Publisher } from '../../engine/publisher.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { StoredMatch } from '../../storage/contract/matches.ts'
 import type { EngineFigures } from '../../storage/records/log-items.ts'
-import { type LogItem, readItem, SEQ_CHANNELS } from '../../storage/records/log-items.ts'
+import { type LogItem, readItem } from '../../storage/records/log-items.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
 import { takeBlocks } from '../cluster/packed.ts'
 import { pairScoreOf } from '../matches/match-results.ts'
@@ -47,16 +52,6 @@ export type MirrorFault =
 const STALL_MS = 2_000
 /** Maximum waiting items of one shard; beyond it the reader is paused. */
 const WAITING_ITEMS_MAX = 65_536
-
-const CHANNELS: Readonly<Record<string, CountedChannel>> = {
-  book: 'orderbook',
-  trade: 'trades',
-  price: 'prices',
-  whale: 'whales',
-  lifecycle: 'lifecycle',
-  arbitrage: 'arbitrage',
-}
-const COUNTED: readonly CountedChannel[] = ['orderbook', ...SEQ_CHANNELS]
 
 const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
 
@@ -295,7 +290,7 @@ export class Mirror {
   async load({ items, offsets }: Checkpoint): Promise<void> {
     const later: LogItem[] = []
     const teams: TeamListing[] = []
-    for (const channel of COUNTED) {
+    for (const channel of COUNTED_CHANNELS) {
       this.publisher.follow(channel, { offset: offsets[channel] ?? 0, market: 0, seq: 0 })
     }
     const refOf = (number: MarketNumber) => this.catalog.refOf(number)
@@ -321,8 +316,9 @@ export class Mirror {
     const at = (channel: CountedChannel, seq: number): void => {
       this.publisher.follow(channel, { offset: 0, market: number, seq })
     }
-    at('orderbook', book.seq)
-    for (const channel of SEQ_CHANNELS) at(channel, seqs[channel])
+    for (const channel of COUNTED_CHANNELS) {
+      at(channel, channel === 'orderbook' ? book.seq : seqs[channel])
+    }
     market.restore(item.state)
     this.catalog.moved(market)
   }
@@ -366,8 +362,8 @@ export class Mirror {
   /** Whether an earlier update is still missing. */
   #mustWait(update: Update): boolean {
     if (update.kind === 'status' || update.kind === 'gap') return false
-    const channel = CHANNELS[update.kind]
-    if (channel !== undefined) return update.offset > this.publisher.offset(channel) + 1
+    const channel = countedChannelOf(update.kind)
+    if (channel !== null) return update.offset > this.publisher.offset(channel) + 1
     return update.offset > this.publisher.offset('orderbook')
   }
 
@@ -441,8 +437,8 @@ export class Mirror {
     }
     this.#lagMs = Math.max(0, this.#clock.nowMs() - update.receivedAtMs)
     const market = this.catalog.mirrorOf(update.market.number)
-    const channel = CHANNELS[update.kind]
-    if (channel === undefined) {
+    const channel = countedChannelOf(update.kind)
+    if (channel === null) {
       if (
         market === null ||
         update.seq < this.publisher.latest('orderbook', update.market.number).seq
@@ -497,9 +493,3 @@ export class Mirror {
     this.#onFault(fault)
   }
 }
-
-/** Checked at load time, so that a channel without counters is found at once. */
-assert(
-  COUNTED.length === Object.keys(CHANNELS).length,
-  'each counted channel has its kind of update',
-)

@@ -8,6 +8,7 @@ import {
   choice,
   constant,
   type Field,
+  type Fields,
   flat,
   lastOrNull,
   list,
@@ -26,12 +27,14 @@ import {
   time,
   usd,
 } from '../../engine/codec.ts'
+import { assert } from '../../engine/errors.ts'
 import {
   type ArbitrageUpdate,
   type BookConfirmed,
   type BookReplaced,
   type BookStale,
   type BookUpdate,
+  type CountedChannel,
   type FeedStatus,
   type GapUpdate,
   type Level,
@@ -40,6 +43,7 @@ import {
   type LifecycleUpdate,
   type MarketPrice,
   type PriceUpdate,
+  perChannel,
   STALE_REASONS,
   type Stamp,
   type StatusUpdate,
@@ -87,8 +91,8 @@ export interface MarketState {
   /** The newest seq of each channel; 0 without a message. */
   readonly seqs: Readonly<Record<SeqChannel, number>>
 }
-export const SEQ_CHANNELS = ['trades', 'prices', 'whales', 'lifecycle', 'arbitrage'] as const
-export type SeqChannel = (typeof SEQ_CHANNELS)[number]
+/** `book` contains the seq of `orderbook`. */
+type SeqChannel = Exclude<CountedChannel, 'orderbook'>
 
 /** A market's state when its row was written, which the row itself does not contain. */
 export interface Quoted {
@@ -284,41 +288,52 @@ const facts = record<MarketFacts>({
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-const UPDATES: Readonly<Record<Update['kind'], Field<Update>>> = {
-  book: record<BookUpdate>({
+/** The code is stored. Never change one or use 23 again: logs and checkpoints of an older engine may still exist. */
+interface Coded<Value> {
+  readonly code: number
+  readonly field: Field<Value>
+}
+
+const coded = <Value extends object>(code: number, fields: Fields<Value>): Coded<Value> => ({
+  code,
+  field: record(fields),
+})
+
+const UPDATES: Readonly<Record<Update['kind'], Coded<Update>>> = {
+  book: coded<BookUpdate>(0, {
     kind: constant('book'),
     ...head,
     checksum: orNull(number),
     changes: flat(record<LevelChange>({ side: bookSide, price, size })),
   }),
-  bookReplaced: record<BookReplaced>({
+  bookReplaced: coded<BookReplaced>(1, {
     kind: constant('bookReplaced'),
     ...head,
     reason: choice(['venue_gap', 'first', 'restart', 'delayed']),
   }),
-  bookStale: record<BookStale>({
+  bookStale: coded<BookStale>(2, {
     kind: constant('bookStale'),
     ...head,
     reason: choice(STALE_REASONS),
     sinceMs: time,
     isOfVenue: boolean,
   }),
-  bookConfirmed: record<BookConfirmed>({
+  bookConfirmed: coded<BookConfirmed>(26, {
     kind: constant('bookConfirmed'),
     ...head,
     wasStale: boolean,
   }),
-  trade: record<TradeUpdate>({ kind: constant('trade'), ...head, trade }),
-  price: record<PriceUpdate>({ kind: constant('price'), ...head, price: marketPrice }),
-  whale: record<WhaleUpdate>({ kind: constant('whale'), ...head, whale }),
-  lifecycle: record<LifecycleUpdate>({
+  trade: coded<TradeUpdate>(3, { kind: constant('trade'), ...head, trade }),
+  price: coded<PriceUpdate>(4, { kind: constant('price'), ...head, price: marketPrice }),
+  whale: coded<WhaleUpdate>(5, { kind: constant('whale'), ...head, whale }),
+  lifecycle: coded<LifecycleUpdate>(6, {
     kind: constant('lifecycle'),
     ...head,
     event: choice(LIFECYCLE_EVENTS),
     matchedMarket: orNull(marketRef),
     facts,
   }),
-  arbitrage: record<ArbitrageUpdate>({
+  arbitrage: coded<ArbitrageUpdate>(7, {
     kind: constant('arbitrage'),
     ...head,
     event: choice(['opened', 'changed', 'closed']),
@@ -327,8 +342,8 @@ const UPDATES: Readonly<Record<Update['kind'], Field<Update>>> = {
     previousPeak: orNull(peak),
     opportunity,
   }),
-  status: record<StatusUpdate>({ kind: constant('status'), ...status, ...outage }),
-  gap: record<GapUpdate>({
+  status: coded<StatusUpdate>(8, { kind: constant('status'), ...status, ...outage }),
+  gap: coded<GapUpdate>(9, {
     kind: constant('gap'),
     channel: constant('trades'),
     market: orNull(marketRef),
@@ -357,24 +372,17 @@ const bookAfter = mapped<BookState, BookState | null>(
   (after) => after,
 )
 
-const updateItem = (kind: Update['kind']): Field<LogItem> =>
+const updateItem = (kind: Update['kind'], field: Field<Update>): Field<LogItem> =>
   record<Item<'update'>>({
     kind: constant('update'),
-    update: UPDATES[kind],
+    update: field,
     book: kind === 'bookReplaced' ? bookAfter : constant(null),
   })
 
 // Other items
 
-const seqs = nested(
-  record<MarketState['seqs']>({
-    trades: number,
-    prices: number,
-    whales: number,
-    lifecycle: number,
-    arbitrage: number,
-  }),
-)
+const { orderbook: _, ...seqFields } = perChannel(() => number)
+const seqs = nested(record<MarketState['seqs']>(seqFields))
 
 const state = record<MarketState>({ market: number, book, price: marketPrice, figures, seqs })
 
@@ -415,29 +423,29 @@ const utf8 = single<Uint8Array>(
   (body) => Buffer.from(body).toString('utf8'),
 )
 
-const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>> = {
-  listed: record<Item<'listed'>>({
+const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Coded<LogItem>>> = {
+  listed: coded<Item<'listed'>>(10, {
     kind: constant('listed'),
     version: number,
     market: number,
     quoted,
     summary: marketSummary,
   }),
-  quoted: record<Item<'quoted'>>({ kind: constant('quoted'), market: number, quoted }),
-  forgotten: record<Item<'forgotten'>>({
+  quoted: coded<Item<'quoted'>>(27, { kind: constant('quoted'), market: number, quoted }),
+  forgotten: coded<Item<'forgotten'>>(11, {
     kind: constant('forgotten'),
     version: number,
     market: number,
   }),
-  text: record<TextItem>({ kind: constant('text'), market: number, from: number, text }),
-  packed: record<PackedItem>({
+  text: coded<TextItem>(18, { kind: constant('text'), market: number, from: number, text }),
+  packed: coded<PackedItem>(19, {
     kind: constant('packed'),
     packed: bytes,
     texts: lastOrNull(record<NumberRange>({ from: number, to: number })),
   }),
-  event: record<Item<'event'>>({ kind: constant('event'), version: number, event }),
-  teams: record<Item<'teams'>>({ kind: constant('teams'), listings: flat(team) }),
-  figures: record<Item<'figures'>>({
+  event: coded<Item<'event'>>(12, { kind: constant('event'), version: number, event }),
+  teams: coded<Item<'teams'>>(20, { kind: constant('teams'), listings: flat(team) }),
+  figures: coded<Item<'figures'>>(21, {
     kind: constant('figures'),
     figures: record<EngineFigures>({
       trades: number,
@@ -447,13 +455,13 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>
       coverage,
     }),
   }),
-  matched: record<Item<'matched'>>({
+  matched: coded<Item<'matched'>>(13, {
     kind: constant('matched'),
     match: matchOf(number, orNull(boolean)),
   }),
-  unmatched: record<Item<'unmatched'>>({ kind: constant('unmatched'), market: number }),
-  past: record<Item<'past'>>({ kind: constant('past'), markets: list(number) }),
-  feed: record<Item<'feed'>>({
+  unmatched: coded<Item<'unmatched'>>(14, { kind: constant('unmatched'), market: number }),
+  past: coded<Item<'past'>>(22, { kind: constant('past'), markets: list(number) }),
+  feed: coded<Item<'feed'>>(15, {
     kind: constant('feed'),
     feed: record<FeedState>({
       ...status,
@@ -462,9 +470,9 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>
       ...outage,
     }),
   }),
-  state: record<Item<'state'>>({ kind: constant('state'), state }),
-  missing: record<Item<'missing'>>({ kind: constant('missing'), fromBatch: number }),
-  posting: record<Posting>({
+  state: coded<Item<'state'>>(16, { kind: constant('state'), state }),
+  missing: coded<Item<'missing'>>(17, { kind: constant('missing'), fromBatch: number }),
+  posting: coded<Posting>(24, {
     kind: constant('posting'),
     webhook: text,
     eventId: text,
@@ -473,7 +481,7 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>
     dueAtMs: time,
     body: utf8,
   }),
-  posted: record<Posted>({
+  posted: coded<Posted>(25, {
     kind: constant('posted'),
     webhook: text,
     eventId: text,
@@ -483,46 +491,36 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Field<LogItem>>
   }),
 }
 
-const FIELDS: Readonly<Record<Update['kind'] | keyof typeof ITEMS, Field<LogItem>>> = {
-  ...ITEMS,
-  book: updateItem('book'),
-  bookReplaced: updateItem('bookReplaced'),
-  bookStale: updateItem('bookStale'),
-  bookConfirmed: updateItem('bookConfirmed'),
-  trade: updateItem('trade'),
-  price: updateItem('price'),
-  whale: updateItem('whale'),
-  lifecycle: updateItem('lifecycle'),
-  arbitrage: updateItem('arbitrage'),
-  status: updateItem('status'),
-  gap: updateItem('gap'),
+const isUpdateKind = (kind: string): kind is Update['kind'] => kind in UPDATES
+
+/** The fields of a complete item by the kind of item or update. */
+const FIELDS = new Map<string, Coded<LogItem>>(Object.entries(ITEMS))
+for (const kind of Object.keys(UPDATES).filter(isUpdateKind)) {
+  const { code, field } = UPDATES[kind]
+  FIELDS.set(kind, { code, field: updateItem(kind, field) })
 }
-
-type Kind = keyof typeof FIELDS
-
-/** The index of a kind is its code. Never change one: logs and checkpoints of an older engine may still exist. */
-const KINDS: readonly (Kind | null)[] = [
-  ...(['book', 'bookReplaced', 'bookStale', 'trade', 'price', 'whale', 'lifecycle'] as const),
-  ...(['arbitrage', 'status', 'gap', 'listed', 'forgotten', 'event', 'matched'] as const),
-  ...(['unmatched', 'feed', 'state', 'missing', 'text', 'packed', 'teams'] as const),
-  ...(['figures', 'past', null, 'posting', 'posted', 'bookConfirmed', 'quoted'] as const),
-]
-const CODES = new Map(KINDS.map((kind, code) => [kind, code]))
+const FIELDS_BY_CODE = new Map<unknown, Field<LogItem>>()
+for (const { code, field } of FIELDS.values()) {
+  assert(!FIELDS_BY_CODE.has(code), `code ${code} is unique`)
+  FIELDS_BY_CODE.set(code, field)
+}
 
 /** Appends an item to the writer's buffer. */
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
   const kind = item.kind === 'update' ? item.update.kind : item.kind
-  const fields: unknown[] = [CODES.get(kind)]
-  FIELDS[kind].put(fields, item)
+  const coded = FIELDS.get(kind)
+  assert(coded !== undefined, `items of kind ${kind} can be stored`)
+  const fields: unknown[] = [coded.code]
+  coded.field.put(fields, item)
   writeValue(to, fields)
 }
 
 /** Whether an item is a complete market state. Readers without books may skip it. */
-export const isState = ([code]: readonly unknown[]): boolean => code === CODES.get('state')
+export const isState = ([code]: readonly unknown[]): boolean => code === ITEMS.state.code
 
 /** An item of kind `packed`; null for any other. */
 export function packedIn(raw: readonly unknown[]): PackedItem | null {
-  const item = raw[0] === CODES.get('packed') ? readItem(raw, () => null) : null
+  const item = raw[0] === ITEMS.packed.code ? readItem(raw, () => null) : null
   return item !== null && typeof item === 'object' && item.kind === 'packed' ? item : null
 }
 
@@ -536,15 +534,15 @@ class UnknownMarket extends Error {}
 
 /** Decodes the fields of an item. `find` looks up the markets of updates. */
 export function readItem([code, ...fields]: readonly unknown[], find: FindMarket): ReadItem {
-  const kind = typeof code === 'number' ? KINDS[code] : undefined
-  if (kind === undefined || kind === null) return 'damaged'
+  const field = FIELDS_BY_CODE.get(code)
+  if (field === undefined) return 'damaged'
   const marketOf = (wanted: MarketNumber) => {
     const found = find(wanted)
     if (found === null) throw new UnknownMarket()
     return found
   }
   try {
-    return readExactly(FIELDS[kind], fields, { ...NEWEST, marketOf })
+    return readExactly(field, fields, { ...NEWEST, marketOf })
   } catch (error) {
     return error instanceof UnknownMarket ? 'unknown_market' : 'damaged'
   }

@@ -1,9 +1,8 @@
 // Shared by channels that replay every message: each message is sent at once and stored in a log, from which lagging
 // and resuming connections get what they missed.
 
-import type { Stamp, Update } from '../../../engine/events.ts'
+import type { CountedChannel, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
-import type { CountedChannel } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelVariant } from '../fan-out/channel-variants.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
