@@ -1,7 +1,7 @@
 // Every environment variable: name, type, default and meaning. Values are read and validated once, then
 // frozen. Components receive plain values. An error names the variable, its value, and the accepted values.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
@@ -112,125 +112,9 @@ export const LIVE_URLS = {
 } as const
 
 /** Names and meanings, in the order of the table in OPERATING.md. A test compares the two. */
-export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
-  ROLE: {
-    default: 'all',
-    means: '`all` in one process, or `engine` or `gateway` of a cluster over NATS',
-  },
-  NATS_URL: {
-    default: 'nats://127.0.0.1:4222',
-    means: 'servers of NATS with JetStream, `nats://` or `tls://`, comma-separated',
-  },
-  NATS_USER: {
-    default: '',
-    means: 'user for NATS: `engine` or `gateway` of operating/nats-users.conf',
-  },
-  NATS_PASSWORD: { default: '', means: "that user's password" },
-  NATS_CREDS: { default: '', means: 'credentials file for NATS, in place of user and password' },
-  NATS_CA: { default: '', means: "PEM file of the authority that signed NATS' certificates" },
-  NATS_INSECURE: {
-    default: 'off',
-    means: '`nats://` to another machine without credentials or NATS_CA',
-  },
-  CLUSTER_KEY: {
-    default: '',
-    means:
-      'the same at least 32 bytes in all processes of a cluster: they seal and encrypt what they say to each other over NATS',
-  },
-  HOST: { default: '127.0.0.1', means: 'address to listen on' },
-  PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
-  DATA_DIR: {
-    default: './data',
-    means: 'both databases, the simulated world, the local key and the secrets',
-  },
-  VENUES: { default: 'sim', means: '`sim`, `live` or `replay:FILE`' },
-  VENUE_A_NAME: { default: 'venue_a', means: "Polymarket's name in ids, paths and `platform`" },
-  VENUE_B_NAME: { default: 'venue_b', means: "Kalshi's name in ids, paths and `platform`" },
-  SIM_MARKETS: { default: '400', means: 'simulated markets a venue, 20 to 100000' },
-  SIM_V2_SHARE: {
-    default: '0.5',
-    means: "share of Polymarket's simulated markets that are of its protocol v2, 0 to 1",
-  },
-  SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
-  SIM_GAPS: {
-    default: '6',
-    means: "planned gaps between the simulated venues' prices a minute, 0 to 600; 0: none",
-  },
-  SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
-  SIM_FAULTS: {
-    default: 'v1_retired,stale_cache',
-    means: '`off`, `on` (every fault), or a comma list of faults and changes',
-  },
-  SIM_RTDS_END_S: {
-    default: '0',
-    means: 'seconds after which the simulated RTDS sends no more trades, 0 to 86400; 0: never',
-  },
-  SIM_PORT: { default: '4010', means: 'first port of `npm run venues`' },
-  POLYMARKET_GAMMA_URL: { default: '', means: 'Gamma REST' },
-  POLYMARKET_CLOB_URL: { default: '', means: 'CLOB REST' },
-  POLYMARKET_DATA_URL: { default: '', means: 'Data API REST' },
-  POLYMARKET_MARKET_WS_URL: { default: '', means: 'market WebSocket' },
-  POLYMARKET_RTDS_WS_URL: { default: '', means: 'RTDS WebSocket' },
-  KALSHI_REST_URL: { default: '', means: 'REST, including /trade-api/v2' },
-  KALSHI_WS_URL: { default: '', means: 'WebSocket, including /trade-api/ws/v2' },
-  KALSHI_KEY_ID: { default: '', means: 'API key id; without one the public REST is polled' },
-  KALSHI_PRIVATE_KEY_FILE: { default: '', means: 'PEM file of that key, RSA or Ed25519' },
-  JWT_SECRET: { default: '', means: 'at least 32 bytes; made and stored on first start' },
-  JWT_SECRET_PREVIOUS: {
-    default: '',
-    means: 'the secret before; its tokens stay good until they expire',
-  },
-  SECRETS_KEY: {
-    default: '',
-    means: 'encrypts webhook secrets, at least 32 bytes; made and stored on first start',
-  },
-  WEBHOOK_ALLOW_HTTP: { default: 'off', means: 'webhooks may have http URLs' },
-  WEBHOOK_ALLOW_PRIVATE: {
-    default: 'off',
-    means: 'webhooks may point to loopback and other private addresses: for trials',
-  },
-  WEBHOOK_VERIFY: {
-    default: '',
-    means:
-      'a host must answer a test before webhooks post events to it: `on` or `off`; unless set, on with VENUES=live',
-  },
-  DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
-  SIGNUP: { default: 'on', means: 'accounts can be made over HTTP' },
-  SIGNUPS_PER_HOUR: {
-    default: '5',
-    means:
-      'accounts made within an hour from one address, 1 to 1000000; four times as many from an IPv6 /48',
-  },
-  METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
-  METRICS_HOSTS: {
-    default: '',
-    means: 'host names by which /metrics may be asked besides localhost, comma-separated',
-  },
-  TRUSTED_PROXIES: {
-    default: '',
-    means: 'addresses and subnets whose X-Forwarded-For is trusted, comma-separated',
-  },
-  CORS_ORIGINS: { default: '*', means: 'allowed origins, comma-separated' },
-  RETENTION_DAYS: {
-    default: '30',
-    means: 'days that trades and resolved markets are kept, 1 to 3650',
-  },
-  DATA_MAX_GB: { default: '10', means: 'size above which the oldest rows go, 0.1 to 10000' },
-  BOOK_AGE_S: {
-    default: '60',
-    means:
-      'seconds after which a book that was neither changed nor confirmed is part of no opportunity, 2 to 3600',
-  },
-  BOOK_AUDIT_S: {
-    default: '600',
-    means: 'seconds in which every subscribed book is read over REST once, 10 to 86400',
-  },
-  MATCH_ENCODER_DIR: {
-    default: '',
-    means: 'folder with a sentence encoder (model.onnx, tokenizer.json) for the matcher',
-  },
-  LOG_LEVEL: { default: 'info', means: 'trace, debug, info, warn, error, fatal or silent' },
-}
+export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = JSON.parse(
+  readFileSync(new URL('./variables.json', import.meta.url), 'utf8'),
+)
 
 /** Raised by loadConfig. The message lists every invalid variable, one per line. */
 export class ConfigError extends Error {
