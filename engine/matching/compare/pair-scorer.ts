@@ -1,6 +1,7 @@
 // Interface between candidate search and scoring, and the service's implementation. Each text is parsed once. Tests
 // substitute their own scorer.
 
+import { LRUCache } from 'lru-cache'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { TeamEntry } from '../../team-listing.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -23,11 +24,11 @@ export interface PairScorer<Parsed> {
 }
 
 /**
- * Maximum of cached parse results in each of two generations, some 2 KiB each. An evicted one is parsed again in some
- * 80 µs. Neighbouring markets request the same ones.
+ * Maximum of cached parse results, some 2 KiB each. An evicted one is parsed again in some 80 µs. Neighbouring markets
+ * request the same ones.
  */
-const CACHED_MARKETS_MAX = 8_192
-const CACHED_EVENTS_MAX = 2_048
+const CACHED_MARKETS_MAX = 16_384
+const CACHED_EVENTS_MAX = 4_096
 
 const openParsers = () => {
   const market = memoized(CACHED_MARKETS_MAX, understandMarket)
@@ -55,16 +56,10 @@ function memoized<Subject extends object>(
   max: number,
   read: (subject: Subject) => Proposition,
 ): (subject: Subject) => Proposition {
-  let [recent, older] = [new Map<Subject, Proposition>(), new Map<Subject, Proposition>()]
+  const parsed = new LRUCache<Subject, Proposition>({ max })
   return (subject) => {
-    const cached = recent.get(subject)
-    if (cached !== undefined) return cached
-    const parsed = older.get(subject) ?? read(subject)
-    if (recent.size >= max) {
-      older = recent
-      recent = new Map()
-    }
-    recent.set(subject, parsed)
-    return parsed
+    const cached = parsed.get(subject) ?? read(subject)
+    parsed.set(subject, cached)
+    return cached
   }
 }

@@ -2,6 +2,8 @@
 // vectors cached, so that scoring is synchronous. A text that was not encoded has no similarity. The oldest vectors are
 // evicted.
 
+import { LRUCache } from 'lru-cache'
+
 /** A text as a vector of the encoder's width. Null: the encoder could not encode it. */
 export type Embed = (text: string) => Promise<Float32Array | null>
 
@@ -29,34 +31,39 @@ interface CachedVector {
 
 export class Encoder {
   readonly #embed: Embed
-  readonly #bounds: EncoderBounds
-  readonly #vectors = new Map<string, CachedVector>()
-  #bytes = 0
+  readonly #vectors: LRUCache<string, CachedVector>
   #counts = { ...NOTHING }
 
   constructor(embed: Embed, bounds: EncoderBounds = BOUNDS) {
     this.#embed = embed
-    this.#bounds = bounds
+    this.#vectors = new LRUCache({
+      max: bounds.texts,
+      maxSize: bounds.bytes,
+      sizeCalculation: ({ values }, text) => 2 * text.length + values.length + ENTRY_BYTES,
+      dispose: (_vector, _text, reason) => {
+        if (reason === 'evict') this.#counts.dropped += 1
+      },
+    })
   }
 
   /** Number of cached texts and their bytes. */
   get size(): EncoderBounds {
-    return { texts: this.#vectors.size, bytes: this.#bytes }
+    return { texts: this.#vectors.size, bytes: this.#vectors.calculatedSize }
   }
 
   /** Encodes texts that are not cached, one after another. Cached ones become the most recently used. */
   async read(texts: Iterable<string>): Promise<void> {
     for (const text of new Set(texts)) {
-      const cached = this.#vectors.get(text)
-      const vector = cached ?? packed(await this.#embed(text))
-      if (cached === undefined) this.#counts[vector === null ? 'failed' : 'read'] += 1
-      if (vector !== null) this.#cache(text, vector)
+      if (this.#vectors.get(text) !== undefined) continue
+      const vector = packed(await this.#embed(text))
+      this.#counts[vector === null ? 'failed' : 'read'] += 1
+      if (vector !== null) this.#vectors.set(text, vector)
     }
   }
 
   /** −1 to 1. Null: a text was not encoded, failed, or was evicted. */
   similarity(one: string, other: string): number | null {
-    const [a, b] = [this.#vectors.get(one), this.#vectors.get(other)]
+    const [a, b] = [this.#vectors.peek(one), this.#vectors.peek(other)]
     if (a === undefined || b === undefined) return null
     let sum = 0
     for (let index = 0; index < a.values.length; index += 1) {
@@ -71,27 +78,6 @@ export class Encoder {
     this.#counts = { ...NOTHING }
     return counts
   }
-
-  #cache(text: string, vector: CachedVector): void {
-    this.#drop(text)
-    this.#vectors.set(text, vector)
-    this.#bytes += bytesOf(text, vector)
-    for (const oldest of this.#vectors.keys()) {
-      if (this.#vectors.size <= this.#bounds.texts && this.#bytes <= this.#bounds.bytes) return
-      this.#drop(oldest)
-      this.#counts.dropped += 1
-    }
-  }
-
-  #drop(text: string): void {
-    const vector = this.#vectors.get(text)
-    if (vector !== undefined) this.#bytes -= bytesOf(text, vector)
-    this.#vectors.delete(text)
-  }
-}
-
-function bytesOf(text: string, { values }: CachedVector): number {
-  return 2 * text.length + values.length + ENTRY_BYTES
 }
 
 function packed(vector: Float32Array | null): CachedVector | null {

@@ -108,7 +108,7 @@ test('limits the cache by count and bytes and evicts the oldest entry', async ()
   const few = new Encoder(embed, { texts: 3, bytes: 1e9 })
   await few.read(['a', 'b', 'c'])
   await few.read(['a', 'd'])
-  assert.equal(requested, 4, 'what is kept is not read again')
+  assert.equal(requested, 4, 'a cached text is not read again')
   assert.equal(few.size.texts, 3)
   assert.deepEqual(
     ['a', 'b', 'c', 'd'].map((text) => few.similarity('a', text) !== null),
@@ -117,14 +117,15 @@ test('limits the cache by count and bytes and evicts the oldest entry', async ()
   assert.deepEqual(few.takeCounts(), { read: 4, failed: 0, dropped: 1 })
   assert.deepEqual(few.takeCounts(), { read: 0, failed: 0, dropped: 0 })
 
-  const small = new Encoder(embed, { texts: 1e9, bytes: 10_000 })
+  const small = new Encoder(embed, { texts: 1_000, bytes: 10_000 })
   for (let index = 0; index < 500; index += 1) {
     await small.read([`${index} ${'x'.repeat(index % 90)}`])
     assert.ok(small.size.bytes <= 10_000)
   }
   assert.ok(small.size.texts > 10)
-  await small.read(['y'.repeat(20_000)])
-  assert.deepEqual(small.size, { texts: 0, bytes: 0 }, 'what alone is too large is not kept')
+  const tooLong = 'y'.repeat(20_000)
+  await small.read([tooLong])
+  assert.equal(small.similarity(tooLong, tooLong), null, 'a text above the bound is not cached')
 })
 
 test('refuses an unusable folder and states the requirement in a sentence', async () => {
