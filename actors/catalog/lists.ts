@@ -56,10 +56,8 @@ export class CatalogLists {
   list(query: ListQuery): MarketPage | 'expired' {
     const { among } = query.filter
     const key = marketKey(query)
-    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && pinned === null) return 'expired'
-    const ranking = pinned ?? this.#rankings.shared(key)
-    if (ranking !== null) return this.#marketPage(ranking, query)
+    const ranking = this.#current(query.pin, key)
+    if (ranking !== null) return ranking === 'expired' ? ranking : this.#marketPage(ranking, query)
     const numbers = this.#columns.select(query, among?.markets ?? null)
     // A lookup that fits one page needs no pin.
     const isSinglePage = among !== null && numbers.length <= query.offset + query.limit
@@ -75,11 +73,16 @@ export class CatalogLists {
     requester: Requester = SYSTEM,
   ): MarketPage | 'expired' | Promise<MarketPage> {
     const key = marketKey(query)
-    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && pinned === null) return 'expired'
-    const ranking = pinned ?? this.#rankings.shared(key)
-    if (ranking !== null) return this.#marketPage(ranking, query)
+    const ranking = this.#current(query.pin, key)
+    if (ranking !== null) return ranking === 'expired' ? ranking : this.#marketPage(ranking, query)
     return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
+  }
+
+  /** The ranking of the pin or the shared one. Null: there is none yet. */
+  #current(pin: number | null, key: string): Ranking | 'expired' | null {
+    return pin === null
+      ? this.#rankings.shared(key)
+      : (this.#rankings.resume(pin, key) ?? 'expired')
   }
 
   #searched(key: string, query: SearchQuery, requester: Requester): Promise<Ranking> {
@@ -107,13 +110,9 @@ export class CatalogLists {
   }
 
   events(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
-    const key = eventKey(query.filter)
-    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && pinned === null) return 'expired'
-    const ranking =
-      pinned ??
-      this.#rankings.shared(key) ??
-      this.#rankings.add(key, this.#events.select(query.filter))
+    const { pin, filter } = query
+    const ranking = this.#rankings.find(pin, eventKey(filter), () => this.#events.select(filter))
+    if (ranking === null) return 'expired'
     const { rows, total, next } = pageOf(ranking, query, (number) => this.#events.byNumber(number))
     return { events: rows, total, next }
   }

@@ -16,11 +16,8 @@ import type { MarketFilter, MarketOrder, MarketPhase, MarketView } from '../view
 import type { EventColumns, MarketShare } from './event-columns.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** More candidates than this are marked in an array as long as the catalogue instead of sorted. */
+/** For more candidates than this, the sorted rows of the catalogue are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
-
-/** At most this many rows are sorted on their own; for more, the sorted rows of the catalogue are scanned. */
-const SORTED_ALONE_MAX = 4_096
 
 type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
@@ -42,14 +39,17 @@ export class MarketColumns {
   readonly #events = this.#rows.integers()
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
-  readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  readonly #byCreatedAt = new SortedRows(this.#rows, this.#createdAtMs)
-  readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
-  /**
-   * The three fields below serve one selection at a time. They are reused, because new ones would cost 1 MB of garbage
-   * each.
-   */
-  readonly #keys = new Float64Array(SORTED_ALONE_MAX)
+  readonly #keys: Readonly<Record<MarketOrder, Column<Float64Array>>> = {
+    volume: this.#volumes24h,
+    created_at: this.#createdAtMs,
+    close_time: this.#closeAtMs,
+  }
+  readonly #orders: Readonly<Record<MarketOrder, SortedRows>> = {
+    volume: new SortedRows(this.#rows, this.#volumes24h),
+    created_at: new SortedRows(this.#rows, this.#createdAtMs),
+    close_time: new SortedRows(this.#rows, this.#closeAtMs),
+  }
+  /** This and the next field serve one selection at a time. New ones would cost 1 MB of garbage each. */
   #selected = new Uint32Array(0)
   /** By slot: 1 for a selected row. */
   #isChosen = new Uint8Array(0)
@@ -72,7 +72,9 @@ export class MarketColumns {
     this.#putTerms(slot, summary)
     this.#summaries.values[slot] = summary
     this.#states.values[slot] = marketState(summary)
-    this.#putKeys(slot, market)
+    this.#setKey('volume', slot, market.volume24h)
+    this.#setKey('created_at', slot, summary.createdAtMs ?? Number.NaN)
+    this.#setKey('close_time', slot, summary.closeAtMs ?? Number.NaN)
     this.#volumesTotal.values[slot] = market.volumeTotal ?? Number.NaN
     this.#events.values[slot] = event
     this.#eventColumns.addMarket(event, this.#share(slot))
@@ -87,17 +89,14 @@ export class MarketColumns {
   }
 
   #touchAll(slot: number): void {
-    this.#byVolume.touch(slot)
-    this.#byCreatedAt.touch(slot)
-    this.#byCloseAt.touch(slot)
+    for (const order of Object.values(this.#orders)) order.touch(slot)
   }
 
-  #putKeys(slot: number, { summary, volume24h }: RankedMarket): void {
-    const createdAtMs = summary.createdAtMs ?? Number.NaN
-    const closeAtMs = summary.closeAtMs ?? Number.NaN
-    if (setKey(this.#volumes24h.values, slot, volume24h)) this.#byVolume.touch(slot)
-    if (setKey(this.#createdAtMs.values, slot, createdAtMs)) this.#byCreatedAt.touch(slot)
-    if (setKey(this.#closeAtMs.values, slot, closeAtMs)) this.#byCloseAt.touch(slot)
+  #setKey(sortBy: MarketOrder, slot: number, key: number): void {
+    const { values } = this.#keys[sortBy]
+    if (Object.is(values[slot], key)) return
+    values[slot] = key
+    this.#orders[sortBy].touch(slot)
   }
 
   /** Compares texts before looking them up, because most changes affect only numbers. */
@@ -130,7 +129,7 @@ export class MarketColumns {
       volumeTotal: orZero(total) - orZero(volumesTotal[slot]),
     })
     volumesTotal[slot] = total
-    if (setKey(volumes24h, slot, market.volume24h)) this.#byVolume.touch(slot)
+    this.#setKey('volume', slot, market.volume24h)
   }
 
   remove(number: MarketNumber): void {
@@ -188,14 +187,20 @@ export class MarketColumns {
     candidates: ArrayLike<MarketNumber> | null,
   ): Uint32Array {
     const { filter, sortBy, order } = query
-    const isFew = candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX
-    const slots = isFew ? this.#slotsOf(candidates).filter(this.#test(filter)) : null
-    const count = slots?.length ?? this.#mark(filter, isFew ? null : candidates)
+    if (candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX)
+      return this.#sortFew(this.#slotsOf(candidates).filter(this.#test(filter)), sortBy, order)
+    const count = this.#mark(filter, candidates)
     if (this.#selected.length < count) this.#selected = new Uint32Array(count * 2)
     const selected = this.#selected.subarray(0, count)
-    if (count <= SORTED_ALONE_MAX) this.#sortAlone(slots ?? this.#marked(count), query, selected)
-    else this.#sorted(sortBy).select(this.#isChosen, order, selected)
+    this.#orders[sortBy].select(this.#isChosen, order, selected)
     return selected
+  }
+
+  #sortFew(slots: Uint32Array, sortBy: MarketOrder, order: 'asc' | 'desc'): Uint32Array {
+    const { values } = this.#keys[sortBy]
+    const keys = Float64Array.from(slots, (slot) => values[slot] ?? Number.NaN)
+    const positions = sortedPositions(keys, slots.length, order)
+    return positions.map((position) => this.#rows.numbers[slots[position] ?? 0] ?? 0)
   }
 
   /** Marks the matching rows of all markets or of the candidates; returns their number. */
@@ -217,33 +222,6 @@ export class MarketColumns {
     return count
   }
 
-  #marked(count: number): Uint32Array {
-    const slots = new Uint32Array(count)
-    for (let slot = 0, index = 0; index < count; slot += 1) {
-      if (this.#isChosen[slot] !== 1) continue
-      slots[index] = slot
-      index += 1
-    }
-    return slots
-  }
-
-  #sortAlone(
-    chosen: Uint32Array,
-    { sortBy, order }: { sortBy: MarketOrder; order: 'asc' | 'desc' },
-    into: Uint32Array,
-  ): void {
-    const { numbers } = this.#rows
-    const { values } = this.#keyColumn(sortBy)
-    const keys = this.#keys
-    for (let index = 0; index < chosen.length; index += 1) {
-      keys[index] = values[chosen[index] ?? 0] ?? Number.NaN
-    }
-    const positions = sortedPositions(keys, chosen.length, order)
-    for (let index = 0; index < into.length; index += 1) {
-      into[index] = numbers[chosen[positions[index] ?? 0] ?? 0] ?? 0
-    }
-  }
-
   /** The matching numbers in their given order, at most `countMax`. The next call overwrites the result. */
   filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
     const passes = this.#test(filter)
@@ -261,16 +239,6 @@ export class MarketColumns {
       count += 1
     }
     return found.subarray(0, count)
-  }
-
-  #keyColumn(sortBy: MarketOrder): Column<Float64Array> {
-    if (sortBy === 'created_at') return this.#createdAtMs
-    return sortBy === 'close_time' ? this.#closeAtMs : this.#volumes24h
-  }
-
-  #sorted(sortBy: MarketOrder): SortedRows {
-    if (sortBy === 'created_at') return this.#byCreatedAt
-    return sortBy === 'close_time' ? this.#byCloseAt : this.#byVolume
   }
 
   /** Ascending, without duplicates. */
@@ -321,12 +289,6 @@ export class MarketColumns {
 /** As records show it: a resolved market's result is final, whatever its listing states. */
 function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
-}
-
-function setKey(values: Float64Array, slot: number, key: number): boolean {
-  if (Object.is(values[slot], key)) return false
-  values[slot] = key
-  return true
 }
 
 /** For sums: an unknown value counts as 0. */

@@ -128,11 +128,11 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     const key = `matches ${sortBy} ${JSON.stringify(filter)}`
     // Gaps move with every price, so a ranking cached seconds ago would be out of order.
     const isOfGaps = sortBy === 'price_gap' || filter.gapMin > 0
-    const shared = isOfGaps ? null : this.#rankings.shared(key)
+    const select = () => this.#select(filter, sortBy)
     const ranking =
-      pin === null
-        ? (shared ?? this.#rankings.add(key, this.#select(filter, sortBy)))
-        : this.#rankings.resume(pin, key)
+      isOfGaps && pin === null
+        ? this.#rankings.add(key, select())
+        : this.#rankings.find(pin, key, select)
     if (ranking === null) return 'expired'
     const { rows: matches, ...rest } = pageOf(ranking, query, (one) => {
       const match = this.matchOfFirst(one)

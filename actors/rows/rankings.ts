@@ -7,16 +7,13 @@ const SHARED_MS = 5_000
 const RETAINED_MS = 300_000
 const BYTES_MAX = 64 * 2 ** 20
 const PIN_OVERHEAD_BYTES = 512
-/** The first slab is small because few catalogues are large; each next one is twice as large. */
-const SLAB_LENGTH_FIRST = 4_096
-const SLAB_LENGTH_MAX = 2 ** 19
 
 export interface Ranking {
   readonly pin: number
   /** Key of its filter and order. */
   readonly key: string
   readonly createdAtMs: number
-  /** Best first. Overwritten some time after the ranking has expired. */
+  /** Best first. */
   readonly numbers: Uint32Array
 }
 
@@ -29,8 +26,7 @@ interface RankedPage<Row> {
 
 /**
  * The rows of a ranking from `offset` on. Skips rows that ended since the ranking was selected, so that a page is full
- * while rows remain. Call it right after the ranking was selected or found: its numbers may be overwritten once it
- * expires.
+ * while rows remain.
  */
 export function pageOf<Row>(
   { pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>,
@@ -48,15 +44,11 @@ export function pageOf<Row>(
   return { rows, total, next: null }
 }
 
-interface StoredRanking extends Ranking {
-  readonly memory: SlabNumbers
-}
-
 /** Rankings by pin. A pin is an integer that is unique within a run. */
 export class Rankings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  readonly #slabs = new NumberSlabs()
-  readonly #pins = new Map<number, StoredRanking>()
+  /** Oldest first. */
+  readonly #pins = new Map<number, Ranking>()
   readonly #newest = new Map<string, Ranking>()
   #bytes = 0
   #lastPin = 0
@@ -75,29 +67,16 @@ export class Rankings {
 
   /** Caches a copy of a new ranking. If the previous one is equal, renews that one instead. */
   add(key: string, numbers: Uint32Array): Ranking {
-    const nowMs = this.#clock.monotonicMs()
-    const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)
+    const before = this.#newest.get(key)
+    const createdAtMs = this.#clock.monotonicMs()
     if (before !== undefined && isSame(before.numbers, numbers)) {
-      const renewed = { ...before, createdAtMs: nowMs }
-      this.#pins.delete(before.pin)
-      this.#pins.set(before.pin, renewed)
-      this.#newest.set(key, renewed)
-      return renewed
+      this.#remove(before)
+      return this.#put({ ...before, createdAtMs })
     }
     this.#lastPin += 1
-    const memory = this.#slabs.copy(numbers)
-    const ranking = {
-      pin: this.#lastPin,
-      key,
-      createdAtMs: nowMs,
-      numbers: memory.numbers,
-      memory,
-    }
-    this.#pins.set(ranking.pin, ranking)
-    this.#newest.set(key, ranking)
-    this.#bytes += bytesOf(ranking)
-    this.#expire(nowMs)
-    return ranking
+    const added = this.#put({ pin: this.#lastPin, key, createdAtMs, numbers: numbers.slice() })
+    this.#expire(createdAtMs)
+    return added
   }
 
   /** The ranking of a cursor; null if it has another filter or has expired. */
@@ -107,14 +86,30 @@ export class Rankings {
     return ranking === undefined || ranking.key !== key ? null : ranking
   }
 
+  /** The ranking of the pin, else the shared one, else a new one. Null: the pin has expired. */
+  find(pin: number | null, key: string, select: () => Uint32Array): Ranking | null {
+    if (pin !== null) return this.resume(pin, key)
+    return this.shared(key) ?? this.add(key, select())
+  }
+
+  #put(ranking: Ranking): Ranking {
+    this.#pins.set(ranking.pin, ranking)
+    this.#newest.set(ranking.key, ranking)
+    this.#bytes += bytesOf(ranking)
+    return ranking
+  }
+
+  #remove(ranking: Ranking): void {
+    this.#pins.delete(ranking.pin)
+    this.#bytes -= bytesOf(ranking)
+    if (this.#newest.get(ranking.key) === ranking) this.#newest.delete(ranking.key)
+  }
+
   #expire(nowMs: number): void {
     for (const ranking of this.#pins.values()) {
       const isOld = nowMs - ranking.createdAtMs >= RETAINED_MS
       if (!isOld && (this.#bytes <= BYTES_MAX || this.#pins.size === 1)) return
-      this.#pins.delete(ranking.pin)
-      this.#bytes -= bytesOf(ranking)
-      ranking.memory.end()
-      if (this.#newest.get(ranking.key) === ranking) this.#newest.delete(ranking.key)
+      this.#remove(ranking)
     }
   }
 }
@@ -129,66 +124,4 @@ const bytesIn = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
 
 function bytesOf({ numbers, key }: Ranking): number {
   return numbers.byteLength + key.length * 2 + PIN_OVERHEAD_BYTES
-}
-
-interface Slab {
-  readonly values: Uint32Array
-  usedCount: number
-  listCount: number
-}
-
-/** A copy; `numbers` are overwritten some time after `end`, which is called once. */
-export interface SlabNumbers {
-  readonly numbers: Uint32Array
-  end(): void
-}
-
-/**
- * Memory of rankings, which end roughly in order of creation: a slab is reused when all of its lists have ended. One
- * array per list would make the garbage collector scan the whole heap too often. Bounded by the lists cached at one
- * time, plus a slab at either end.
- */
-export class NumberSlabs {
-  #current = newSlab(SLAB_LENGTH_FIRST)
-  readonly #free: Slab[] = []
-
-  copy(numbers: Uint32Array): SlabNumbers {
-    const slab = this.#slabFor(numbers.length)
-    const start = slab.usedCount
-    slab.usedCount += numbers.length
-    slab.listCount += 1
-    slab.values.set(numbers, start)
-    return {
-      numbers: slab.values.subarray(start, slab.usedCount),
-      end: () => this.#end(slab),
-    }
-  }
-
-  #slabFor(length: number): Slab {
-    const full = this.#current
-    if (full.values.length - full.usedCount >= length) return full
-    const index = this.#free.findIndex(({ values }) => values.length >= length)
-    const [free] = index < 0 ? [] : this.#free.splice(index, 1)
-    const wanted = Math.min(full.values.length * 2, SLAB_LENGTH_MAX)
-    this.#current = free ?? newSlab(Math.max(wanted, length))
-    if (full.listCount === 0) this.#recycle(full)
-    return this.#current
-  }
-
-  #end(slab: Slab): void {
-    slab.listCount -= 1
-    if (slab.listCount > 0) return
-    if (slab === this.#current) slab.usedCount = 0
-    else this.#recycle(slab)
-  }
-
-  /** The small first slabs are left to the garbage collector. */
-  #recycle(slab: Slab): void {
-    slab.usedCount = 0
-    if (slab.values.length >= SLAB_LENGTH_MAX) this.#free.push(slab)
-  }
-}
-
-function newSlab(length: number): Slab {
-  return { values: new Uint32Array(length), usedCount: 0, listCount: 0 }
 }

@@ -31,7 +31,7 @@ const DEAD_SHARE = 0.25
 const WALKED_PER_SEEK = 64
 
 /** Scores that differ by less than this part of the best one are equal. */
-const SCORE_BUCKETS = 16_384
+const SCORE_STEPS = 16_384
 
 /**
  * A word and its entries, ascending:
@@ -210,40 +210,18 @@ export class WordIndex {
     return found
   }
 
-  /**
-   * Best first; among equals the one added first. Counting sort over rounded scores, because comparing 80,000 of them
-   * would take 8 ms. Plain loops, because common words match tens of thousands in a large catalogue.
-   */
+  /** Best first; among equals the one added first. */
   #rank(docIds: Uint32Array): Uint32Array {
-    const { length } = docIds
-    const [all, lengths] = [this.#scores, this.#lengths]
     const factors = this.#lengthFactors()
-    const scores = new Float64Array(length)
-    let scoreMax = Number.MIN_VALUE
-    for (let index = 0; index < length; index += 1) {
-      const docId = docIds[index] ?? 0
-      const score = (all[docId] ?? 0) * (factors[lengths[docId] ?? 0] ?? 0)
-      if (score > scoreMax) scoreMax = score
-      scores[index] = score
-    }
-    const buckets = new Uint16Array(length)
-    const starts = new Uint32Array(SCORE_BUCKETS + 2)
-    for (let index = 0; index < length; index += 1) {
-      const bucket = SCORE_BUCKETS - Math.round(((scores[index] ?? 0) / scoreMax) * SCORE_BUCKETS)
-      buckets[index] = bucket
-      starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1
-    }
-    for (let bucket = 1; bucket < starts.length; bucket += 1) {
-      starts[bucket] = (starts[bucket] ?? 0) + (starts[bucket - 1] ?? 0)
-    }
-    const ranked = new Uint32Array(length)
-    for (let index = 0; index < length; index += 1) {
-      const bucket = buckets[index] ?? 0
-      const rank = starts[bucket] ?? 0
-      starts[bucket] = rank + 1
-      ranked[rank] = this.#numbers[docIds[index] ?? 0] ?? 0
-    }
-    return ranked
+    const scores = Float64Array.from(docIds, (docId) => {
+      return (this.#scores[docId] ?? 0) * (factors[this.#lengths[docId] ?? 0] ?? 0)
+    })
+    const scoreMax = scores.reduce((most, score) => Math.max(most, score), Number.MIN_VALUE)
+    const ranks = scores.map((score) => Math.round((score / scoreMax) * SCORE_STEPS))
+    const order = Uint32Array.from(docIds, (_, index) => index).sort(
+      (one, other) => (ranks[other] ?? 0) - (ranks[one] ?? 0) || one - other,
+    )
+    return this.#collect(order.map((index) => docIds[index] ?? 0))
   }
 
   /** BM25 length factor by the number of words in a text. Each word counts once. */

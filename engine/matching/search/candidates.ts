@@ -10,7 +10,6 @@ const POSTING_MAX = 512
 const VISITED_MAX = 6_000
 /** Maximum candidates that are then ranked by all their keys. */
 const RANKED_MAX = 96
-const BUCKETS = 256
 /** Candidates whose shared weight is below this part of the best one's are dropped. */
 const SHARE_OF_BEST_MIN = 0.5
 export const CANDIDATES_MAX = 16
@@ -149,33 +148,15 @@ interface Rated {
   readonly undated: number
 }
 
-/** The documents with the largest sums, at most `limit`. Uses buckets, because sorting thousands takes too long. */
+/** The documents with the largest sums, at most `limit`. Of equal sums, those with the lowest ids. */
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
-  let most = 0
-  for (const docId of found) most = Math.max(most, sums[docId] ?? 0)
-  if (most === 0) return []
-  const scale = (BUCKETS - 1) / most
-  const counts = new Uint32Array(BUCKETS)
-  for (const docId of found) {
-    const bucket = Math.floor((sums[docId] ?? 0) * scale)
-    counts[bucket] = (counts[bucket] ?? 0) + 1
-  }
-  let least = BUCKETS
-  let above = 0
-  while (least > 0 && above + (counts[least - 1] ?? 0) <= limit) {
-    least -= 1
-    above += counts[least] ?? 0
-  }
-  const nearest: number[] = []
-  const even: number[] = []
-  for (const docId of found) {
-    const bucket = Math.floor((sums[docId] ?? 0) * scale)
-    if (bucket >= least) nearest.push(docId)
-    else if (bucket === least - 1) even.push(docId)
-  }
-  even.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0) || one - other)
-  return [...nearest, ...even.slice(0, limit - nearest.length)]
+  const ascending = Float64Array.from(found, (docId) => sums[docId] ?? 0).sort()
+  const least = ascending[found.length - limit] ?? 0
+  if (ascending.at(-1) === 0) return []
+  const above = found.filter((docId) => (sums[docId] ?? 0) > least)
+  const even = found.filter((docId) => sums[docId] === least).sort((one, other) => one - other)
+  return [...above, ...even.slice(0, limit - above.length)]
 }
 
 /**
