@@ -1,19 +1,18 @@
-// A market's price over time: the current price, the ring of recent prices, and the current hour's ticks. Ring and
-// ticks are in memory only while the market is awake.
+// A market's price over time: the current price, recent prices, and the current hour's ticks. Recent prices and ticks
+// are in memory only while the market is awake.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'
-import { hourOf, OpenHour } from '../../engine/market/hour-ticks.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
-import { PriceRing } from '../../engine/market/price-ring.ts'
-import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type {
   Checkpoint,
   MarketSummary,
   StoredTrade,
   TickTable,
 } from '../../storage/contract/storage.ts'
+import type { PricePoint } from '../views.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
 
@@ -25,7 +24,8 @@ export class MarketPrices {
   #present: MarketPrice | null = null
   /** The current price is the last run's. This run has not published it to subscribers and webhooks. */
   #isRecalled = false
-  #ring: PriceRing | null = null
+  /** The newest prices, oldest first, at most `priceRingCount`. */
+  #recent: PricePoint[] = []
   #hour: OpenHour | null = null
   #isHourDirty = false
   #mustNoteTick = true
@@ -108,16 +108,19 @@ export class MarketPrices {
   }
 
   /** The newest stored price at or before a time; memory first. */
-  before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
+  before(atMs: TimeMs): PricePoint | null {
     return (
-      this.#ring?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
+      this.#recent.findLast((point) => point.timeMs <= atMs) ??
+      this.#hour?.before(atMs) ??
+      this.#ticks.at(this.#market, atMs)
     )
   }
 
   #record(price: PriceMicros, atMs: TimeMs): void {
     this.#mustNoteTick = false
-    this.#ring ??= new PriceRing(priceRingCount)
-    this.#ring.push(price, atMs)
+    const lastMs = this.#recent.at(-1)?.timeMs ?? atMs
+    this.#recent.push({ price, timeMs: lastMs > atMs ? lastMs : atMs })
+    if (this.#recent.length > priceRingCount) this.#recent.shift()
     // A tick holds from the beginning of its second. A price within a second counts from the next second, so that no
     // answer for a second contains a later price.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
@@ -140,13 +143,13 @@ export class MarketPrices {
   /** Releases the memory; its content is in storage. */
   release(): void {
     this.save()
-    this.#ring = null
+    this.#recent = []
     this.#hour = null
   }
 
   /** Discards memory that may be wrong after an exception; the disk is unchanged. */
   reset(): void {
-    this.#ring = null
+    this.#recent = []
     this.#hour = null
     this.#isHourDirty = false
     this.#present = null
@@ -198,4 +201,48 @@ const SOURCES: readonly PriceSource[] = [
 
 function sourceOf(text: string): PriceSource {
   return SOURCES.find((source) => source === text) ?? 'venue'
+}
+
+/** The hour number of a time: whole hours since 1970-01-01 UTC. */
+function hourOf(atMs: TimeMs): number {
+  return Math.floor(atMs / HOUR_MS)
+}
+
+/** The prices of the current hour, the last of each second, before they are written to disk as one record. */
+class OpenHour {
+  readonly hour: number
+  readonly seconds: number[]
+  readonly prices: PriceMicros[]
+
+  constructor(
+    hour: number,
+    stored: { readonly seconds: readonly number[]; readonly prices: readonly PriceMicros[] } | null,
+  ) {
+    this.hour = hour
+    this.seconds = stored === null ? [] : [...stored.seconds]
+    this.prices = stored === null ? [] : [...stored.prices]
+  }
+
+  /** Records a price of this hour. It replaces an earlier price of the same second. */
+  push(price: PriceMicros, atMs: TimeMs): void {
+    const second = Math.floor((atMs % HOUR_MS) / 1_000)
+    const last = this.seconds.at(-1)
+    if (last !== undefined && last >= second) {
+      this.prices[this.prices.length - 1] = price
+      return
+    }
+    this.seconds.push(second)
+    this.prices.push(price)
+  }
+
+  /** The newest tick at or before a time. Null when the hour has none that early. */
+  before(atMs: TimeMs): PricePoint | null {
+    for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
+      const second = this.seconds[position] ?? 0
+      const price = this.prices[position]
+      const tickMs = this.hour * HOUR_MS + second * 1_000
+      if (price !== undefined && tickMs <= atMs) return { price, timeMs: timeMs(tickMs) }
+    }
+    return null
+  }
 }
