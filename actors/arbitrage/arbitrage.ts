@@ -107,8 +107,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   readonly #open = new Map<string, OpenEntry>()
   readonly #byNumber = new Map<number, OpenEntry>()
   readonly #byMarket = new Map<MarketNumber, Set<OpenEntry>>()
-  readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenEntry>())
-  #slotsSeen = 0
+  #slot = 0
   /** Changed since the last publication. */
   readonly #unpublished = new Set<OpenEntry>()
   /** Markets to check at the end of this tick. Bounded by the markets. */
@@ -313,8 +312,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   /** Checks the next slice of open opportunities, and publishes those that are due. */
   #checkNextSlot(): void {
-    this.#slotsSeen += 1
-    for (const open of this.#slots[this.#slotsSeen % SLOTS] ?? NO_OPPORTUNITIES) {
+    this.#slot = (this.#slot + 1) % SLOTS
+    for (const open of this.#open.values()) {
+      if (open.number % SLOTS !== this.#slot) continue
       const candidate = this.#currentCandidate(open.candidate)
       if (candidate === null) this.#end(open)
       else if (
@@ -414,7 +414,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
       ...{ checkedMarkets: [], peak: null, publishedMs: 0, savedMs: 0 },
     }
     this.#open.set(candidate.key, open)
-    this.#slots[number % SLOTS]?.add(open)
     this.#byNumber.set(number, open)
     for (const { market } of candidate.parts) {
       const ofMarket = this.#byMarket.get(market.ref.number)
@@ -446,7 +445,6 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { candidate, number, now, best, opened } = open
     this.#open.delete(candidate.key)
     this.#byNumber.delete(number)
-    this.#slots[number % SLOTS]?.delete(open)
     for (const { market } of candidate.parts) {
       const ofMarket = this.#byMarket.get(market.ref.number)
       ofMarket?.delete(open)

@@ -48,19 +48,29 @@ interface PendingCheck {
   readonly atMs: number
 }
 
+interface BackFillParts {
+  readonly feed: VenueFeed
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly venue: VenueKey
+  readonly suspectAnswers: SuspectAnswers
+  /** Time of the venue's oldest stored trade; null: none. */
+  readonly oldestStoredMs: () => TimeMs | null
+  /** Time of the venue's newest stored trade up to a time; null: none. */
+  readonly newestStoredMs: (untilMs: TimeMs) => TimeMs | null
+  readonly onLost: (fromMs: TimeMs, toMs: TimeMs) => void
+  /** Whether no message waits in any mailbox. */
+  readonly isHandled: () => boolean
+  /** Resolves when all writes so far are committed; rejects if that failed. */
+  readonly committed: () => Promise<void>
+}
+
 export class TradeBackFill {
-  readonly #feed: VenueFeed
+  readonly #parts: BackFillParts
   readonly #clock: Clock
-  readonly #log: Log
-  readonly #onLost: (fromMs: TimeMs, toMs: TimeMs) => void
-  readonly #isHandled: () => boolean
-  readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
-  readonly #suspectAnswers: SuspectAnswers
-  readonly #oldestStoredMs: () => TimeMs | null
-  readonly #newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
-  readonly #firstCheckMs: number
   /** Timers of the poll and of second reads. */
   readonly #timers = new Set<StopTimer>()
   /** The newest second read, which further ranges may join. */
@@ -75,37 +85,12 @@ export class TradeBackFill {
   #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
-  constructor(parts: {
-    feed: VenueFeed
-    clock: Clock
-    log: Log
-    metrics: Metrics
-    venue: VenueKey
-    suspectAnswers: SuspectAnswers
-    /** Time of the venue's oldest stored trade; null: none. */
-    oldestStoredMs: () => TimeMs | null
-    /** Time of the venue's newest stored trade up to a time; null: none. */
-    newestStoredMs: (untilMs: TimeMs) => TimeMs | null
-    onLost: (fromMs: TimeMs, toMs: TimeMs) => void
-    /** Whether no message waits in any mailbox. */
-    isHandled: () => boolean
-    /** Resolves when all writes so far are committed; rejects if that failed. */
-    committed: () => Promise<void>
-  }) {
-    this.#feed = parts.feed
+  constructor(parts: BackFillParts) {
+    this.#parts = parts
     this.#clock = parts.clock
-    this.#log = parts.log
-    this.#suspectAnswers = parts.suspectAnswers
-    this.#oldestStoredMs = parts.oldestStoredMs
-    this.#newestStoredMs = parts.newestStoredMs
-    this.#onLost = parts.onLost
-    this.#isHandled = parts.isHandled
-    this.#committed = parts.committed
-    const venueIndex = VENUE_KEYS.indexOf(parts.venue)
-    this.#firstCheckMs =
-      RECONCILE_EVERY_MS + ((venueIndex * RECONCILE_APART_MS) % RECONCILE_EVERY_MS)
-    this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
-      venue: parts.venue,
+    const { metrics, venue } = parts
+    this.#ranges = metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
+      venue,
     })
   }
 
@@ -116,10 +101,17 @@ export class TradeBackFill {
       const fromMs = timeMs(nowMs - RECONCILE_SPAN_MS)
       this.#read({ fromMs, toMs: nowMs, missingFromMs: null })
     }
-    const stop = this.#clock.after(this.#firstCheckMs, () => {
-      this.#timers.delete(stop)
+    const apartMs = VENUE_KEYS.indexOf(this.#parts.venue) * RECONCILE_APART_MS
+    this.#after(RECONCILE_EVERY_MS + (apartMs % RECONCILE_EVERY_MS), () => {
       check()
       this.#timers.add(this.#clock.every(RECONCILE_EVERY_MS, check))
+    })
+  }
+
+  #after(delayMs: number, act: () => void): void {
+    const stop = this.#clock.after(delayMs, () => {
+      this.#timers.delete(stop)
+      act()
     })
     this.#timers.add(stop)
   }
@@ -139,12 +131,10 @@ export class TradeBackFill {
     const check: PendingCheck = { range: late, atMs }
     this.#newestCheck = check
     this.#checks.add(check)
-    const stop = this.#clock.after(SECOND_CHECK_MS, () => {
-      this.#timers.delete(stop)
+    this.#after(SECOND_CHECK_MS, () => {
       this.#checks.delete(check)
       this.#read(check.range)
     })
-    this.#timers.add(stop)
   }
 
   /**
@@ -160,18 +150,17 @@ export class TradeBackFill {
    * later, or a kill would lose the rest.
    */
   get unreadSinceMs(): TimeMs | null {
-    const ranges = [...this.#checks].map(({ range }) => range)
-    for (const range of [this.#waiting, this.#inProgress]) if (range !== null) ranges.push(range)
-    if (ranges.length === 0) return null
-    return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
+    return earliest(this.#unread().map(({ fromMs }) => fromMs))
   }
 
   /** Trades of an outage are missing from this time on; null: all were read, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
-    const ranges: Range[] = [...this.#checks].map(({ range }) => range)
-    for (const range of [this.#waiting, this.#inProgress]) if (range !== null) ranges.push(range)
-    const times = ranges.flatMap(({ missingFromMs }) => missingFromMs ?? [])
-    return times.length === 0 ? null : timeMs(Math.min(...times))
+    return earliest(this.#unread().flatMap(({ missingFromMs }) => missingFromMs ?? []))
+  }
+
+  #unread(): Range[] {
+    const pending = [...this.#checks].map(({ range }) => range)
+    return [...pending, this.#waiting, this.#inProgress].filter((range) => range !== null)
   }
 
   /** End of the newest outage whose trades were read; null: none. */
@@ -233,8 +222,8 @@ export class TradeBackFill {
     const { signal } = this.#abort
     const endsAtMs = this.#clock.monotonicMs() + msMax
     while (!signal.aborted && this.#clock.monotonicMs() < endsAtMs) {
-      const isHandled = this.#isHandled()
-      const isCommitted = isHandled && (await this.#committed().then(yes, no))
+      const isHandled = this.#parts.isHandled()
+      const isCommitted = isHandled && (await this.#parts.committed().then(yes, no))
       if (isCommitted) return true
       await pause(this.#clock, SETTLE_CHECK_MS, signal)
     }
@@ -253,35 +242,35 @@ export class TradeBackFill {
           completeFromMs,
           suspectReason: suspicion,
           newestMs,
-        } = await this.#feed.fetchTrades({
+        } = await this.#parts.feed.fetchTrades({
           market: null,
           // A venue whose list has start times gets another URL: a cache may hold the wrong answer of the same one.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',
         })
-        const oldestMs = suspicion === null ? null : this.#oldestStoredMs()
+        const oldestMs = suspicion === null ? null : this.#parts.oldestStoredMs()
         if (suspicion !== null && oldestMs !== null && oldestMs < fromMs) {
           throw new SuspectAnswerError('trades', suspicion, `nothing from before ${fromMs} in it`)
         }
-        const newestStoredMs = this.#newestStoredMs(untilMs) ?? Number.NEGATIVE_INFINITY
+        const newestStoredMs = this.#parts.newestStoredMs(untilMs) ?? Number.NEGATIVE_INFINITY
         if (newestMs !== null && newestMs < newestStoredMs - SHOWN_LATE_MS) {
           throw new SuspectAnswerError('trades', 'older', `nothing after ${newestMs} in it`)
         }
-        if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
+        if (completeFromMs > fromMs) this.#parts.onLost(fromMs, completeFromMs)
         return true
       } catch (error) {
         if (this.#abort.signal.aborted) return true
         const isSuspect = error instanceof SuspectAnswerError
-        if (isSuspect) this.#suspectAnswers.note(error)
+        if (isSuspect) this.#parts.suspectAnswers.note(error)
         const isAbandoned = isSuspect && range.toMs <= this.#abandonedToMs
         if (isAbandoned || this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
-          this.#log.error({ err: error, ...range }, 'trades could not be brought back')
-          this.#onLost(range.fromMs, range.toMs)
+          this.#parts.log.error({ err: error, ...range }, 'trades could not be brought back')
+          this.#parts.onLost(range.fromMs, range.toMs)
           return !isSuspect
         }
         if (!isSuspect) {
-          this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
+          this.#parts.log.warn({ err: error, ...range }, 'trades not read yet, trying again')
         }
         await pause(this.#clock, delayMs, this.#abort.signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
@@ -295,13 +284,12 @@ function join(one: Range, other: Range): Range {
   return {
     fromMs: timeMs(Math.min(one.fromMs, other.fromMs)),
     toMs: timeMs(Math.max(one.toMs, other.toMs)),
-    missingFromMs: earlierOf(one.missingFromMs, other.missingFromMs),
+    missingFromMs: earliest([one, other].flatMap(({ missingFromMs }) => missingFromMs ?? [])),
   }
 }
 
-function earlierOf(one: TimeMs | null, other: TimeMs | null): TimeMs | null {
-  if (one === null || other === null) return one ?? other
-  return one < other ? one : other
+function earliest(times: readonly TimeMs[]): TimeMs | null {
+  return times.length === 0 ? null : timeMs(Math.min(...times))
 }
 
 const yes = () => true

@@ -38,38 +38,29 @@ const FETCH_TRIES_MAX = 6
 /** Maximum markets waiting for a request; the next refresh must find further ones. */
 const FETCH_WAITING_MAX = 10_000
 
+interface CatalogReaderParts {
+  readonly catalog: VenueCatalog
+  readonly clock: Clock
+  readonly log: Log
+  readonly onPage: (page: CatalogPage) => void
+  readonly suspectAnswers: SuspectAnswers
+  /** The markets that a full crawl must list. */
+  readonly expected: () => Iterable<NativeMarketId>
+  /** A full crawl listed markets, but none of the known open ones. */
+  readonly onOtherEnvironment: (knownCount: number, got: number) => void
+}
+
 export class CatalogReader {
-  readonly #catalog: VenueCatalog
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #onPage: (page: CatalogPage) => void
-  readonly #suspectAnswers: SuspectAnswers
-  readonly #expected: () => Iterable<NativeMarketId>
-  readonly #onOtherEnvironment: (knownCount: number, got: number) => void
+  readonly #parts: CatalogReaderParts
   readonly #abort = new AbortController()
+  /** Markets to request, with the number of answers that lacked them. */
   readonly #requested = new Map<NativeMarketId, number>()
   #isFetching = false
   #fetchTask: Promise<void> = Promise.resolve()
   #task: Promise<void> = Promise.resolve()
 
-  constructor(parts: {
-    catalog: VenueCatalog
-    clock: Clock
-    log: Log
-    onPage: (page: CatalogPage) => void
-    suspectAnswers: SuspectAnswers
-    /** The markets that a full crawl must list. */
-    expected: () => Iterable<NativeMarketId>
-    /** A full crawl listed markets, but none of the known open ones. */
-    onOtherEnvironment: (knownCount: number, got: number) => void
-  }) {
-    this.#catalog = parts.catalog
-    this.#clock = parts.clock
-    this.#log = parts.log
-    this.#onPage = parts.onPage
-    this.#suspectAnswers = parts.suspectAnswers
-    this.#expected = parts.expected
-    this.#onOtherEnvironment = parts.onOtherEnvironment
+  constructor(parts: CatalogReaderParts) {
+    this.#parts = parts
   }
 
   /** Starts reading; calls `onCrawled` after the first full crawl. */
@@ -98,9 +89,9 @@ export class CatalogReader {
     let retryDelayMs = RETRY_FIRST_MS
     while (!signal.aborted) {
       const waitMs = crawl.isComplete ? REFRESH_EVERY_MS : Math.min(retryDelayMs, REFRESH_EVERY_MS)
-      await pause(this.#clock, waitMs, signal)
+      await pause(this.#parts.clock, waitMs, signal)
       if (signal.aborted) return
-      const startedAtMs = this.#clock.nowMs()
+      const startedAtMs = this.#parts.clock.nowMs()
       const everyMs = crawl.isComplete ? CRAWL_EVERY_MS : retryDelayMs
       if (startedAtMs - crawl.startedAtMs >= everyMs) {
         retryDelayMs = crawl.isComplete
@@ -114,12 +105,11 @@ export class CatalogReader {
       }
       const sinceMs = timeMs(refreshedAtMs - REFRESH_OVERLAP_MS)
       try {
-        await this.#catalog.refresh(sinceMs, (page) => this.#take(page), signal)
+        await this.#parts.catalog.refresh(sinceMs, (page) => this.#take(page), signal)
         refreshedAtMs = startedAtMs
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof SuspectAnswerError) this.#suspectAnswers.note(error)
-        else this.#log.warn({ err: error }, 'catalogue not refreshed')
+        this.#noteFailure(error, 'catalogue not refreshed')
       }
     }
   }
@@ -129,19 +119,19 @@ export class CatalogReader {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
     for (let suspectCount = 0; !signal.aborted; ) {
-      const startedAtMs = this.#clock.nowMs()
+      const startedAtMs = this.#parts.clock.nowMs()
       try {
         await this.#crawlOnce(suspectCount + 1 === suspectMax)
         return signal.aborted ? null : { startedAtMs, isComplete: true }
       } catch (error) {
         if (signal.aborted) return null
+        this.#noteFailure(error, 'catalogue not read, trying again')
         if (error instanceof SuspectAnswerError) {
-          this.#suspectAnswers.note(error)
           suspectCount += 1
-          const hasExpected = !this.#expected()[Symbol.iterator]().next().done
+          const hasExpected = !this.#parts.expected()[Symbol.iterator]().next().done
           if (suspectCount === suspectMax || !hasExpected) return { startedAtMs, isComplete: false }
-        } else this.#log.warn({ err: error, delayMs }, 'catalogue not read, trying again')
-        await pause(this.#clock, delayMs, signal)
+        }
+        await pause(this.#parts.clock, delayMs, signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
       }
     }
@@ -154,17 +144,17 @@ export class CatalogReader {
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
-    const missing = new Set(this.#expected())
+    const missing = new Set(this.#parts.expected())
     const expectedCount = missing.size
     let got = 0
-    await this.#catalog.crawl((page) => {
+    await this.#parts.catalog.crawl((page) => {
       got += page.markets.length
       for (const { nativeId } of page.markets) missing.delete(nativeId)
       return this.#take(page)
     }, signal)
     if (signal.aborted) return
     if (got > 0 && expectedCount >= OTHER_ENVIRONMENT_MIN && missing.size === expectedCount) {
-      this.#onOtherEnvironment(expectedCount, got)
+      this.#parts.onOtherEnvironment(expectedCount, got)
     }
     const reason = suspectListReason({
       received: got,
@@ -180,12 +170,17 @@ export class CatalogReader {
     )
   }
 
+  #noteFailure(error: unknown, message: string): void {
+    if (error instanceof SuspectAnswerError) this.#parts.suspectAnswers.note(error)
+    else this.#parts.log.warn({ err: error }, message)
+  }
+
   /** Takes a page in slices, yielding to the event loop between them. */
   #take(page: CatalogPage): Promise<void> {
     const take = (slice: CatalogPage) => {
-      if (!this.#abort.signal.aborted) this.#onPage(slice)
+      if (!this.#abort.signal.aborted) this.#parts.onPage(slice)
     }
-    return runInSlices(this.#clock, forEachSliced(slicesOf(page, SLICE_MARKETS), take))
+    return runInSlices(this.#parts.clock, forEachSliced(slicesOf(page, SLICE_MARKETS), take))
   }
 
   async #fetchRequested(): Promise<void> {
@@ -193,19 +188,18 @@ export class CatalogReader {
     this.#isFetching = true
     while (this.#requested.size > 0 && !signal.aborted) {
       const fewestTries = Math.min(...this.#requested.values())
-      await pause(this.#clock, FETCH_DELAY_MS * 2 ** fewestTries, signal)
+      await pause(this.#parts.clock, FETCH_DELAY_MS * 2 ** fewestTries, signal)
       const batch = [...this.#requested].slice(0, FETCH_BATCH)
       const markets = batch.map(([market]) => market)
       const listed = new Set<NativeMarketId>()
       try {
-        const page = await this.#catalog.fetchMarkets(markets, signal)
+        const page = await this.#parts.catalog.fetchMarkets(markets, signal)
         for (const { nativeId } of page.markets) listed.add(nativeId)
         for (const id of page.refused ?? []) listed.add(id)
         await this.#take(page)
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof SuspectAnswerError) this.#suspectAnswers.note(error)
-        else this.#log.warn({ err: error }, 'markets not read, trying again')
+        this.#noteFailure(error, 'markets not read, trying again')
       }
       let missing = 0
       for (const [market, tries] of batch) {
@@ -214,7 +208,7 @@ export class CatalogReader {
         if (tries + 1 < FETCH_TRIES_MAX) this.#requested.set(market, tries + 1)
         else missing += 1
       }
-      if (missing > 0) this.#suspectAnswers.note(suspectMarkets(markets), missing)
+      if (missing > 0) this.#parts.suspectAnswers.note(suspectMarkets(markets), missing)
     }
     this.#isFetching = false
   }

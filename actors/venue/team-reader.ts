@@ -16,24 +16,20 @@ const RETRY_MS = 60_000
 
 export type Learn = (listings: readonly TeamListing[]) => Promise<void>
 
+interface TeamReaderParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly learn: Learn
+}
+
 export class TeamReader {
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #metrics: Metrics
-  readonly #learn: Learn
+  readonly #parts: TeamReaderParts
   readonly #abort = new AbortController()
   readonly #tasks: Promise<void>[] = []
 
-  constructor(parts: {
-    clock: Clock
-    log: Log
-    metrics: Metrics
-    learn: Learn
-  }) {
-    this.#clock = parts.clock
-    this.#log = parts.log
-    this.#metrics = parts.metrics
-    this.#learn = parts.learn
+  constructor(parts: TeamReaderParts) {
+    this.#parts = parts
   }
 
   /** Starts reading this venue's teams. */
@@ -48,11 +44,8 @@ export class TeamReader {
 
   async #run({ key, teams }: Pick<Venue, 'key' | 'teams'>): Promise<void> {
     const { signal } = this.#abort
-    const suspectAnswers = new SuspectAnswers({
-      metrics: this.#metrics,
-      log: this.#log,
-      venue: key,
-    })
+    const { clock, log, metrics, learn } = this.#parts
+    const suspectAnswers = new SuspectAnswers({ metrics, log, venue: key })
     let largestCount = 0
     let retryMs = RETRY_MS
     while (!signal.aborted) {
@@ -60,26 +53,22 @@ export class TeamReader {
       try {
         const listings = await teams(signal)
         if (signal.aborted) return
-        await this.#learn(listings)
-        const got = listings.length
-        const missing = Math.max(0, largestCount - got)
-        const reason = suspectListReason({
-          received: got,
-          missing: missing,
-          expected: largestCount,
-        })
+        await learn(listings)
+        const received = listings.length
+        const missing = Math.max(0, largestCount - received)
+        const reason = suspectListReason({ received, missing, expected: largestCount })
         if (reason !== null)
-          throw new SuspectAnswerError('teams', reason, `${got}, before ${largestCount}`)
-        largestCount = Math.max(largestCount, got)
+          throw new SuspectAnswerError('teams', reason, `${received}, before ${largestCount}`)
+        largestCount = Math.max(largestCount, received)
         retryMs = RETRY_MS
       } catch (error) {
         if (signal.aborted) return
         waitMs = retryMs
         retryMs = Math.min(retryMs * 2, READ_EVERY_MS)
         if (error instanceof SuspectAnswerError) suspectAnswers.note(error)
-        else this.#log.warn({ err: error, venue: key }, 'teams not read, trying again')
+        else log.warn({ err: error, venue: key }, 'teams not read, trying again')
       }
-      await pause(this.#clock, waitMs, signal)
+      await pause(clock, waitMs, signal)
     }
   }
 }
