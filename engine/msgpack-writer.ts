@@ -148,6 +148,11 @@ export class MsgpackWriter {
     else this.integer(value)
   }
 
+  textOrNil(text: string | null): void {
+    if (text === null) this.nil()
+    else this.text(text)
+  }
+
   /** A key and its quantity, or nil. */
   numberField(key: string, value: number | null): void {
     this.text(key)
