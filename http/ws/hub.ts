@@ -75,6 +75,7 @@ export class Hub implements Watcher, HubAccess {
   /** Sessions that wait for a slice, by account. The next account and its next session come first. */
   readonly #ready = new Map<AccountId, Set<Work>>()
   #isTickPlanned = false
+  #isSettlePlanned = false
   /** Milliseconds of slices that ran synchronously in this event-loop tick. */
   #spentMs = 0
   /** Sessions that are not quiet; bounded by the sessions. */
@@ -184,7 +185,6 @@ export class Hub implements Watcher, HubAccess {
   /** The market was evicted from the catalogue: drop the data stored under its number. */
   onMarketRemoved(market: MarketNumber): void {
     this.#forms((encoder) => encoder.removeMarket(market))
-    this.fanOut.removeMarket(market)
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
 
@@ -221,10 +221,8 @@ export class Hub implements Watcher, HubAccess {
     const offsets: Record<string, number> = {}
     for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
     this.#forms((encoder) => {
-      const topic = heartbeatTopic(encoder.form)
-      if (this.batches.numSubscribers(topic) === 0) return
       const frame = encoder.reply(heartbeatMessage({ ...beat, offsets }))
-      this.batches.publish(topic, frame, encoder.isBinary)
+      this.batches.publish(heartbeatTopic(encoder.form), frame, encoder.isBinary)
     })
     for (const session of this.sessions) session.beat(beat)
   }
@@ -236,7 +234,7 @@ export class Hub implements Watcher, HubAccess {
    */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
-    this.batches.settle()
+    this.#settleBatches()
     const { growth } = this.fanOut
     const bytesMax = Math.max(GROWTH_BYTES_MIN, socketBufferBytesSoft - this.#largest)
     const available = socketBuffersTotalBytesMax - this.#total
@@ -258,6 +256,18 @@ export class Hub implements Watcher, HubAccess {
       }
     }
     if (isRare) for (const session of this.sessions) session.checkSubscribed(nowMs)
+  }
+
+  /** Groups batched connections by their topics, in slices of one event-loop tick. */
+  #settleBatches(): void {
+    const endsAtMs = this.clock.monotonicMs() + streamSliceMs
+    const isDone = this.batches.settle(() => this.clock.monotonicMs() >= endsAtMs)
+    if (isDone || this.#isSettlePlanned) return
+    this.#isSettlePlanned = true
+    setImmediate(() => {
+      this.#isSettlePlanned = false
+      this.#settleBatches()
+    })
   }
 
   #sweepAll(nowMs: number): void {

@@ -80,7 +80,7 @@ class Group {
   }
 }
 
-export class Batches implements Topics {
+export class Batches {
   readonly #library: Topics
   readonly #subscribers = new Map<string, Set<Group>>()
   readonly #shared = new Map<string, Group>()
@@ -99,12 +99,6 @@ export class Batches implements Topics {
     group.members.add(socket)
     this.#unsettled.add(group)
     return socket
-  }
-
-  numSubscribers(topic: string): number {
-    let count = this.#library.numSubscribers(topic)
-    for (const { members } of this.#subscribers.get(topic) ?? []) count += members.size
-    return count
   }
 
   publish(topic: string, frame: Frame, isBinary: boolean): boolean {
@@ -175,8 +169,8 @@ export class Batches implements Topics {
     this.#remove(socket.group, socket)
   }
 
-  /** Merges single-socket groups with groups that have equal topics. */
-  settle(): void {
+  /** Merges single-socket groups with groups that have equal topics. Returns false if time was over before the last. */
+  settle(isTimeOver: () => boolean): boolean {
     for (const group of this.#unsettled) {
       const [socket] = group.members
       this.#flush(group)
@@ -195,7 +189,9 @@ export class Batches implements Topics {
         socket.group = match
       }
       socket.ws.subscribe(name)
+      if (isTimeOver()) return this.#unsettled.size === 0
     }
+    return true
   }
 
   /** Moves a socket to a group of its own, without pending messages. */

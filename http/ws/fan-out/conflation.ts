@@ -14,7 +14,7 @@ interface Sender<Change> {
   send(market: MarketRef, change: Change): void
 }
 
-/** A market's window; `change` waits for its end. Windows of a variant end in the order in which they began. */
+/** `change` waits until `endsAtMs`. */
 interface Window<Change> {
   readonly market: MarketRef
   readonly endsAtMs: number
@@ -78,8 +78,10 @@ export class ConflationScheduler {
 export class Conflation<Change> {
   readonly #scheduler: ConflationScheduler
   readonly #sender: Sender<Change>
+  /** Windows of a variant end in the order in which they began. */
   readonly #windows = new Map<MarketNumber, Window<Change>>()
-  readonly #due = new Map<MarketNumber, { readonly market: MarketRef; change: Change }>()
+  /** First changes beyond the limit of a burst, which may be sent at any time. */
+  readonly #due = new Map<MarketNumber, Window<Change>>()
   /** Messages sent at once since the last flush. */
   #burstCount = 0
 
@@ -101,7 +103,7 @@ export class Conflation<Change> {
       this.#burstCount += 1
       this.#send(market, change)
     } else {
-      this.#due.set(number, { market, change })
+      this.#due.set(number, { market, endsAtMs: 0, change })
       this.#scheduler.wake()
     }
   }
@@ -116,15 +118,14 @@ export class Conflation<Change> {
     const { clock } = this.#scheduler
     const nowMs = clock.monotonicMs()
     this.#burstCount = 0
-    for (const [number, { market, endsAtMs: windowEndsAtMs, change }] of this.#windows) {
-      if (windowEndsAtMs > nowMs) break
-      this.#windows.delete(number)
-      if (change !== null) this.#due.set(number, { market, change })
-    }
-    for (const [number, { market, change }] of this.#due) {
-      if (clock.monotonicMs() > endsAtMs) return false
-      this.#due.delete(number)
-      if (this.#sender.hasSubscribers(market)) this.#send(market, change)
+    for (const windows of [this.#windows, this.#due]) {
+      for (const [number, window] of windows) {
+        if (window.endsAtMs > nowMs) break
+        if (clock.monotonicMs() > endsAtMs) return false
+        windows.delete(number)
+        const { market, change } = window
+        if (change !== null && this.#sender.hasSubscribers(market)) this.#send(market, change)
+      }
     }
     return true
   }

@@ -25,13 +25,17 @@ type Weight = 'change' | 'state'
 
 type TopicKey = MarketNumber | WideKey
 
-interface Reached {
+/** A topic with at least one subscribed connection. */
+export interface Topic {
   readonly name: string
-  readonly count: number
+  readonly form: Form
+  readonly variant: ChannelVariant
+  readonly key: TopicKey
+  subscriberCount: number
 }
-const NONE: readonly Reached[] = []
+const NONE: readonly Topic[] = []
 
-type TopicNames = Map<TopicKey, string>
+type TopicsOfVariant = Map<TopicKey, Topic>
 
 export class FanOut {
   /**
@@ -45,25 +49,22 @@ export class FanOut {
    */
   onBroadcast: (() => void) | null = null
   readonly #connections: { readonly size: number }
-  readonly #topics: Topics
+  readonly #library: Pick<Topics, 'publish'>
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
-  /**
-   * The names of the topics that may have subscribers. One without is removed when a message finds it so: counting the
-   * subscribers of a topic takes as long as writing half a message.
-   */
-  readonly #names: Readonly<Record<Form, ReadonlyMap<ChannelVariant, TopicNames>>>
+  /** Topics with subscribers. Counted here, because the library takes as long to count as to write half a message. */
+  readonly #topics: Readonly<Record<Form, ReadonlyMap<ChannelVariant, TopicsOfVariant>>>
   /** Wildcard subscriptions whose initial messages are still being sent; usually none. */
   readonly #wildcards = new Set<WildcardSubscription>()
 
   constructor(parts: {
-    topics: Topics
+    topics: Pick<Topics, 'publish'>
     connections: { readonly size: number }
     variants: Iterable<ChannelVariant>
     encoders: readonly Encoder[]
     metrics: Metrics
   }) {
-    this.#topics = parts.topics
+    this.#library = parts.topics
     this.#connections = parts.connections
     this.#encoders = parts.encoders
     const variants = [...parts.variants]
@@ -74,29 +75,32 @@ export class FanOut {
         return [variant, parts.metrics.count('stream_messages_encoded_total', help, labels)]
       }),
     )
-    const names = () => new Map(variants.map((variant) => [variant, new Map<TopicKey, string>()]))
-    this.#names = { j: names(), b: names() }
+    const topics = () => new Map(variants.map((variant) => [variant, new Map<TopicKey, Topic>()]))
+    this.#topics = { j: topics(), b: topics() }
   }
 
-  /** A connection subscribes to a topic; returns its name. */
-  markSubscribed(form: Form, variant: ChannelVariant, key: TopicKey): string {
+  /** Counts a connection as a subscriber. Each call must be followed by one of {@link removeSubscriber}. */
+  addSubscriber(form: Form, variant: ChannelVariant, key: TopicKey): Topic {
+    const topics = this.#topics[form].get(variant)
     const name = topicOf(form, variant, key)
-    this.#names[form].get(variant)?.set(key, name)
-    return name
+    const topic = topics?.get(key) ?? { name, form, variant, key, subscriberCount: 0 }
+    topic.subscriberCount += 1
+    topics?.set(key, topic)
+    return topic
   }
 
-  /** Whether the variant may have subscribers. */
+  removeSubscriber(topic: Topic): void {
+    topic.subscriberCount -= 1
+    if (topic.subscriberCount > 0) return
+    this.#topics[topic.form].get(topic.variant)?.delete(topic.key)
+  }
+
+  /** Whether the variant has subscribers. */
   isActive(variant: ChannelVariant): boolean {
-    if (this.#names.j.get(variant)?.size !== 0 || this.#names.b.get(variant)?.size !== 0)
+    if (this.#topics.j.get(variant)?.size !== 0 || this.#topics.b.get(variant)?.size !== 0)
       return true
     for (const wildcard of this.#wildcards) if (wildcard.variant === variant) return true
     return false
-  }
-
-  removeMarket(market: MarketNumber): void {
-    for (const variants of Object.values(this.#names)) {
-      for (const names of variants.values()) names.delete(market)
-    }
   }
 
   openWildcard(wildcard: WildcardSubscription): void {
@@ -120,18 +124,12 @@ export class FanOut {
   }
 
   /** The topics of a market that have subscribers. */
-  #reached(form: Form, variant: ChannelVariant, { number, venue }: MarketRef): readonly Reached[] {
-    const names = this.#names[form].get(variant)
-    if (names === undefined || names.size === 0) return NONE
-    const reached: Reached[] = []
-    for (const key of [number, venue, '*'] as const) {
-      const name = names.get(key)
-      if (name === undefined) continue
-      const count = this.#topics.numSubscribers(name)
-      if (count === 0) names.delete(key)
-      else reached.push({ name, count })
-    }
-    return reached
+  #reached(form: Form, variant: ChannelVariant, { number, venue }: MarketRef): readonly Topic[] {
+    const topics = this.#topics[form].get(variant)
+    if (topics === undefined || topics.size === 0) return NONE
+    return [topics.get(number), topics.get(venue), topics.get('*')].filter(
+      (topic) => topic !== undefined,
+    )
   }
 
   /** Publishes a message to every subscriber. Calls `make` at most once per form. */
@@ -143,14 +141,14 @@ export class FanOut {
   ): void {
     for (const encoder of this.#encoders) {
       let frames: readonly Frame[] | null = null
-      for (const { name, count } of this.#reached(encoder.form, variant, market)) {
+      for (const { name, subscriberCount } of this.#reached(encoder.form, variant, market)) {
         frames ??= this.#make(variant, encoder, make)
         for (const frame of frames) {
-          this.#topics.publish(name, frame, encoder.isBinary)
+          this.#library.publish(name, frame, encoder.isBinary)
           this.growth.bytes += frame.length
-          this.growth.totalBytes += frame.length * count
+          this.growth.totalBytes += frame.length * subscriberCount
         }
-        const isBroadcast = frames.length > 0 && 2 * count >= this.#connections.size
+        const isBroadcast = frames.length > 0 && 2 * subscriberCount >= this.#connections.size
         const { onBroadcast } = this
         if (!isBroadcast || onBroadcast === null) continue
         this.onBroadcast = null

@@ -44,6 +44,7 @@ import {
   topicOf,
   type WideKey,
 } from '../fan-out/channel-variants.ts'
+import type { Topic } from '../fan-out/fan-out.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'
@@ -78,6 +79,8 @@ export class Session implements Connection {
   wildcard: WildcardSubscription | null = null
   /** A trade replay is running, whose markets are not yet among the subscriptions. */
   isReplaying = false
+  /** The subscribed topics of channels, by name. Empty while the connection lags. */
+  readonly #topics = new Map<string, Topic>()
   readonly #ws: Socket
   readonly #hub: HubAccess
   #isWaiting = false
@@ -229,8 +232,11 @@ export class Session implements Connection {
   }
 
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
-    if (this.isClosed) return
-    this.#ws.subscribe(this.#hub.fanOut.markSubscribed(this.encoder.form, variant, key))
+    const { form } = this.encoder
+    const name = topicOf(form, variant, key)
+    if (this.isClosed || this.#topics.has(name)) return
+    this.#topics.set(name, this.#hub.fanOut.addSubscriber(form, variant, key))
+    this.#ws.subscribe(name)
   }
 
   join(variant: ChannelVariant, { key, refs }: Subscribed): void {
@@ -252,7 +258,11 @@ export class Session implements Connection {
   }
 
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
-    if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, variant, key))
+    const topic = this.#topics.get(topicOf(this.encoder.form, variant, key))
+    if (topic === undefined) return
+    this.#topics.delete(topic.name)
+    this.#hub.fanOut.removeSubscriber(topic)
+    this.#ws.unsubscribe(topic.name)
   }
 
   /** Reports lost messages if they affect a subscription of the channel. */
@@ -445,6 +455,8 @@ export class Session implements Connection {
   /** The socket is closed; none of its methods may be called. */
   closed(): void {
     this.#state = { kind: 'closed' }
+    for (const topic of this.#topics.values()) this.#hub.fanOut.removeSubscriber(topic)
+    this.#topics.clear()
     this.#tasks.length = 0
     this.#waiting.length = 0
   }

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { batchBytesMax, socketBufferBytesSoft } from '../../../../engine/limits.ts'
+import { batchBytesMax, socketBufferBytesSoft, streamSliceMs } from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import type { BatchedSocket, Socket } from '../../../../http/ws/fan-out/batches.ts'
@@ -276,7 +276,29 @@ test('sends a tick by one library call to connections with equal topics, whateve
   world.hub.sweep()
   assert.equal(world.groupCount, 2)
   for (const { socket } of all) socket.close()
-  assert.equal(world.hub.batches.numSubscribers('j:orderbook:1'), 0)
+  world.hub.stop()
+})
+
+test('groups connections by their topics in time slices when many subscribe at once', async () => {
+  const world = new World()
+  const [market] = addMarkets(world.engine, 1, 1)
+  assert.ok(market !== undefined)
+  const count = 50
+  for (let index = 0; index < count; index += 1) world.connect('j', true)
+  const nowMs = world.clock.monotonicMs()
+  let reads = 0
+  // Each connection takes a quarter of a slice.
+  world.clock.monotonicMs = () => nowMs + (reads++ * streamSliceMs) / 4
+  const grouped = () =>
+    [...world.sockets].filter(({ topics }) =>
+      [...topics].some((topic) => topic.startsWith('batch:')),
+    ).length
+  world.hub.sweep()
+  for (let turns = 0, before = grouped(); before < count; turns += 1, before = grouped()) {
+    assert.ok(before > 0 && turns < count)
+    await tick()
+    assert.ok(grouped() - before <= 5)
+  }
   world.hub.stop()
 })
 

@@ -22,7 +22,8 @@ interface Told {
 }
 
 /** A lane over a clock that notes what it sends; changes are numbers, the newest counts. */
-function newLane(windowMs: number, costMs = 0) {
+function newLane(windowMs: number, initialCostMs = 0) {
+  let costMs = initialCostMs
   const clock = new ManualClock()
   const slices = new ConflationScheduler(clock)
   const published: Told[] = []
@@ -37,7 +38,10 @@ function newLane(windowMs: number, costMs = 0) {
     },
   })
   const note = (market: MarketRef, value: number) => windows.note(market, value)
-  return { clock, slices, windows, published, deaf, note }
+  const setCost = (ms: number) => {
+    costMs = ms
+  }
+  return { clock, slices, windows, published, deaf, note, setCost }
 }
 
 test('sends a quiet market’s first change at once, then the last state of each window', () => {
@@ -115,16 +119,19 @@ test('sends a limited part of a burst at once and the rest in time slices', asyn
 })
 
 test('sends all pending states in time slices when thousands of windows end simultaneously', async () => {
-  const { clock, note, published } = newLane(250)
-  for (const [index, ref] of refs.entries()) {
-    note(ref, 1)
-    if (index % conflationTickCount === 0) await tick()
-  }
+  const costMs = 0.05
+  const { clock, note, published, setCost } = newLane(250)
+  for (const ref of refs) note(ref, 1)
   while (published.length < refs.length) await tick()
   for (const ref of refs) note(ref, 2)
+  setCost(costMs)
   clock.advance(300)
-  for (let round = 0; round < 20; round += 1) await tick()
-  clock.advance(300)
+  for (let before = published.length; before < 2 * refs.length; before = published.length) {
+    await tick()
+    // The clock moves within a slice, which may begin another.
+    assert.ok((published.length - before) * costMs <= 2 * streamSliceMs + 2 * costMs)
+    assert.ok(published.length > before)
+  }
   assert.equal(published.filter(({ value }) => value === 2).length, refs.length)
 })
 

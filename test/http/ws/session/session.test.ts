@@ -168,6 +168,36 @@ test('encodes nothing for a connection that closed while its wildcard subscripti
   hub.stop()
 })
 
+test('drops a topic when its last subscriber unsubscribes, lags or disconnects', () => {
+  const { hub, join, markets } = open()
+  const topicNames = ['orderbook', 'trades', 'depth:10:250', 'arbitrage:5:0.01']
+  const activeCount = () => topicNames.filter((variant) => hub.fanOut.isActive(variant)).length
+  const market_ids = markets.map(idOf)
+  const subscribeAll = ({ subscribe }: ReturnType<typeof join>) => {
+    for (const channel of ['orderbook', 'trades', 'depth']) subscribe(channel, { market_ids })
+    subscribe('arbitrage', { market_ids, min_profit_usd: 5, min_edge: 0.01 })
+  }
+  const [one, other] = [join(), join()]
+  for (let count = 0; count < 2; count += 1) {
+    subscribeAll(one)
+    subscribeAll(other)
+    assert.equal(activeCount(), 4)
+    for (const channel of ['orderbook', 'trades', 'depth', 'arbitrage']) {
+      one.subscribe(channel, { action: 'unsubscribe', market_ids })
+    }
+    assert.equal(activeCount(), 4)
+    other.socket.buffered = 2 * socketBufferBytesSoft
+    hub.sweep()
+    assert.equal(activeCount(), 0)
+    other.socket.buffered = 0
+    hub.sweep()
+    assert.equal(activeCount(), 4)
+  }
+  hub.remove(other.session)
+  assert.equal(activeCount(), 0)
+  hub.stop()
+})
+
 test('reports a gap to a connection whose missed trades are being replayed', () => {
   const { hub, engine, join, markets } = open()
   for (const market of markets) market.trade()

@@ -26,7 +26,7 @@ interface Stuck {
   sentCount: number
 }
 
-function open(listenerCount = 1) {
+function open(subscriberCount = 1) {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   engine.accounts.make('ann')
@@ -34,14 +34,18 @@ function open(listenerCount = 1) {
   const stuck: Stuck[] = []
   const { publisher, metrics } = engine
   const topics = {
-    numSubscribers: (topic: string) => (topic === 'j:orderbook:*' ? listenerCount : 0),
-    publish(_topic: string, message: string | ArrayBuffer | ArrayBufferView) {
+    numSubscribers: () => 0,
+    publish(topic: string, message: string | ArrayBuffer | ArrayBufferView) {
+      if (topic !== 'j:orderbook:*') return false
       for (const one of stuck) one.buffered += typeof message === 'string' ? message.length : 0
       return true
     },
   }
   const hub = new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
   publisher.watch(hub)
+  for (let count = 1; count < subscriberCount; count += 1) {
+    hub.fanOut.addSubscriber('j', 'orderbook', '*')
+  }
   const join = (): Stuck => {
     const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
     const ws: Socket = {
