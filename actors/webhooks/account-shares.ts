@@ -30,7 +30,7 @@ class AccountUse {
 export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
-  readonly #onCapacity: (account: AccountId) => void
+  readonly #onCapacity: () => void
   /** Accounts with webhooks, and accounts that removed them within the last minute. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
@@ -38,7 +38,7 @@ export class AccountShares {
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare
-    onCapacity: (account: AccountId) => void
+    onCapacity: () => void
   }) {
     this.#clock = parts.clock
     this.#shareOf = parts.shareOf
@@ -168,7 +168,7 @@ export class AccountShares {
       use.stopTimer = null
       // The rate may have changed.
       this.#waitIfEmpty(account, use)
-      if (use.stopTimer === null) this.#onCapacity(account)
+      if (use.stopTimer === null) this.#onCapacity()
     })
   }
 

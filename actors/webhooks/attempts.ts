@@ -6,15 +6,21 @@ import type { AccountId } from '../../engine/ids.ts'
 import { attemptsMax, attemptsOfFailingMax, attemptsPerHostMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
-import type { TimeMs } from '../../engine/units.ts'
+import type { Random } from '../../engine/random.ts'
+import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { outcomeLabel } from '../../engine/webhooks/call-outcome.ts'
-import type { Caller, PostOutcome } from '../../engine/webhooks/post.ts'
+import { type Caller, POST_HEADERS, type PostOutcome } from '../../engine/webhooks/post.ts'
+import { nextAttemptMs } from '../../engine/webhooks/retry-schedule.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
-import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
+import { signatureHeaders } from '../../engine/webhooks/signature.ts'
+import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import type { AccountShares } from './account-shares.ts'
-import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { AttemptCapacity } from './delivery-rotation.ts'
 import type { DeliveryQueue } from './queue.ts'
+
+/** Characters stored of an error text. */
+const ERROR_CHARACTERS_MAX = 200
+const GONE = 410
 
 interface AttemptParts {
   readonly clock: Clock
@@ -119,11 +125,26 @@ export class Attempts implements AttemptCapacity {
     })
   }
 
-  #headers(webhook: Webhook, record: StoredDelivery, nowMs: TimeMs) {
+  /**
+   * The headers of an attempt at `nowMs`; null if the stored secret cannot be opened. Skips a previous secret that cannot
+   * be opened. Secrets are opened only here.
+   */
+  #headers(
+    { id, secret, previousSecrets }: Webhook,
+    { eventId, body }: StoredDelivery,
+    nowMs: TimeMs,
+  ): Readonly<Record<string, string>> | null {
+    const { box, log } = this.#parts
     try {
-      return headersOf(webhook, record, { box: this.#parts.box, nowMs })
+      const secrets = [box.open(secret, id)]
+      for (const previous of previousSecrets) {
+        const isSigning = nowMs < previous.untilMs && box.opens(previous.secret, id)
+        if (isSigning) secrets.push(box.open(previous.secret, id))
+      }
+      const timeSeconds = toSeconds(nowMs)
+      return { ...POST_HEADERS, ...signatureHeaders({ secrets, eventId, timeSeconds, body }) }
     } catch (error) {
-      this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook cannot sign')
+      log.error({ err: error, webhook: id }, 'cannot sign a delivery: its secret cannot be opened')
       return null
     }
   }
@@ -140,4 +161,55 @@ function add<Key>(counts: Map<Key, number>, key: Key, difference: 1 | -1): void 
   const count = (counts.get(key) ?? 0) + difference
   if (count > 0) counts.set(key, count)
   else counts.delete(key)
+}
+
+interface AttemptTimes {
+  /** Start of the attempt. */
+  readonly atMs: TimeMs
+  readonly nowMs: TimeMs
+  readonly durationMs: number
+}
+
+interface AttemptResult {
+  readonly delivery: Delivery
+  readonly isSuccess: boolean
+  /** The receiver answered 410: the webhook must be disabled. */
+  readonly isGone: boolean
+}
+
+/** The delivery after an attempt. */
+export function applyOutcome(
+  record: Delivery,
+  outcome: PostOutcome,
+  { atMs, nowMs, durationMs }: AttemptTimes,
+  random: Random,
+): AttemptResult {
+  const attempts = record.attempts + 1
+  const { status, error } = describeOutcome(outcome)
+  const answer = outcome.kind === 'answered' ? outcome.answer : undefined
+  const last = { atMs, durationMs, status, error, ...(answer === undefined ? {} : { answer }) }
+  const isSuccess = error === null
+  const isGone = status === GONE
+  const retryAfterMs = outcome.kind === 'answered' ? outcome.retryAfterMs : null
+  const isOver = isSuccess || isGone
+  const dueAtMs = isOver ? null : nextAttemptMs({ attempts, nowMs, retryAfterMs, random })
+  const unfinished = dueAtMs === null ? 'exhausted' : 'pending'
+  const delivery: Delivery = {
+    number: record.number,
+    eventId: record.eventId,
+    eventType: record.eventType,
+    createdAtMs: record.createdAtMs,
+    ...{ status: isSuccess ? 'delivered' : unfinished, dueAtMs, attempts, last },
+  }
+  return { delivery, isSuccess, isGone }
+}
+
+function describeOutcome(outcome: PostOutcome): { status: number | null; error: string | null } {
+  if (outcome.kind === 'failed') {
+    return { status: null, error: outcome.detail.slice(0, ERROR_CHARACTERS_MAX) }
+  }
+  const { status } = outcome
+  if (status >= 200 && status < 300) return { status, error: null }
+  const isRedirect = status >= 300 && status < 400
+  return { status, error: `answered ${status}${isRedirect ? '; no redirect is followed' : ''}` }
 }

@@ -34,8 +34,7 @@ import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { AccountShares } from './account-shares.ts'
-import { applyOutcome } from './attempt.ts'
-import { Attempts, type Finished } from './attempts.ts'
+import { Attempts, applyOutcome, type Finished } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
@@ -107,11 +106,7 @@ export class Deliveries {
     const onDemand = parts.bodies.types.filter(({ isManual }) => isManual)
     this.#onDemand = new Set(onDemand.map(({ name }) => name))
     const { metrics, clock, shareOf } = parts
-    const onCapacity = (account: AccountId) => {
-      this.#rotation.releaseAccount(account)
-      this.#pump()
-    }
-    this.#shares = new AccountShares({ clock, shareOf, onCapacity })
+    this.#shares = new AccountShares({ clock, shareOf, onCapacity: () => this.#pump() })
     this.#attempts = new Attempts({ ...parts, shares: this.#shares }, (queue, finished) =>
       this.#finish(queue, finished),
     )
@@ -414,9 +409,7 @@ export class Deliveries {
       }
       const queue = this.#rotation.take(this.#attempts.hasCapacityForSuspect)
       if (queue === null) return
-      const { host } = queue
       this.#step(queue, clock.nowMs())
-      if (this.#attempts.hasCapacityForHost(host)) this.#rotation.releaseHost(host)
     }
   }
 
@@ -449,8 +442,6 @@ export class Deliveries {
   // Outcomes
 
   #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
-    this.#rotation.releaseAccount(queue.webhook.accountId)
-    this.#rotation.releaseHost(host)
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
     const result = applyOutcome(record, outcome, times, random)

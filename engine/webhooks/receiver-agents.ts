@@ -4,7 +4,6 @@
 import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { Duplex } from 'node:stream'
 
 /** Idle connections of all receivers together. Beyond it, a connection that becomes idle is closed. */
 const IDLE_SOCKETS_MAX = 256
@@ -31,8 +30,8 @@ export class ReceiverAgents {
     const pooledOptions = { ...common, keepAlive: true, timeout: IDLE_MS }
     const hasCapacity = () => this.idleCount < IDLE_SOCKETS_MAX
     this.#pooled = {
-      http: new PooledHttpAgent(pooledOptions, hasCapacity),
-      https: new PooledHttpsAgent(pooledOptions, hasCapacity),
+      http: pooled(new HttpAgent(pooledOptions), hasCapacity),
+      https: pooled(new HttpsAgent(pooledOptions), hasCapacity),
     }
     this.#fresh = { http: new HttpAgent(common), https: new HttpsAgent(common) }
   }
@@ -59,28 +58,9 @@ export class ReceiverAgents {
   }
 }
 
-class PooledHttpAgent extends HttpAgent {
-  readonly #hasCapacity: () => boolean
-
-  constructor(options: AgentOptions, hasCapacity: () => boolean) {
-    super(options)
-    this.#hasCapacity = hasCapacity
-  }
-
-  override keepSocketAlive(socket: Duplex): unknown {
-    return this.#hasCapacity() && super.keepSocketAlive(socket)
-  }
-}
-
-class PooledHttpsAgent extends HttpsAgent {
-  readonly #hasCapacity: () => boolean
-
-  constructor(options: AgentOptions, hasCapacity: () => boolean) {
-    super(options)
-    this.#hasCapacity = hasCapacity
-  }
-
-  override keepSocketAlive(socket: Duplex): unknown {
-    return this.#hasCapacity() && super.keepSocketAlive(socket)
-  }
+/** Makes an agent keep a connection that becomes idle only if `hasCapacity`. */
+function pooled<Pooled extends HttpAgent>(agent: Pooled, hasCapacity: () => boolean): Pooled {
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent)
+  agent.keepSocketAlive = (socket) => hasCapacity() && keepSocketAlive(socket)
+  return agent
 }
