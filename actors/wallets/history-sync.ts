@@ -75,11 +75,11 @@ export class HistorySync {
   }
 
   /** Rejects like VenueWallets.history; the events received before that are in the ledger. */
-  async run(venue: Pick<VenueWallets, 'history'>, signal: AbortSignal): Promise<HistorySyncResult> {
+  async run({ wallets, signal }: WalletSource): Promise<HistorySyncResult> {
     const { address, fromMs, lastMs, nowMs } = this.#task
     try {
       const query = { address, fromMs, lastMs }
-      const coverage = await venue.history(query, (events) => this.#take(events), signal)
+      const coverage = await wallets.history(query, (events) => this.#take(events), signal)
       await this.#settleBefore(coverage.settledToMs, nowMs - WAITED_MS)
       const { isComplete, isTailComplete, isLastListed } = coverage
       const settledToMs = this.#settledToMs

@@ -11,7 +11,6 @@ import { PnlState } from '../../engine/wallets/pnl-state.ts'
 import type { WalletPort } from '../../engine/wallets/wallet-thread.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import { blockEvents, LedgerDamage, type WalletLedger } from './ledger.ts'
-import { learnMarketsOf } from './market-facts.ts'
 import type { MarketSource, WalletMarkets } from './wallet-markets.ts'
 
 export interface ForwardParts {
@@ -53,18 +52,11 @@ export class PnlForward {
   readonly #parts: ForwardParts
   readonly #ledger: WalletLedger
   readonly #source: MarketSource
-  readonly #signal: AbortSignal
 
-  constructor(
-    parts: ForwardParts,
-    ledger: WalletLedger,
-    source: MarketSource,
-    signal: AbortSignal,
-  ) {
+  constructor(parts: ForwardParts, ledger: WalletLedger, source: MarketSource) {
     this.#parts = parts
     this.#ledger = ledger
     this.#source = source
-    this.#signal = signal
   }
 
   /**
@@ -110,7 +102,7 @@ export class PnlForward {
     let index = (base?.events ?? 0) / blockEvents
     const end = Math.floor(this.#ledger.count / blockEvents)
     while (index < end) {
-      this.#signal.throwIfAborted()
+      this.#source.signal.throwIfAborted()
       const count = Math.min(TASK_BLOCKS, end - index)
       const result = await this.#runTask(bytes, index, count)
       if (result === 'rebuild') return result
@@ -150,7 +142,7 @@ export class PnlForward {
     let { events } = base
     let isStale = false
     while (events < end) {
-      this.#signal.throwIfAborted()
+      this.#source.signal.throwIfAborted()
       const to = Math.min(end, (Math.floor(events / blockEvents) + 1) * blockEvents)
       await this.#learnBetween(events, to)
       yielder.restart()
@@ -164,6 +156,6 @@ export class PnlForward {
   }
 
   #learnBetween(from: number, to: number): Promise<readonly WalletMarket[]> {
-    return learnMarketsOf(this.#parts, this.#ledger.events(from, to), this.#source, this.#signal)
+    return this.#parts.markets.learnMarketsOf(this.#ledger.events(from, to), this.#source)
   }
 }

@@ -10,7 +10,8 @@ import type { Log } from '../../engine/process/log.ts'
 import { putLast } from '../../engine/put-last.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
-import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
+import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../engine/wallet.ts'
+import type { PnlState } from '../../engine/wallets/pnl-state.ts'
 import type { StoredWalletMarket, WalletTable } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { MarketView } from '../views.ts'
@@ -26,9 +27,11 @@ export interface WalletMarketParts {
 
 /** Venue requests for markets. They reject if the venue does not answer. */
 export interface MarketSource {
-  fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
+  /** Aborts at shutdown, and the requests with it. */
+  readonly signal: AbortSignal
+  fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage>
   /** The group of a market; null if the venue has none. */
-  fetchGroup(id: NativeMarketId, signal: AbortSignal): Promise<readonly NativeMarketId[] | null>
+  fetchGroup(id: NativeMarketId): Promise<readonly NativeMarketId[] | null>
 }
 
 /** Markets per request. */
@@ -73,8 +76,7 @@ export class WalletMarkets {
     return facts
   }
 
-  /** Whether a market has paid out; one lookup. */
-  isResolved(id: NativeMarketId): boolean {
+  #isResolved(id: NativeMarketId): boolean {
     const view = this.#parts.view(id)
     if (view === null) return (this.find(id)?.payout ?? null) !== null
     return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
@@ -102,40 +104,24 @@ export class WalletMarkets {
   /**
    * Requests markets that are unknown here, or had no payout at their last request at least a minute ago. Markets that
    * the venue does not know, or whose fees it does not state, are requested again after an hour. Stores the facts about
-   * the others for when the catalogue removes them. Rejects only if `signal` aborts.
+   * the others for when the catalogue removes them. Rejects only at shutdown.
    */
-  async learn(
-    ids: Iterable<NativeMarketId>,
-    { fetchMarkets }: Pick<MarketSource, 'fetchMarkets'>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const unique = new Set(ids)
-    const learned = this.#learn(unique, fetchMarkets, signal)
-    await this.#settle(learned, signal, [
-      { markets: unique.size },
-      'markets of a wallet are not known',
-    ])
+  async #learn(ids: ReadonlySet<NativeMarketId>, source: MarketSource): Promise<void> {
+    const learned = this.#fetchWanted(ids, source)
+    await this.#logged(learned, source, 'the venue does not return markets of a wallet')
   }
 
   /** Logs that the venue does not answer. */
-  async #settle(
-    learned: Promise<void>,
-    signal: AbortSignal,
-    [details, text]: readonly [object, string],
-  ): Promise<void> {
+  async #logged(fetched: Promise<void>, { signal }: MarketSource, text: string): Promise<void> {
     try {
-      await learned
+      await fetched
     } catch (error) {
       if (signal.aborted) throw error
-      this.#parts.log.warn({ err: error, ...details }, text)
+      this.#parts.log.warn({ err: error }, text)
     }
   }
 
-  async #learn(
-    ids: Iterable<NativeMarketId>,
-    fetchMarkets: MarketSource['fetchMarkets'],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #fetchWanted(ids: Iterable<NativeMarketId>, source: MarketSource): Promise<void> {
     const wanted: NativeMarketId[] = []
     const yielder = new EventLoopYielder(this.#parts.clock)
     for (const id of ids) {
@@ -145,7 +131,7 @@ export class WalletMarkets {
     }
     for (let from = 0; from < wanted.length; from += FETCH_BATCH) {
       const batch = wanted.slice(from, from + FETCH_BATCH)
-      const { markets } = await fetchMarkets(batch, signal)
+      const { markets } = await source.fetchMarkets(batch)
       for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
       for (const id of batch) {
         this.#facts.delete(id)
@@ -154,45 +140,104 @@ export class WalletMarkets {
     }
   }
 
+  /** Requests the markets that events name. Returns their facts, and those of the groups of converted ones. */
+  async learnMarketsOf(
+    events: readonly WalletEvent[],
+    source: MarketSource,
+  ): Promise<readonly WalletMarket[]> {
+    const converted = events.flatMap((event) => event.converted)
+    const ids = new Set(converted)
+    for (const { market } of events) if (market !== '') ids.add(market)
+    await this.#learn(ids, source)
+    for (const id of converted) for (const other of this.find(id)?.group ?? []) ids.add(other)
+    return this.#known(ids)
+  }
+
+  /**
+   * Facts that a PnlState may lack: of markets with estimated values, and of resolved markets with open positions.
+   * Requests unknown ones from the venue.
+   */
+  async newFacts(pnlState: PnlState, source: MarketSource): Promise<readonly WalletMarket[]> {
+    const guessed = pnlState.guessedMarkets()
+    const ungrouped = guessed.filter((id) => this.#lacksGroup(id))
+    await this.#learnGroups(ungrouped, source)
+    const open = pnlState.openMarkets()
+    const unlisted = new Set(guessed)
+    const yielder = new EventLoopYielder(this.#parts.clock)
+    for (const id of open) {
+      if (this.view(id) === null) unlisted.add(id)
+      await yielder.yieldIfDue()
+    }
+    await this.#learn(unlisted, source)
+    const ids = new Set(guessed)
+    for (const id of open) {
+      if (this.#isResolved(id)) ids.add(id)
+      await yielder.yieldIfDue()
+    }
+    return this.#known(ids)
+  }
+
+  async #known(ids: Iterable<NativeMarketId>): Promise<readonly WalletMarket[]> {
+    const yielder = new EventLoopYielder(this.#parts.clock)
+    const known: WalletMarket[] = []
+    for (const id of ids) {
+      const facts = this.find(id)
+      if (facts !== null) known.push(facts)
+      await yielder.yieldIfDue()
+    }
+    return known
+  }
+
+  // Groups
+
+  /** Whether a conversion in a PnlState or in later events was divided without its complete group. */
+  lacksGroups(pnlState: PnlState, later: readonly WalletEvent[]): boolean {
+    const converted = later.flatMap((event) => event.converted)
+    return [...pnlState.guessedMarkets(), ...converted].some((id) => this.#lacksGroup(id))
+  }
+
   /** Whether a wallet converted the market and its group is unknown. */
-  lacksGroup(id: NativeMarketId): boolean {
+  #lacksGroup(id: NativeMarketId): boolean {
     const stored = this.#parts.table.market(id)
     return stored?.isConverted === true && stored.group === null
   }
 
   /**
-   * Requests the groups of markets that wallets converted, once each. From the call on only the venue's answer counts.
-   * A market without a group in the answer is requested again after an hour. Rejects only if `signal` aborts.
+   * Requests the groups of the markets that events converted, once each. Call it before the conversions are applied,
+   * because each divides its cost over its complete group. From the call on only the venue's answer counts. A market
+   * without a group in the answer is requested again after an hour. Rejects only at shutdown.
    */
-  async learnGroups(
-    ids: Iterable<NativeMarketId>,
-    source: MarketSource,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const learned = this.#learnGroups(ids, source, signal)
-    await this.#settle(learned, signal, [{}, 'groups that a wallet converted are not known'])
+  async learnGroupsOf(events: Iterable<WalletEvent>, source: MarketSource): Promise<void> {
+    const ids = new Set<NativeMarketId>()
+    const yielder = new EventLoopYielder(this.#parts.clock)
+    for (const { converted } of events) {
+      for (const id of converted) ids.add(id)
+      await yielder.yieldIfDue()
+    }
+    await this.#learnGroups(ids, source)
   }
 
-  async #learnGroups(
-    ids: Iterable<NativeMarketId>,
-    { fetchMarkets, fetchGroup }: MarketSource,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const lacking = [...new Set(ids)].filter((id) => this.#markConverted(id))
+  async #learnGroups(ids: Iterable<NativeMarketId>, source: MarketSource): Promise<void> {
+    const lacking = [...ids].filter((id) => this.#markConverted(id))
     if (lacking.length === 0) return
-    await this.#learn(lacking, fetchMarkets, signal)
+    const fetched = this.#fetchGroups(lacking, source)
+    await this.#logged(fetched, source, 'the venue does not return groups of converted markets')
+  }
+
+  async #fetchGroups(lacking: readonly NativeMarketId[], source: MarketSource): Promise<void> {
+    await this.#fetchWanted(lacking, source)
     const members = new Set<NativeMarketId>()
     for (const id of lacking) {
       // The answer for another market of the group may have included it.
-      if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
-      const group = await fetchGroup(id, signal)
+      if (!this.#lacksGroup(id) || !this.#isDue(groupKey(id))) continue
+      const group = await source.fetchGroup(id)
       this.#noteFetched(groupKey(id))
       for (const member of group ?? []) {
         members.add(member)
         this.#takeGroup(member, group)
       }
     }
-    await this.#learn(members, fetchMarkets, signal)
+    await this.#fetchWanted(members, source)
   }
 
   #markConverted(id: NativeMarketId): boolean {

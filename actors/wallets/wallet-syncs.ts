@@ -117,7 +117,7 @@ export class WalletSyncs {
       await this.#slotsFor(warm).run({ clock, signal, requester }, async (yieldSlot) => {
         const beganMs = clock.monotonicMs()
         const wallets = this.#withYield(warm, source.wallets, yieldSlot)
-        await warm.wallet.sync({ ...source, wallets }, signal)
+        await warm.wallet.sync({ ...source, wallets })
         warm.freshMs = beganMs
         warm.failedMs = null
       })

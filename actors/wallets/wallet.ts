@@ -27,7 +27,6 @@ import {
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
 import { type LiveFills, notAmong } from './live-fills.ts'
-import { lacksGroups, learnGroupsOf, learnMarketsOf, newFacts } from './market-facts.ts'
 import { type Forwarded, type ForwardParts, PnlForward } from './pnl-forward.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletIssue } from './views.ts'
@@ -242,51 +241,47 @@ export class Wallet {
    * events received before that are retained. Stored events are never removed. A damaged ledger keeps its readable
    * events, and the full history is read again. One call at a time.
    */
-  async sync(source: WalletSource, signal: AbortSignal): Promise<void> {
-    if (this.#isDamaged) await this.#salvage(source, signal)
+  async sync(source: WalletSource): Promise<void> {
+    if (this.#isDamaged) await this.#salvage(source)
     try {
-      await this.#forward(source, signal)
-      await this.#syncOnce(source, signal)
+      await this.#forward(source)
+      await this.#syncOnce(source)
     } catch (error) {
       if (!(error instanceof LedgerDamage)) throw error
       this.noteDamage(error)
-      await this.#salvage(source, signal)
-      await this.#syncOnce(source, signal)
+      await this.#salvage(source)
+      await this.#syncOnce(source)
     }
   }
 
-  async #syncOnce(source: WalletSource, signal: AbortSignal): Promise<void> {
+  async #syncOnce(source: WalletSource): Promise<void> {
     const atMs = this.#parts.clock.nowMs()
     const endSync = this.#tail.begin(atMs)
     const result = this.#mustResync
-      ? await this.#resyncAll(atMs, source, signal)
-      : await this.#syncOn(atMs, source, signal)
-    await learnGroupsOf(this.#parts, result.unsettled, source, signal)
-    await learnMarketsOf(this.#parts, result.unsettled, source, signal)
+      ? await this.#resyncAll(atMs, source)
+      : await this.#syncOn(atMs, source)
+    await this.#parts.markets.learnGroupsOf(result.unsettled, source)
+    await this.#parts.markets.learnMarketsOf(result.unsettled, source)
     this.#mustStore = true
     endSync(result)
     this.#showUnsettled()
-    await this.#applySettledEvents(source, signal)
+    await this.#applySettledEvents(source)
     this.storeTail()
   }
 
-  async #syncOn(
-    atMs: TimeMs,
-    source: WalletSource,
-    signal: AbortSignal,
-  ): Promise<HistorySyncResult> {
+  async #syncOn(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
     // If the last full history contained nothing of the ledger, the answer need not contain the last event.
     const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
       shown: this.#tail.events(settledToMs),
-      settle: (settled: Settled) => this.#settle(settled, source, signal),
+      settle: (settled: Settled) => this.#settle(settled, source),
     }
-    const result = await new HistorySync(task).run(source.wallets, signal).catch(async (error) => {
+    const result = await new HistorySync(task).run(source).catch(async (error) => {
       // Shows the events received before the failure.
-      if (!signal.aborted && !(error instanceof LedgerDamage))
-        await this.#applySettledEvents(source, signal)
+      if (!source.signal.aborted && !(error instanceof LedgerDamage))
+        await this.#applySettledEvents(source)
       throw error
     })
     // After the venue withheld a part of the history, the wallet stays incomplete. A complete first sync makes it
@@ -300,11 +295,7 @@ export class Wallet {
   }
 
   /** Reads the venue's full history and merges it into the ledger: adds new events and retains lacking ones. */
-  async #resyncAll(
-    atMs: TimeMs,
-    source: WalletSource,
-    signal: AbortSignal,
-  ): Promise<HistorySyncResult> {
+  async #resyncAll(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
     const merge = new WalletMerge(this.#ledger, merged, this.#parts.clock)
@@ -317,9 +308,9 @@ export class Wallet {
         unlistedCount += settled.unlistedCount
       },
     }
-    const result = await new HistorySync(task).run(source.wallets, signal)
+    const result = await new HistorySync(task).run(source)
     await merge.finish()
-    if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
+    if (merge.newCount > 0) await this.#replaceLedger(merged, source)
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
     const lacking = this.#difference.lackingCount + unlistedCount
@@ -343,16 +334,12 @@ export class Wallet {
   }
 
   /** Builds the new ledger's PnlState first; the old ledger is shown meanwhile. */
-  async #replaceLedger(
-    ledger: WalletLedger,
-    source: WalletSource,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #replaceLedger(ledger: WalletLedger, source: WalletSource): Promise<void> {
     const { table } = this.#parts
     const before = walletSides[this.#record.side]
     const { proxy } = this.#record
-    await learnGroupsOf(this.#parts, ledger.read(0, ledger.count), source, signal)
-    const made = await new PnlForward(this.#parts, ledger, source, signal).rebuild()
+    await this.#parts.markets.learnGroupsOf(ledger.read(0, ledger.count), source)
+    const made = await new PnlForward(this.#parts, ledger, source).rebuild()
     ledger.setUnsettled(this.#ledger.unsettled)
     this.#ledger = ledger
     const { count: events, blockCount: blocks } = ledger
@@ -370,13 +357,13 @@ export class Wallet {
   }
 
   /** Replaces a damaged ledger by its readable events; the next sync reads the full history. */
-  async #salvage(source: WalletSource, signal: AbortSignal): Promise<void> {
+  async #salvage(source: WalletSource): Promise<void> {
     const ledger = this.#otherLedger()
     for (const events of this.#ledger.readable()) {
       await ledger.append(events)
       await nextTurn()
     }
-    await this.#replaceLedger(ledger, source, signal)
+    await this.#replaceLedger(ledger, source)
     this.#isDamaged = false
     this.resyncAll()
   }
@@ -398,7 +385,6 @@ export class Wallet {
   async #settle(
     { events, settledToMs, listedToMs, unlistedCount }: Settled,
     source: WalletSource,
-    signal: AbortSignal,
   ): Promise<void> {
     await this.#ledger.append(events)
     const { count, blockCount } = this.#ledger
@@ -411,7 +397,7 @@ export class Wallet {
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
     this.#change()
     const threshold = Math.max(FORWARD_EVENTS, this.#pnlEvents / 4)
-    if (count - this.#pnlEvents >= threshold) await this.#forward(source, signal)
+    if (count - this.#pnlEvents >= threshold) await this.#forward(source)
   }
 
   /** Time of the last event in the venue's answers, if they contain none of the newly settled ones. */
@@ -423,13 +409,13 @@ export class Wallet {
   }
 
   /** Advances the PnlState to the last settled event with current market facts, and stores it. */
-  async #applySettledEvents(source: WalletSource, signal: AbortSignal): Promise<void> {
-    await this.#forward(source, signal)
-    await this.#resolveOpen(source, signal)
+  async #applySettledEvents(source: WalletSource): Promise<void> {
+    await this.#forward(source)
+    await this.#resolveOpen(source)
     if (this.#mustRebuild) {
       this.#mustRebuild = false
-      this.#setPnlState(await new PnlForward(this.#parts, this.#ledger, source, signal).rebuild())
-      await this.#resolveOpen(source, signal)
+      this.#setPnlState(await new PnlForward(this.#parts, this.#ledger, source).rebuild())
+      await this.#resolveOpen(source)
       // The rebuilt PnlState used all facts known now: no second rebuild is needed.
       this.#mustRebuild = false
     }
@@ -440,17 +426,17 @@ export class Wallet {
       await nextTurn()
       this.#store()
     }
-    const isLacking = lacksGroups(this.#parts.markets, this.#pnlState, this.#ledger.unsettled)
+    const isLacking = this.#parts.markets.lacksGroups(this.#pnlState, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
   }
 
-  async #forward(source: WalletSource, signal: AbortSignal): Promise<void> {
+  async #forward(source: WalletSource): Promise<void> {
     if (this.#pnlEvents === this.#ledger.count) return
     const late = this.#ledger.read(this.#pnlEvents, this.#ledger.count)
-    await learnGroupsOf(this.#parts, late, source, signal)
+    await this.#parts.markets.learnGroupsOf(late, source)
     const task = { pnlState: this.#pnlState, events: this.#pnlEvents, stored: this.#storedPnlState }
-    const forward = new PnlForward(this.#parts, this.#ledger, source, signal)
+    const forward = new PnlForward(this.#parts, this.#ledger, source)
     this.#setPnlState(await forward.advance(task))
   }
 
@@ -478,8 +464,8 @@ export class Wallet {
    * Applies market facts that became known, or markets that resolved, while the wallet was on disk or a worker was
    * running.
    */
-  async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
-    const changedFacts = await newFacts(this.#parts, this.#pnlState, source, signal)
+  async #resolveOpen(source: WalletSource): Promise<void> {
+    const changedFacts = await this.#parts.markets.newFacts(this.#pnlState, source)
     const yielder = new EventLoopYielder(this.#parts.clock)
     for (const facts of changedFacts) {
       this.resolve(facts)

@@ -187,10 +187,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
+    const { signal } = this.#stopping
     this.#source = {
-      wallets,
-      fetchMarkets: (ids, signal) => catalog.fetchMarkets(ids, signal),
-      fetchGroup: (id, signal) => wallets.group(id, signal),
+      ...{ wallets, signal },
+      fetchMarkets: (ids) => catalog.fetchMarkets(ids, signal),
+      fetchGroup: (id) => wallets.group(id, signal),
     }
     this.#follows.attach(wallets)
   }
