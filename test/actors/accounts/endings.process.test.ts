@@ -279,25 +279,3 @@ test('refuses sign-ups and log-ins with a retry time when hashing is slow, and c
   passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })
-
-test('limits account management by token to 60 requests a minute, separate from the quota of keys', async () => {
-  const { accounts, clock, caller } = await openAnn()
-  const { accountId } = caller
-  const passed = (take: () => { isAllowed: boolean }) =>
-    Array.from({ length: 100 }, take).filter(({ isAllowed }) => isAllowed).length
-  assert.equal(
-    passed(() => accounts.takeAccountRequest(accountId)),
-    60,
-  )
-  assert.equal(
-    passed(() => accounts.takeManagementRequest(accountId)),
-    60,
-  )
-  assert.deepEqual(accounts.takeManagementRequest(accountId).limit, 60)
-  clock.advance(60_000)
-  assert.equal(
-    passed(() => accounts.takeManagementRequest(accountId)),
-    60,
-  )
-  assert.equal(accounts.takeAccountRequest(accountId).remaining, 59)
-})

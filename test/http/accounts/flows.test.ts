@@ -35,282 +35,154 @@ const withKey = (key: string): Headers => ({ 'x-api-key': key })
 const ann = { email: 'ann@example.com', password: 'correct horse' }
 const bob = { email: 'bob@example.com', password: 'battery staple' }
 
-/** What earlier steps gave. */
-const got = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '', bobKeyId: '' }
+/** Credentials and ids that earlier steps returned. */
+const got = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '' }
 type Name = keyof typeof got
-const keep = (name: Name, field: string) => (answer: ReceivedResponse) => {
+const store = (name: Name, field: string) => (answer: ReceivedResponse) => {
   got[name] = String(answer.body[field])
 }
+const has = (text: string) => (answer: ReceivedResponse) =>
+  assert.ok(answer.text.includes(text), answer.text)
+const hasNot = (name: Name) => (answer: ReceivedResponse) =>
+  assert.ok(!answer.text.includes(got[name]), answer.text)
+
+const NOBODY = (): Headers => ({})
+const annToken = () => bearer(got.annToken)
+const bobToken = () => bearer(got.bobToken)
+const annKey = () => withKey(got.annKey)
+const annAccount = () => accounts.directory.findByEmail(ann.email) ?? assert.fail()
 
 interface Step {
-  readonly states: string
-  readonly ask: () => Promise<ReceivedResponse>
+  readonly name: string
   readonly status: number
-  readonly then?: (answer: ReceivedResponse) => void
+  /** Method and path. `:annKeyId` is replaced. */
+  readonly request: string
+  readonly as: () => Headers
+  readonly body: unknown
+  readonly check: (answer: ReceivedResponse) => void
+  /** Called before the request. */
+  readonly before: () => unknown
 }
 
-function step(
-  states: string,
-  status: number,
-  ask: () => Promise<ReceivedResponse>,
-  then?: Step['then'],
-): Step {
-  return { states, status, ask, ...(then === undefined ? {} : { then }) }
+function step(name: string, status: number, request: string, set: Partial<Step> = {}): Step {
+  const nothing = () => undefined
+  return { name, status, request, as: NOBODY, body: null, check: nothing, before: nothing, ...set }
 }
 
-const post = (path: string, body: unknown, headers?: Headers) => () =>
-  send('POST', path, body, headers)
-const signUp = (body: unknown) => post('/v1/auth/signup', body)
-const logIn = (body: unknown) => post('/v1/auth/login', body)
-const has = (terms: string) => (answer: ReceivedResponse) =>
-  assert.ok(answer.text.includes(terms), answer.text)
-const annAccount = () => {
-  const account = accounts.directory.findByEmail(ann.email)
-  assert.ok(account !== null)
-  return account
-}
-/** What an operator does in between; its step asks for the account. */
-const operator = (act: () => Promise<unknown>, headers: () => Headers) => async () => {
-  await act()
-  return send('GET', '/v1/auth/me', null, headers())
-}
-const me = (headers: () => Headers) => () => send('GET', '/v1/auth/me', null, headers())
-const keys = (headers: () => Headers) => () => send('GET', '/v1/keys', null, headers())
-const remove = (id: () => string, headers: () => Headers) => () =>
-  send('DELETE', `/v1/keys/${id()}`, null, headers())
-const annBearer = () => bearer(got.annToken)
-const bobBearer = () => bearer(got.bobToken)
+const signUp = (name: string, status: number, body: unknown, set: Partial<Step> = {}) =>
+  step(name, status, 'POST /v1/auth/signup', { body, ...set })
+const logIn = (name: string, status: number, body: unknown, set: Partial<Step> = {}) =>
+  step(name, status, 'POST /v1/auth/login', { body, ...set })
+const me = (name: string, status: number, as: Step['as'], set: Partial<Step> = {}) =>
+  step(name, status, 'GET /v1/auth/me', { as, ...set })
+const keys = (name: string, status: number, as: Step['as'], set: Partial<Step> = {}) =>
+  step(name, status, 'GET /v1/keys', { as, ...set })
+const addKey = (name: string, status: number, body: unknown, set: Partial<Step> = {}) =>
+  step(name, status, 'POST /v1/keys', { as: annToken, body, ...set })
+const removeKey = (name: string, status: number, id: string, as: Step['as']) =>
+  step(name, status, `DELETE /v1/keys/${id}`, { as })
+const PRO = { tier: 'pro', requestsPerMinute: null, socketsMax: null } as const
 
 const STEPS: readonly Step[] = [
-  step('no body', 422, signUp('')),
-  step('no JSON', 422, signUp('{')),
-  step('a list', 422, signUp([])),
-  step('no e-mail', 422, signUp({ password: ann.password })),
-  step('no password', 422, signUp({ email: ann.email })),
-  step('a number for an e-mail', 422, signUp({ ...ann, email: 5 })),
-  step('a short password', 422, signUp({ ...ann, password: 'seven77' })),
-  step('an overlong password', 422, signUp({ ...ann, password: 'x'.repeat(1_025) })),
-  step('no @', 422, signUp({ ...ann, email: 'ann' })),
-  step('two @', 422, signUp({ ...ann, email: 'ann@x@y' })),
-  step('an overlong e-mail', 422, signUp({ ...ann, email: `${'a'.repeat(250)}@b.cd` })),
-  step('a body beyond 16 KiB', 413, signUp({ ...ann, more: 'x'.repeat(17_000) })),
-  step('sign-up', 201, signUp(ann), keep('annToken', 'access_token')),
-  step('the same again', 400, signUp(ann)),
-  step('the same in capitals', 400, signUp({ ...ann, email: 'ANN@EXAMPLE.COM' })),
-  step('another person', 201, signUp(bob), keep('bobToken', 'access_token')),
-  step('log-in', 200, logIn(ann), keep('annToken', 'access_token')),
-  step(
-    'log-in in capitals',
-    200,
-    logIn({ ...ann, email: 'Ann@Example.com' }),
-    has('"tier":"free"'),
-  ),
-  step('a wrong password', 401, logIn({ ...ann, password: 'wrong' })),
-  step('the password of another', 401, logIn({ ...ann, password: bob.password })),
-  step('an unknown e-mail', 401, logIn({ ...ann, email: 'nobody@example.com' })),
-  step('an empty password', 401, logIn({ ...ann, password: '' })),
-  step('log-in without a password', 422, logIn({ email: ann.email })),
-  step('GET on log-in', 405, () => send('GET', '/v1/auth/login', null)),
-  step('who am I, by token', 200, me(annBearer), has(ann.email)),
-  step(
-    'who am I, without',
-    401,
-    me(() => ({})),
-  ),
-  step(
-    'who am I, by a token for a key',
-    401,
-    me(() => withKey(got.annToken)),
-  ),
-  step(
-    'who am I, by nonsense',
-    401,
-    me(() => bearer('x.y.z')),
-  ),
-  step('no keys yet', 200, keys(annBearer), has('"keys":[],"total":0')),
-  step(
-    'keys without a token',
-    401,
-    keys(() => ({})),
-  ),
-  step('a key without a label', 422, () => post('/v1/keys', {}, annBearer())()),
-  step('a key with an empty label', 422, () => post('/v1/keys', { label: '' }, annBearer())()),
-  step('a key with a long label', 422, () =>
-    post('/v1/keys', { label: 'x'.repeat(65) }, annBearer())(),
-  ),
-  step(
-    'a key',
-    201,
-    () => post('/v1/keys', { label: 'one' }, annBearer())(),
-    (answer) => {
-      keep('annKey', 'key')(answer)
-      keep('annKeyId', 'id')(answer)
+  signUp('without a body', 422, ''),
+  signUp('with a body that is not JSON', 422, '{'),
+  signUp('with a list', 422, []),
+  signUp('without an e-mail', 422, { password: ann.password }),
+  signUp('without a password', 422, { email: ann.email }),
+  signUp('with a number as e-mail', 422, { ...ann, email: 5 }),
+  signUp('with a short password', 422, { ...ann, password: 'seven77' }),
+  signUp('with a long password', 422, { ...ann, password: 'x'.repeat(1_025) }),
+  signUp('with an e-mail without @', 422, { ...ann, email: 'ann' }),
+  signUp('with an e-mail with two @', 422, { ...ann, email: 'ann@x@y' }),
+  signUp('with a long e-mail', 422, { ...ann, email: `${'a'.repeat(250)}@b.cd` }),
+  signUp('with a body above 16 KiB', 413, { ...ann, more: 'x'.repeat(17_000) }),
+  signUp('of Ann', 201, ann, { check: store('annToken', 'access_token') }),
+  signUp('of Ann again', 400, ann),
+  signUp('of Ann in capitals', 400, { ...ann, email: 'ANN@EXAMPLE.COM' }),
+  signUp('of Bob', 201, bob, { check: store('bobToken', 'access_token') }),
+  logIn('of Ann', 200, ann, { check: store('annToken', 'access_token') }),
+  logIn('in capitals', 200, { ...ann, email: 'Ann@Example.com' }, { check: has('"tier":"free"') }),
+  logIn('with a wrong password', 401, { ...ann, password: 'wrong' }),
+  logIn('with Bob’s password', 401, { ...ann, password: bob.password }),
+  logIn('of an unknown e-mail', 401, { ...ann, email: 'nobody@example.com' }),
+  logIn('with an empty password', 401, { ...ann, password: '' }),
+  logIn('without a password', 422, { email: ann.email }),
+  step('GET on log-in', 405, 'GET /v1/auth/login'),
+  me('the account of a token', 200, annToken, { check: has(ann.email) }),
+  me('the account without a credential', 401, NOBODY),
+  me('a token in place of a key', 401, () => withKey(got.annToken)),
+  me('an invalid token', 401, () => bearer('x.y.z')),
+  keys('no keys', 200, annToken, { check: has('"keys":[],"total":0') }),
+  keys('keys without a token', 401, NOBODY),
+  addKey('a key without a label', 422, {}),
+  addKey('a key with an empty label', 422, { label: '' }),
+  addKey('a key with a long label', 422, { label: 'x'.repeat(65) }),
+  addKey('a key of Ann', 201, { label: 'one' }, { check: store('annKey', 'key') }),
+  keys('the key is listed', 200, annToken, { check: has('"label":"one"') }),
+  keys('without its text', 200, annToken, {
+    check: (answer) => {
+      hasNot('annKey')(answer)
+      const { keys: listed } = answer.body
+      got.annKeyId = Array.isArray(listed) ? String(listed[0]?.id) : ''
     },
-  ),
-  step(
-    'a key of another',
-    201,
-    () => post('/v1/keys', { label: 'two' }, bobBearer())(),
-    (answer) => {
-      keep('bobKey', 'key')(answer)
-      keep('bobKeyId', 'id')(answer)
-    },
-  ),
-  step('it is listed, not shown', 200, keys(annBearer), (answer) => {
-    assert.ok(answer.text.includes('"label":"one"') && !answer.text.includes(got.annKey))
   }),
-  step('the other’s is not', 200, keys(annBearer), (answer) =>
-    assert.ok(!answer.text.includes(got.bobKeyId)),
-  ),
-  step(
-    'it opens',
-    200,
-    me(() => withKey(got.annKey)),
-    has(ann.email),
-  ),
-  step(
-    'it does not list keys',
-    401,
-    keys(() => withKey(got.annKey)),
-  ),
-  step('nor makes one', 401, () => post('/v1/keys', { label: 'x' }, withKey(got.annKey))()),
-  step(
-    'nor removes one',
-    401,
-    remove(
-      () => got.annKeyId,
-      () => withKey(got.annKey),
-    ),
-  ),
-  step(
-    'its prefix does not open',
-    401,
-    me(() => withKey(got.annKey.slice(0, 10))),
-  ),
-  step(
-    'mistyped it does not open',
-    401,
-    me(() => withKey(`${got.annKey.slice(0, -1)}!`)),
-  ),
-  step(
-    'another cannot remove it',
-    404,
-    remove(() => got.annKeyId, bobBearer),
-  ),
-  step(
-    'nor one that never was',
-    404,
-    remove(() => 'key_none', annBearer),
-  ),
-  step(
-    'nor by a strange id',
-    404,
-    remove(() => '%2e%2e%2fkeys', annBearer),
-  ),
-  step(
-    'it still opens',
-    200,
-    me(() => withKey(got.annKey)),
-  ),
-  step(
-    'it is removed',
-    204,
-    remove(() => got.annKeyId, annBearer),
-  ),
-  step(
-    'it opens nothing more',
-    401,
-    me(() => withKey(got.annKey)),
-  ),
-  step(
-    'it is not removed twice',
-    404,
-    remove(() => got.annKeyId, annBearer),
-  ),
-  step('it is listed no more', 200, keys(annBearer), has('"total":0')),
-  step(
-    'another key',
-    201,
-    () => post('/v1/keys', { label: 'next' }, annBearer())(),
-    keep('annKey', 'key'),
-  ),
-  step(
-    'disabled: its key',
-    401,
-    operator(
-      () => accounts.directory.disable(annAccount()),
-      () => withKey(got.annKey),
-    ),
-  ),
-  step('disabled: its token', 401, me(annBearer)),
-  step('disabled: its password', 401, logIn(ann)),
-  step('disabled: its keys', 401, keys(annBearer)),
-  step('disabled: its e-mail is taken', 400, signUp(ann)),
-  step(
-    'others go on',
-    200,
-    me(() => withKey(got.bobKey)),
-    has(bob.email),
-  ),
-  step(
-    'enabled: its key',
-    200,
-    operator(
-      () => accounts.directory.enable(annAccount()),
-      () => withKey(got.annKey),
-    ),
-  ),
-  step('enabled: its token', 200, me(annBearer)),
-  step('enabled: its password', 200, logIn(ann), keep('annToken', 'access_token')),
-  step(
-    'a higher tier',
-    200,
-    operator(
-      () =>
-        accounts.directory.setTier(annAccount(), {
-          tier: 'pro',
-          requestsPerMinute: null,
-          socketsMax: null,
-        }),
-      annBearer,
-    ),
-    has('"requests_per_minute":600,"websocket_connections":20'),
-  ),
-  step(
-    'deleted: its key',
-    401,
-    operator(
-      () => accounts.directory.remove(annAccount()),
-      () => withKey(got.annKey),
-    ),
-  ),
-  step('deleted: its token', 401, me(annBearer)),
-  step('deleted: its password', 401, logIn(ann)),
-  step('deleted: signed up anew', 201, signUp(ann), keep('annKey', 'access_token')),
-  step('the old token is not the new account’s', 401, me(annBearer)),
-  step(
-    'the new one is',
-    200,
-    me(() => bearer(got.annKey)),
-    has('"tier":"free"'),
-  ),
+  addKey('a key of Bob', 201, { label: 'two' }, { as: bobToken, check: store('bobKey', 'key') }),
+  keys('without Bob’s key', 200, annToken, { check: has('"total":1') }),
+  me('the account of the key', 200, annKey, { check: has(ann.email) }),
+  keys('keys by key', 401, annKey),
+  addKey('a new key by key', 401, { label: 'x' }, { as: annKey }),
+  removeKey('the removal of a key by key', 401, ':annKeyId', annKey),
+  me('the prefix of a key', 401, () => withKey(got.annKey.slice(0, 10))),
+  me('a mistyped key', 401, () => withKey(`${got.annKey.slice(0, -1)}!`)),
+  removeKey('the removal of Ann’s key by Bob', 404, ':annKeyId', bobToken),
+  removeKey('the removal of an unknown key', 404, 'key_none', annToken),
+  removeKey('the removal of an invalid id', 404, '%2e%2e%2fkeys', annToken),
+  me('the key is valid', 200, annKey),
+  removeKey('the removal of the key', 204, ':annKeyId', annToken),
+  me('the removed key', 401, annKey),
+  removeKey('the second removal of the key', 404, ':annKeyId', annToken),
+  keys('the removed key is not listed', 200, annToken, { check: has('"total":0') }),
+  addKey('another key', 201, { label: 'next' }, { check: store('annKey', 'key') }),
+  me('disabled: the key', 401, annKey, { before: () => accounts.directory.disable(annAccount()) }),
+  me('disabled: the token', 401, annToken),
+  logIn('disabled: the password', 401, ann),
+  keys('disabled: the keys', 401, annToken),
+  signUp('disabled: the e-mail', 400, ann),
+  me('disabled: another account', 200, () => withKey(got.bobKey), { check: has(bob.email) }),
+  me('enabled: the key', 200, annKey, { before: () => accounts.directory.enable(annAccount()) }),
+  me('enabled: the token', 200, annToken),
+  logIn('enabled: the password', 200, ann, { check: store('annToken', 'access_token') }),
+  me('a higher tier', 200, annToken, {
+    before: () => accounts.directory.setTier(annAccount(), PRO),
+    check: has('"requests_per_minute":600,"websocket_connections":20'),
+  }),
+  me('deleted: the key', 401, annKey, { before: () => accounts.directory.remove(annAccount()) }),
+  me('deleted: the token', 401, annToken),
+  logIn('deleted: the password', 401, ann),
+  signUp('deleted: the e-mail', 201, ann, { check: store('annKey', 'access_token') }),
+  me('the old token after a new sign-up', 401, annToken),
+  me('the new token', 200, () => bearer(got.annKey), { check: has('"tier":"free"') }),
 ]
 
 describe('accounts over HTTP', () => {
-  test('handles sign-up, log-in, keys, other accounts’ keys, disabling and deletion in each listed case', async (t) => {
-    for (const [at, { states, ask, status, then }] of STEPS.entries()) {
+  test('handles sign-up, log-in, keys, other accounts’ keys, disabling and deletion in each listed case', async () => {
+    for (const [
+      at,
+      { name, status, request, as, body, check, before: prepare },
+    ] of STEPS.entries()) {
       // All come from one address, which has twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
-      const answer = await ask()
-      assert.equal(answer.status, status, `${states}: ${answer.text}`)
+      await prepare()
+      const [method = '', path = ''] = request.replace(':annKeyId', got.annKeyId).split(' ')
+      const answer = await send(method, path, body, as())
+      const label = `${request} ${name}`
+      assert.equal(answer.status, status, `${label}: ${answer.text}`)
       for (const secret of [ann.password, bob.password]) {
-        assert.ok(!answer.text.includes(secret), `${states} tells a password`)
+        assert.ok(!answer.text.includes(secret), `${label} returns a password`)
       }
-      if (status === 401) assert.equal(answer.headers.get('cache-control'), 'no-store', states)
-      then?.(answer)
+      if (status === 401) assert.equal(answer.headers.get('cache-control'), 'no-store', label)
+      check(answer)
     }
-    t.diagnostic(`${STEPS.length} cases`)
-    assert.ok(STEPS.length >= 60)
   })
 
   test('accepts only login tokens that the server issued', async (t) => {
@@ -326,8 +198,10 @@ describe('accounts over HTTP', () => {
       iat: now,
     }
     const bad = badTokens({ ...claims, exp: now + 60 }, accessToken)
-    assert.equal((await me(() => bearer(accessToken))()).status, 200)
-    assert.equal((await me(() => bearer(token({ ...claims, exp: now + 60 })))()).status, 200)
+    const statusOf = async (text: string) =>
+      (await send('GET', '/v1/auth/me', null, bearer(text))).status
+    assert.equal(await statusOf(accessToken), 200)
+    assert.equal(await statusOf(token({ ...claims, exp: now + 60 })), 200)
     for (const [states, text] of Object.entries(bad)) {
       for (const path of ['/v1/auth/me', '/v1/keys', '/v1/markets']) {
         const answer = await send('GET', path, null, { authorization: `Bearer ${text}` })
