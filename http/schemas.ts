@@ -1,5 +1,5 @@
-// Schemas shared by routes: JSON records and common parameters. Records serve the specification document and the tests,
-// which validate every answer.
+// Schemas shared by routes: JSON records and common parameters. Those of markets are in records/markets.ts. Records serve
+// the specification document and the tests, which validate every answer.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
@@ -30,6 +30,13 @@ export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Ty
 
 /** The last fields of a page. */
 export const pageFields = { cursor: nullable(Type.String()), has_more: Type.Boolean() }
+
+/** A field's schema with its description and an example, both for the documents. */
+export const field = <S extends TSchema>(schema: S, description: string, example: unknown): S => ({
+  ...schema,
+  description,
+  examples: [example],
+})
 
 export const choice = <V extends string>(
   values: readonly V[],
@@ -87,17 +94,6 @@ export const parameters = {
   flag: (fallback: boolean) => Type.Boolean({ default: fallback }),
 }
 
-export const OutcomeSchema = Type.Object({
-  label: Type.String(),
-  price: Type.Number({ minimum: 0, maximum: 1 }),
-  price_cents: Type.Integer({
-    minimum: 0,
-    maximum: 100,
-    description:
-      'The price in whole cents, rounded half up; of the second of two outcomes 100 less those of the first.',
-  }),
-})
-
 export const VolumeUnitSchema = choice(VOLUME_UNITS, {
   description:
     "What volumes count, in the venue's own way. `usd_traded`: US dollars paid. `usd_notional`: contracts traded, of which each pays one dollar at most.",
@@ -116,17 +112,6 @@ export const DayAsOfSchema = nullable(
       "Unix milliseconds: the venue's own 24-hour figures are of then; trades since are added. Null: not known.",
   }),
 )
-
-export const PlatformListingSchema = Type.Object({
-  platform: Type.String(),
-  native_id: Type.String(),
-  url: nullable(Type.String()),
-  best_bid: nullable(Type.Number()),
-  best_ask: nullable(Type.Number()),
-  volume_24h: nullable(Type.Number()),
-  volume_unit: VolumeUnitSchema,
-  as_of_ms: AsOfSchema,
-})
 
 export const FeeCurveSchema = Type.Object(
   {
@@ -208,81 +193,6 @@ export const settlementPrice = () =>
         'What one contract of the first outcome pays, in dollars, once the market is resolved: 1 or 0, or between where the venue settles so. null: not resolved, or the venue does not state it yet.',
     }),
   )
-
-export const MarketSchema = Type.Object({
-  id: Type.String(),
-  slug: Type.String(),
-  question: Type.String(),
-  description: nullable(Type.String()),
-  status: choice(MARKET_STATUSES),
-  resolution_status: resolutionStatus(),
-  settlement_price: settlementPrice(),
-  outcomes: Type.Array(OutcomeSchema, { minItems: 2 }),
-  platforms: Type.Array(PlatformListingSchema, { minItems: 1 }),
-  volume_24h: Type.Number(),
-  volume_total: nullable(Type.Number()),
-  volume_unit: VolumeUnitSchema,
-  open_interest: nullable(
-    Type.Number({
-      description:
-        'Contracts held, as pairs of both outcomes, as the venue stated them last. Polymarket states dollars of both outcomes ' +
-        'together, which for a market of two outcomes is that number; it is asked for open markets, the most traded first, ' +
-        'at most every five minutes, and its answer may be five minutes old. Null: the venue stated none.',
-    }),
-  ),
-  as_of_ms: AsOfSchema,
-  volume_24h_as_of_ms: DayAsOfSchema,
-  created_at: nullable(Type.Integer()),
-  close_time: nullable(Type.Integer()),
-  tags: Type.Array(Type.String()),
-  category: nullable(Type.String()),
-  event_slug: nullable(Type.String()),
-  image: nullable(Type.String()),
-  price_step: nullable(
-    Type.Number({
-      exclusiveMinimum: 0,
-      description: 'What prices of orders are multiples of, in dollars; null: not known.',
-    }),
-  ),
-  fees: FeesSchema,
-})
-
-export const MarketsSchema = Type.Object({
-  markets: Type.Array(MarketSchema),
-  total: Type.Integer({ minimum: 0 }),
-  ...pageFields,
-})
-
-export const EventSchema = Type.Object({
-  slug: Type.String(),
-  title: Type.String(),
-  status: choice(MARKET_STATUSES),
-  markets: Type.Array(MarketSchema, { maxItems: 500 }),
-  market_count: Type.Integer({ minimum: 0 }),
-  total_volume_24h: Type.Number(),
-  platforms: Type.Array(Type.String(), { minItems: 1 }),
-  total_volume: Type.Number(),
-  volume_unit: VolumeUnitSchema,
-  category: nullable(Type.String()),
-  tags: Type.Array(Type.String()),
-})
-
-export const EventsSchema = Type.Object({
-  events: Type.Array(EventSchema),
-  total: Type.Integer({ minimum: 0 }),
-  ...pageFields,
-})
-
-/** Game key to the game's markets. */
-export const SportsSchema = Type.Object({
-  markets: Type.Record(Type.String(), Type.Array(MarketSchema)),
-  sport: Type.String(),
-  date: Type.String(),
-  total_events: Type.Integer({ minimum: 0 }),
-  starts_at: Type.Record(Type.String(), nullable(Type.Integer()), {
-    description: 'By the key of the game: when it begins, Unix seconds; null: no venue says it.',
-  }),
-})
 
 export const PriceSchema = Type.Object({
   market_id: Type.String(),

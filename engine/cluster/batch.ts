@@ -13,11 +13,15 @@ import {
   text,
   where,
 } from '../codec.ts'
+import { MARKET_SCHEMA } from '../market/market.ts'
 import { MsgpackWriter, writeValue } from '../msgpack-writer.ts'
 import { clusterBatchBytesMax } from './cluster-log.ts'
 
-/** Version of batches and checkpoints. Readers reject any other, so all processes change it at once. */
-const FORMAT = 2
+/**
+ * Version of batches and checkpoints. Readers reject any other, so all processes change it at once. It rises with the
+ * schema of market records, of which 5 was the first; raise the addend after any other change.
+ */
+const FORMAT = 2 + (MARKET_SCHEMA - 5)
 
 /** The range of a channel's offsets among the items. */
 export interface OffsetRange {

@@ -51,6 +51,9 @@ export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
 /** JSON as a venue sent it, for the native views. */
 export type JsonRecord = { readonly [key: string]: unknown }
 
+/** Schema number of stored market records. A new field raises it. */
+export const MARKET_SCHEMA = 5
+
 /**
  * One market of a venue's catalogue, normalized. All prices are of the first outcome. `description` and
  * `native` are stored, not held in memory.

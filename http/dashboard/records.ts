@@ -1,6 +1,7 @@
 // Types of REST records, derived from the server's response schemas. Type imports only.
 
 import type { Static } from '@sinclair/typebox'
+import type { EventsSchema, MarketSchema, MarketsSchema, SportsSchema } from '../records/markets.ts'
 import type { matchSchemas } from '../records/matches.ts'
 import type { OpportunitySchema } from '../records/opportunities.ts'
 import type { OrderbooksSchema } from '../routes/orderbooks.ts'
@@ -11,15 +12,11 @@ import type {
   CandlesSchema,
   CreatedKeySchema,
   DashboardSessionSchema,
-  EventsSchema,
   HealthSchema,
   KeySchema,
   KeysSchema,
-  MarketSchema,
-  MarketsSchema,
   MeSchema,
   OrderbookSchema,
-  SportsSchema,
   TicketSchema,
   TradesSchema,
   WalletPositionSchema,

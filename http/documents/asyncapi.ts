@@ -2,6 +2,7 @@
 // channel, since one address carries everything. Our channels are operations on it.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
+import * as marketShapes from '../records/markets.ts'
 import * as shapes from '../schemas.ts'
 import { withVenueNames } from '../schemas.ts'
 import type { Channel, Delivery, MessageDocument } from '../ws/channels/channel.ts'
@@ -48,7 +49,7 @@ export interface StreamFacts extends Pick<SpecificationFacts, 'version' | 'names
 export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): JsonObject {
   const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
   const components = new Components(
-    { ...shapes, ...connectionShapes, ...own },
+    { ...shapes, ...marketShapes, ...connectionShapes, ...own },
     { meaningOf: fieldMeanings(names), hasRefSiblings: false },
   )
   const commands = clientCommands(channels)

@@ -1,6 +1,6 @@
-// Builds examples of parameters and responses from the schemas and the field values in example-values.json: one
-// game, its market on each venue, one wallet, one account. A key such as `Health.status` overrides a field within one
-// record or operation.
+// Builds examples of parameters and responses from the schemas, which may have `examples` of their own, and the field
+// values in example-values.json: one game, its market on each venue, one wallet, one account. A key such as
+// `Health.status` overrides a field within one record or operation.
 
 import { readFileSync } from 'node:fs'
 import { bodyBytesMax } from '../../engine/limits.ts'
@@ -118,6 +118,7 @@ export class Examples {
     depth: number,
   ): Json | undefined {
     if (depth > DEPTH_MAX) return undefined
+    if (Array.isArray(schema.examples)) return schema.examples[0]
     for (const key of [...parents.map((parent) => `${parent}.${name}`), name]) {
       const value = this.#fields[key]
       if (value !== undefined && fits(value, this.#resolved(schema))) return value

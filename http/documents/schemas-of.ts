@@ -4,6 +4,7 @@
 // types.
 
 import type { TSchema } from '@sinclair/typebox'
+import * as marketShapes from '../records/markets.ts'
 import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from '../records/native-venue-b.ts'
 import * as shapes from '../schemas.ts'
@@ -19,6 +20,7 @@ export interface JsonObject {
 
 const EXPORTED: Readonly<Record<string, unknown>> = {
   ...shapes,
+  ...marketShapes,
   ...webhookShapes,
   ...Object.fromEntries(EVENTS.flatMap((type) => Object.entries(type.shapes))),
   VenueAMarketSchema,

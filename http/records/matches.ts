@@ -6,8 +6,8 @@ import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/v
 import type { MarketView } from '../../actors/views.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
-import { choice, MarketSchema, nullable, pageFields, pairFields } from '../schemas.ts'
-import type { MarketRecords } from './markets.ts'
+import { choice, nullable, pageFields, pairFields } from '../schemas.ts'
+import { type MarketRecords, MarketSchema } from './markets.ts'
 
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
 export const RELATIONS = ['identical', 'subset', 'superset', 'overlap', 'different'] as const

@@ -7,12 +7,12 @@ import { toNumber } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import type { MarketRecords } from '../records/markets.ts'
+import { EventSchema, EventsSchema, type MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/sliced-rows.ts'
-import { choice, EventSchema, EventsSchema, parameters } from '../schemas.ts'
+import { choice, parameters } from '../schemas.ts'
 
 /** Maximum markets shown per event: in a list, and for a single event. */
 const LISTED_MARKETS_MAX = 10

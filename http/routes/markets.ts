@@ -8,18 +8,12 @@ import { RESOLUTION_STATUSES } from '../../engine/market/market.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { answerMarketList, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
-import type { MarketRecords } from '../records/markets.ts'
+import { type MarketRecords, MarketSchema, MarketsSchema } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import {
-  choice,
-  MarketSchema,
-  MarketsSchema,
-  parameters,
-  SEARCH_CHARACTERS_MAX,
-} from '../schemas.ts'
+import { choice, parameters, SEARCH_CHARACTERS_MAX } from '../schemas.ts'
 
 interface MarketRouteParts {
   readonly engine: Pick<EngineView, 'catalog'>

@@ -12,12 +12,12 @@ import type { Clock } from '../../engine/clock.ts'
 import { SPORTS } from '../../engine/sports/leagues.ts'
 import { foldName } from '../../engine/sports/team-names.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import type { MarketRecords } from '../records/markets.ts'
+import { type MarketRecords, SportsSchema } from '../records/markets.ts'
 import { gamesOn } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { partsAnswer, separated } from '../request/sliced-rows.ts'
-import { choice, parameters, SportsSchema } from '../schemas.ts'
+import { choice, parameters } from '../schemas.ts'
 
 interface SportsRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'sports'>

@@ -21,6 +21,7 @@ import {
 import { nativeEventId, nativeMarketId, outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
 import { FEES_UNKNOWN } from '../../engine/market/fees.ts'
 import {
+  MARKET_SCHEMA,
   MARKET_STATUSES,
   OTHER_PAYOUTS,
   type OutcomeListing,
@@ -68,7 +69,7 @@ export const market = record<MarketSummary>({
   figuresAtMs: since(5, orNull(time), null),
   dayFiguresAtMs: since(5, orNull(time), null),
 })
-export const marketCodec = listed(5, market)
+export const marketCodec = listed(MARKET_SCHEMA, market)
 
 export const event = record<EventSummary>({
   venue,

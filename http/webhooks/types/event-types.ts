@@ -8,20 +8,14 @@ import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
 import { MICROS, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { Happening } from '../../../engine/webhooks/event-type.ts'
+import { MarketSchema } from '../../records/markets.ts'
 import {
   EXAMPLE_OPPORTUNITY,
   OpportunitySchema,
   opportunityRecord,
 } from '../../records/opportunities.ts'
 import { lifecycleRecord, priceText, tradeText, whaleText } from '../../records/render.ts'
-import {
-  choice,
-  EXAMPLE_IDS,
-  MarketSchema,
-  nullable,
-  pairFields,
-  TradeSchema,
-} from '../../schemas.ts'
+import { choice, EXAMPLE_IDS, nullable, pairFields, TradeSchema } from '../../schemas.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
 import { StreamPriceSchema } from '../../ws/channels/prices.ts'
 import { EXAMPLE_TRADE } from '../../ws/channels/trades.ts'

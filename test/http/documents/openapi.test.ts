@@ -17,7 +17,8 @@ import {
   type Json,
   type JsonObject,
 } from '../../../http/documents/schemas-of.ts'
-import { MarketSchema, nullable } from '../../../http/schemas.ts'
+import { MarketSchema } from '../../../http/records/markets.ts'
+import { nullable } from '../../../http/schemas.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import {
   type DocumentedServer,
