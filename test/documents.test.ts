@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
 const PLACES = ['engine', 'storage', 'actors', 'http', 'bench', 'test', '.github'] as const
-/** Made by a run of the benches or written for SDKs of others: what they name is not ours. */
+/** Bench results and documents about other projects' SDKs: the paths in them are not checked. */
 const NOT_OURS = new Set(['bench/report/results.md'])
 
 function documentsIn(folder: string): string[] {
@@ -21,7 +21,7 @@ function documentsIn(folder: string): string[] {
 const documents = ['README.md', 'CHANGELOG.md', ...PLACES.flatMap(documentsIn)]
 const texts = new Map(documents.map((path) => [path, readFileSync(path, 'utf8')]))
 
-/** A heading as a link names it. */
+/** The anchor of a heading. */
 function anchorOf(heading: string): string {
   const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
   return plain.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-')
@@ -32,7 +32,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return new Set([...headings].map((match) => anchorOf(match[1] ?? '')))
 }
 
-/** Text without fenced blocks, in which brackets are code. */
+/** Text without fenced code blocks, because brackets are code there. */
 const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '')
 
 test('links only to existing files and headings', () => {

@@ -1,6 +1,5 @@
-// Pictures of every page of the dashboard, at three widths, in light and dark, of a real process over simulated venues:
-// `npm run screenshots [FOLDER]`. The account is made through the page, as a visitor would. The one for the README goes
-// to http/dashboard/screenshot.png.
+// Takes pictures of every dashboard page at three widths, light and dark, from a real process with simulated venues:
+// `npm run screenshots [FOLDER]`. The README's picture is written to http/dashboard/screenshot.png.
 
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,11 +14,11 @@ const HEIGHTS = { 1280: 900, 768: 1_024, 390: 844 } as const
 const README_PICTURE = 'http/dashboard/screenshot.png'
 const README_BYTES_MAX = 300_000
 const PASSWORD = 'correct horse battery staple'
-/** A page's own beginning is what is looked at. */
+/** Scrolls to the start of the page. */
 const HEIGHT_MAX = 1_600
 const TAKEN =
   'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
-/** The simulated world trades so long before the first picture: matches and wallets have something to show. */
+/** Simulated time before the first picture, so that matches and wallets have content. */
 const SETTLE_MS = 30_000
 
 const COMMAND: CommandSpec = {
@@ -68,7 +67,7 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
       const alone = one === undefined || base === 'market' ? base : `${base}-one`
       const name = taken.has(alone) ? `${alone}-settled` : alone
       taken.add(name)
-      // What can be opened is seen open.
+      // Opens everything that is collapsed.
       const opener = page.locator('tr[data-delivery] button.inline').first()
       if (name === 'webhooks-one') await opener.click()
       await take(page, { folder, name, width })
@@ -81,7 +80,7 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   await tab.close()
 }
 
-/** The reference, in the same session. */
+/** The API reference, in the same session. */
 async function takeDocs(page: Page, folder: string): Promise<void> {
   await page.goto(new URL('docs', page.url()).href)
   for (const width of WIDTHS) await take(page, { folder, name: 'docs', width })
@@ -95,7 +94,7 @@ async function signUpThroughPage(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
 
-/** Through its form, with a test; where its page is. */
+/** Creates a webhook through the form, with a test event, and opens its page. */
 async function makeWebhook(page: Page, url: string): Promise<string> {
   await visit(page, '#/webhooks')
   await page.getByLabel('Endpoint URL').fill(url)
@@ -104,7 +103,7 @@ async function makeWebhook(page: Page, url: string): Promise<string> {
   return (await link.getAttribute('href')) ?? ''
 }
 
-/** So that the list of keys has a row. */
+/** Creates a key, so that the list of keys has a row. */
 async function makeKey(page: Page): Promise<void> {
   await visit(page, '#/account')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -117,7 +116,7 @@ async function visit(page: Page, address: string): Promise<void> {
   await page.locator('.state.waiting').first().waitFor({ state: 'detached' })
 }
 
-/** With its books and costs, once there is one. */
+/** Waits for an opportunity and opens it with its books and costs. */
 async function takeOpportunity(
   page: Page,
   picture: { folder: string; width: (typeof WIDTHS)[number] },
@@ -127,17 +126,17 @@ async function takeOpportunity(
   await take(page, { ...picture, name: 'opportunities-one' })
 }
 
-/** In both schemes. */
+/** Takes one picture in each colour scheme. */
 async function take(
   page: Page,
   { folder, name, width }: { folder: string; name: string; width: (typeof WIDTHS)[number] },
 ): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] })
-  // Nothing is pointed at.
+  // Moves the pointer away from all elements.
   await page.mouse.move(0, 0)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    // Charts take their colours at the next picture.
+    // Charts change their colours with the next frame.
     await page.waitForTimeout(300)
     const path = join(folder, `${name}-${width}-${colorScheme}.png`)
     const height: number = await page.evaluate('document.documentElement.scrollHeight')
@@ -154,7 +153,7 @@ async function forReadme(page: Page, market: string): Promise<void> {
   await page.getByRole('button', { name: '1H', exact: true }).click()
   await page.mouse.move(0, 0)
   await page.locator('.twin-prices').waitFor()
-  // The twin is the last panel beside the chart: the picture ends below it.
+  // The matched market is the last panel beside the chart. The picture ends below it.
   const end: number = await page.evaluate(
     'document.querySelector(".twin").getBoundingClientRect().bottom + scrollY',
   )

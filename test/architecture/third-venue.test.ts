@@ -1,4 +1,4 @@
-// A third venue is a folder and a row of the table: a toy goes through the whole engine beside two silent venues.
+// Adds a third venue as a folder and a row of the venue table, and runs it beside two silent venues.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -24,7 +24,7 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: true, allowsPrivate: true },
 }
 
-/** The engine of two silent venues and the toy, with a key of its local account. */
+/** Starts an engine with two silent venues and the toy venue. The caller gets a key of its local account. */
 async function startWithToy(storage = openMemoryStorage()) {
   const clock = new ManualClock(NOON)
   let toy: ToyVenue | null = null
@@ -40,7 +40,7 @@ async function startWithToy(storage = openMemoryStorage()) {
   })
   const key = await engine.accounts.openLocalAccount(null)
   await engine.start()
-  /** The engine's time goes on while something is waited for. */
+  /** Advances the engine's clock while a condition is awaited. */
   const settled = async <Result>(promise: Promise<Result>): Promise<Result> => {
     let isDone = false
     const note = () => {
@@ -60,7 +60,6 @@ async function startWithToy(storage = openMemoryStorage()) {
         ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       })
     let answer = await settled(request())
-    // A search is refused for a moment while its thread starts beside other work.
     for (let again = 0; again < 20 && answer.status === 503; again += 1) {
       await answer.text()
       answer = await settled(request())
@@ -76,7 +75,7 @@ async function startWithToy(storage = openMemoryStorage()) {
   return { engine, key, ask, say: logLine, settled }
 }
 
-/** Turns of the loop until something is so; fails after very many. */
+/** Yields to the event loop until the condition holds. Fails after a large number of ticks. */
 async function until(isSo: () => boolean, between = () => {}): Promise<void> {
   for (let tick = 0; tick < 1_000_000 && !isSo(); tick += 1) {
     between()

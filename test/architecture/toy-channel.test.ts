@@ -1,5 +1,4 @@
-// A channel that is added is its descriptor and a line in the table: a toy channel goes through a whole
-// server, in both forms, and stands in the document, though nothing but the table names it.
+// Adds a channel by its descriptor and one table row only. Tests it in both formats and in the served document.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,5 @@
-// A channel of the stream that the product does not have: what was bought of a market less what was
-// sold, in dollars, since the server began, at once or at most once a second. It stands for any channel
-// that is added: its descriptor is all there is to it.
+// A stream channel that the product does not have: net dollars bought in a market since the server started, at once or
+// at most once a second. An example of a channel that is defined by its descriptor alone.
 
 import { Type } from '@sinclair/typebox'
 import type { Stamp, Update } from '../../engine/events.ts'
@@ -37,7 +36,7 @@ const FLOW = new MessageKind<Flow>(
 
 const FlowSchema = Type.Object({ net_usd: Type.Number() })
 
-/** The toy. */
+/** The descriptor of the toy channel. */
 export const flow: Channel = {
   name: NAME,
   delivery: 'everyOrConflated',

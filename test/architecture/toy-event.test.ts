@@ -1,6 +1,4 @@
-// An event type that is added is its descriptor and a line in the table: a toy type is asked for over
-// REST, made by the owner of webhooks, posted, and stands in the document, though nothing but the table
-// names it.
+// Adds a webhook event type by its descriptor and one table row only. Tests REST, delivery and the served document.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -30,7 +28,7 @@ import { marketClosed } from './toy-event.ts'
 const TYPES = [...EVENTS, marketClosed]
 const URL = 'https://example.com/hook'
 
-/** A face over the real owner of webhooks, which know these types; posts reach no receiver. */
+/** An API server over the real webhook registry with these event types. Posts reach no receiver. */
 async function open(types: typeof TYPES) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)

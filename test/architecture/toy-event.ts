@@ -1,5 +1,5 @@
-// An event type of webhooks that the product does not have: a market that stopped trading. It stands for
-// any type that is added: its descriptor is all there is to it.
+// A webhook event type that the product does not have: a market stopped trading. An example of a type that is defined
+// by its descriptor alone.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -11,7 +11,7 @@ import {
 
 const MarketClosedSchema = Type.Object({ market_id: Type.String(), question: Type.String() })
 
-/** The toy. */
+/** The descriptor of the toy event type. */
 export const marketClosed: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.closed',

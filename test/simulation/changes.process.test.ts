@@ -1,7 +1,6 @@
-// Changes of the venues' protocols that no release foresaw, invented by the simulator: a whole engine that knew the venues
-// before is started beside them, changed, on one clock. Each change must be named in /health within a minute, and nothing
-// else may suffer: then the world is paused and everything is compared with its truth. Several changes hold at once;
-// with TEST_LONG=1 each is also tried alone.
+// The simulated venues change their APIs in ways that no release anticipated, while an engine runs beside them on the
+// same clock. /health must name each change within a minute, and all data must stay correct. Several changes are active
+// at once; with TEST_LONG=1 each is also tested alone.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +17,7 @@ import { waitOneTick } from '../support/fakes/real-time-step.ts'
 import { compareBooks, compareTrades, read } from '../support/rigs/full-service.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 
-/** What names each change in the drift table: kind and name. */
+/** Kind and name of each change in the drift table. */
 const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   question_gone: 'gamma.market.field=question missing',
   condition_id_renamed: 'gamma.market.field=conditionId missing',
@@ -75,8 +74,8 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
 }
 
 /**
- * Each change once. Those that would hide each other are of different rounds; so are those that end a source of trades
- * and those that end the other.
+ * Each change once. Changes that would hide each other are in different rounds, as are changes that end different
+ * sources of trades.
  */
 const ROUNDS: readonly (readonly ChangeName[])[] = [
   [
@@ -122,7 +121,7 @@ const FLOW_MS = 10_000
 const NAMED_WITHIN_MS = 60_000
 const SAMPLE_EVERY_MS = 1_000
 const LOOK_AGAIN_MS = 3_000
-/** Five minutes of the world. */
+/** Five minutes of simulated time. */
 const LOOKS_MAX = 100
 
 interface Finding {
@@ -132,7 +131,7 @@ interface Finding {
   readonly first: number
 }
 
-/** Simulated venues that stay, and the data folder of an engine that has known them since before they changed. */
+/** Simulated venues, and the data folder of an engine that ran beside them before they changed. */
 async function openRounds() {
   const clock = new ManualClock()
   const simulator = await startSimulator({
@@ -161,7 +160,7 @@ async function openRounds() {
   }
 }
 
-/** Resolves to what each change was named by, and after how many seconds. */
+/** Resolves to the entry that reported each change, and the seconds it took. */
 async function live(
   { clock, simulator, place: position }: Awaited<ReturnType<typeof openRounds>>,
   changes: readonly ChangeName[],
@@ -189,7 +188,7 @@ async function live(
   }
 }
 
-/** Waits until every change has its name; fails when one has none after a minute. */
+/** Waits until every change is reported. Fails when one is not reported within a minute. */
 async function namesOf(
   changes: readonly ChangeName[],
   api: string,
@@ -211,7 +210,7 @@ async function namesOf(
   }
 }
 
-/** What is served as live is right at once; all is, in the end. */
+/** Checks that data served as live is correct at once, and all data at the end. */
 async function judge(
   locations: Parameters<typeof compareBooks>[0],
   follower: StreamFollower,

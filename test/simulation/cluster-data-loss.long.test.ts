@@ -1,4 +1,4 @@
-// A cluster whose nats-server loses all data, while the engine runs and together with the engine.
+// A cluster whose nats-server loses all data, while the engine runs or together with an engine kill.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -7,19 +7,19 @@ import { hasNats } from '../../engine/cluster/nats-server.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 5 : 1
-/** A gateway without updates of live books for so long serves frozen ones. */
+/** A gateway serves frozen books when live books get no updates for this long. */
 const FROZEN_MS = 8_000
-/** After each loss the books are watched for so long. */
+/** How long the books are observed after each loss. */
 const WATCH_MS = 25_000
 const POLL_MS = 250
 
-/** Counts polls in which a gateway served live books, none of which had moved for {@link FROZEN_MS}. */
+/** Counts polls in which a gateway served live books that had not changed for {@link FROZEN_MS}. */
 class FrozenBooks {
   readonly #rig: ClusterRig
   readonly #moved = new Map<number, { readonly seq: number; readonly atMs: number }>()
   count = 0
   polls = 0
-  /** The longest time that live books of a gateway did not move. */
+  /** The longest time that live books of a gateway did not change. */
   frozenMs = 0
   #isStopped = false
   readonly #done: Promise<void>
@@ -71,7 +71,7 @@ test('never serves a frozen book as live when nats-server loses its data, with o
       const startedAtMs = performance.now()
       if (isEngineKilled) await rig.killEngine(0)
       await rig.startNats()
-      // Gateways may still be whole because they have not noticed the loss yet.
+      // The gateways may not have noticed the loss yet.
       await sleep(WATCH_MS)
       await rig.whole()
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1)

@@ -1,6 +1,6 @@
-// kill -9 of the engine, a gateway and nats-server, in a seeded order, under load, with users of http/client/ that are moved
-// between gateways all the time; then nats-server stays away, and gateways are restarted one by one. Judged by the simulator's own
-// list of trades and by what was acknowledged to a clerk. CLUSTER_KILLS=100 CLUSTER_CLIENTS=60 is the whole run; without a nats-server it is skipped.
+// Kills the engine, a gateway and nats-server in a seeded order, under load, while clients move between gateways. Then
+// nats-server stays down, and gateways restart one by one. Results are compared with the simulator's trades and with
+// acknowledged changes. Full size: CLUSTER_KILLS=100 CLUSTER_CLIENTS=60. Skipped without nats-server.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const kills = number('CLUSTER_KILLS', isLong ? 5 : 3)
 const clients = number('CLUSTER_CLIENTS', 20)
 const rate = number('CLUSTER_RATE', 100)
 const secondsBetween = number('CLUSTER_SECONDS', 4)
-/** How long nats-server is away; until all is stale, at least. */
+/** Downtime of nats-server; at least until everything is stale. */
 const awaySeconds = number('CLUSTER_AWAY_SECONDS', 0)
 const engines = number('CLUSTER_ENGINES', 1)
 const seed = process.env.SEED ?? 'cluster'
@@ -49,7 +49,7 @@ test('announces every loss and keeps acknowledged changes when engine, gateways 
     clerk.start()
     const done: Record<string, number> = {}
     for (let round = 0; round < kills; round += 1) {
-      // Each kind comes first, then by chance; also while another one is starting.
+      // Each kind once, then random kinds; also while another process starts.
       const kind = KINDS[round] ?? random.pick(KINDS)
       await pause(secondsBetween * 1_000 * (0.2 + random.next()))
       if (kind === 'engine') await rig.killEngine(random.below(engines))

@@ -1,7 +1,6 @@
-// Many users over a bad network: the real engine on the simulated venues, clients of http/client/ in
-// a process of their own behind a proxy that delays, throttles, resets and half-opens. Meanwhile and
-// in the end every book equals REST at its seq, and every trade was handed once. Short under `npm test`; 200 clients and
-// 5,000 venue messages a second for a minute under TEST_LONG=1.
+// Many clients behind a proxy that delays, throttles, resets and half-opens connections. Every book must equal REST at
+// its seq, and each trade must be delivered once. With TEST_LONG=1: 200 clients and 5,000 venue messages a second for a
+// minute.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -81,9 +80,9 @@ async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'):
     assert.equal(report.live, clients)
     assert.deepEqual(unannounced(report), [])
     assert.ok(report.trades.due > 0)
-    // All that was told is kept: nothing need ever be excused by an announcement.
+    // All trades are stored, so no loss needs an announcement.
     assert.equal(report.trades.handed, report.trades.due)
-    // The proxy was rough indeed, and users came back.
+    // The proxy did interrupt connections, and clients reconnected.
     assert.ok((report.proxy?.reset ?? 0) > 0)
     assert.ok((report.counts.connections ?? 0) > clients)
   } finally {
@@ -93,7 +92,7 @@ async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'):
   }
 }
 
-/** Asks until every client has everything, or the time is up: the engine first has to stand still. */
+/** Polls until every client has everything or the time is up. The engine must be idle first. */
 async function settled(
   crowd: SimulatedUsers,
   { engine, witness }: WatchedEngine,

@@ -1,6 +1,6 @@
-// kill -9 of the whole service after 0.2 to 3 s of mixed load, again and again on one data folder, while
-// the venues go on: what was acknowledged is so, what was served is there, candles fit their trades, and
-// every record can be read. Short under `npm test`; 100 rounds under TEST_LONG=1.
+// Kills the service repeatedly on one data folder, after 0.2 to 3 s of mixed load, while the venues continue.
+// Acknowledged changes and served trades must remain, candles must match their trades, and every record must be
+// readable. With TEST_LONG=1: 100 rounds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,9 +20,9 @@ import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/full-s
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 1))
 const seed = process.env.SEED ?? 'crash loop'
-/** The first kill waits for these: people sign up slowly. */
+/** The first kill waits for this many accounts, because sign-up is slow. */
 const FIRST_CHANGES = 20
-/** A trade that was served and not committed is fetched again, at the latest by the look once a minute. */
+/** A served trade that was not committed is fetched again by the poll once a minute. */
 const FETCHED_AGAIN_SECONDS = 120
 
 test('loses no acknowledged change or served trade, and leaves no unreadable record, when killed under mixed load', async (t) => {
@@ -71,7 +71,7 @@ test('loses no acknowledged change or served trade, and leaves no unreadable rec
   }
 })
 
-/** What is still wrong after it had its time. */
+/** Differences that remain after the recovery time. */
 async function lastingly(validator: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const endsAtMs = performance.now() + FETCHED_AGAIN_SECONDS * 1_000
   for (;;) {

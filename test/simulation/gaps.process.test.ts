@@ -1,6 +1,6 @@
-// The plan of gaps between the simulated venues, held against the opportunities that a whole engine finds, in this
-// process and on one clock: every real gap that lasts is found, and nothing else. Half a minute of the world, or
-// five minutes with every fault on under TEST_LONG=1.
+// Compares the price gaps planned by the simulator with the opportunities that a whole engine finds: every gap that
+// lasts is found, and nothing else. The simulation covers half a minute, with TEST_LONG=1 five minutes with every
+// fault.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,9 +22,9 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 const isLong = process.env.TEST_LONG === '1'
 const FLOW_MS = isLong ? 300_000 : 30_000
 const FAULTS = isLong ? FAULT_NAMES : []
-/** Real gaps that last so long are to be found. */
+/** Gaps of at least this length must be found. */
 const LASTS_MS = 3_000
-/** On the way a message may be this late: the clock runs ten times as fast as the machine's. */
+/** Tolerated delay of a message: the clock runs ten times as fast as real time. */
 const LATE_MS = 3_000
 const MATCHED_LOOKS = 5
 
@@ -47,7 +47,7 @@ interface Found {
 const isOf = (gap: Gap, { markets }: Found): boolean =>
   markets.length === gap.markets.length && gap.markets.every((id) => markets.includes(id))
 
-/** What is to be found: between the venues, and between the outcomes of an event. */
+/** Expected opportunities: between the venues, and between the outcomes of an event. */
 const isReal = ({ kind }: Gap): boolean => kind === 'real' || kind === 'event'
 
 const overlaps = (gap: Gap, { openedMs, closedMs }: Found): boolean =>
@@ -78,7 +78,7 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
   try {
     const { matches, catalog } = engine.view
     const founds = new Map<string, Found>()
-    // The matcher's thread is on no clock: a gap counts from when its pair was told.
+    // The matching worker is not on the simulated clock, so a gap counts from the time its match is published.
     const pairedMs = new Map<string, number>()
     const course = new Map<string, string[]>()
     engine.publisher.watch({
@@ -104,7 +104,7 @@ test('finds every simulated arbitrage opportunity that lasts, and reports no fal
         }
       },
     })
-    // Until the matcher has seen all markets, and each book was told.
+    // Waits until the matcher has processed all markets and each book is published.
     for (let checks = 0, total = -1; checks < MATCHED_LOOKS; checks += 1) {
       await pause(clock, 2_000)
       if (matches.highCount === 0 || matches.total !== total) checks = 0

@@ -1,7 +1,5 @@
-// kill -9 of the server under load while the venues go on: users of http/client/ in a process of their
-// own come back by themselves, and each is handed every trade that truly was, once. Judged by the
-// simulator's own list of trades. Short under `npm test`; 100 clients and more kills under
-// TEST_LONG=1.
+// Kills the server under load while the venues continue. Clients in another process reconnect and must receive every
+// trade in the simulator's list once. With TEST_LONG=1: 100 clients and more kills.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +54,7 @@ async function killAgainAndAgain(
     assert.deepEqual(rejected, [])
     const downMs: number[] = []
     for (let round = 0; round < kills; round += 1) {
-      // Also in the middle of the clients' coming back, and soon after a start.
+      // Also kills while clients reconnect, and soon after a start.
       await pause(secondsBetween * 1_000 * (0.3 + random.next()))
       assert.equal(await engine.end('SIGKILL'), null)
       const killedMs = performance.now()
@@ -76,7 +74,7 @@ async function killAgainAndAgain(
     assert.deepEqual(report.trades.missing.slice(0, 5), [])
     assert.deepEqual(report.trades.extra.slice(0, 5), [])
     assert.deepEqual(report.books.wrong.slice(0, 5), [])
-    // None missing, and none excused by an announcement either.
+    // No trade is missing, and no announcement excuses one.
     assert.equal(report.trades.announced, 0)
     assert.equal(report.trades.handed, report.trades.due)
     assert.equal(report.live, clients)

@@ -1,6 +1,5 @@
-// More trades missed than one command brings, over kills of the server: they lie in the database under
-// the epoch of the run that told them last. The table is filled between two runs, so that no test waits
-// for 25,000 trades; everything else is the real engine, killed once more in the middle of the replay.
+// A client that missed more trades than one command replays, over kills of the server. The trades are written to the
+// table between two runs, so that no test waits for 25,000 trades. The engine is killed once during the replay.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,10 +20,10 @@ import { trade } from '../support/worlds/stored.ts'
 const MISSED = 25_000
 const skip =
   process.env.TEST_LONG === '1' ? false : `${MISSED} trades take two minutes: TEST_LONG=1`
-/** A safety net, not a measure: a slow machine only takes longer. */
+/** A safety limit only; a slow machine may take longer. */
 const WITHIN_MS = 300_000
 
-/** Waits for what a real process does. */
+/** Waits for the work of a real process. */
 async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const startedMs = performance.now()
   while (!(await isTrue())) {
@@ -33,7 +32,7 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
-/** What the user received before the kill. */
+/** The trades that the client received before the kill. */
 interface Received {
   readonly position: { readonly epoch: string; readonly offset: number }
   /** By market. */
@@ -43,11 +42,11 @@ interface Received {
 }
 
 /**
- * Trades that the killed run published after those, without a listener; their seqs follow. Their time is not
- * later, so that the engine asks the venues for the trades of its absence as it always does.
+ * Adds trades that the killed run published later without a subscriber; their seqs follow. Their time is not later, so
+ * that the engine still requests the trades of its downtime from the venues.
  */
-async function tellUnheard(dataDir: string, receivedItems: Received): Promise<TrueTrade[]> {
-  const { position: from, seqs: heardSeqs, newestMs } = receivedItems
+async function writeUnreceived(dataDir: string, receivedItems: Received): Promise<TrueTrade[]> {
+  const { position: from, seqs: lastSeqs, newestMs } = receivedItems
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   const run = storage.runs.all().find(({ epoch }) => epoch === from.epoch) ?? assert.fail()
@@ -56,10 +55,10 @@ async function tellUnheard(dataDir: string, receivedItems: Received): Promise<Tr
   const seqs = new Map(
     markets.map(({ number, summary }) => {
       const id = `venue_${summary.venue}_${summary.nativeId}`.toLowerCase()
-      return [number, { id, seq: heardSeqs.get(id) ?? 0 }]
+      return [number, { id, seq: lastSeqs.get(id) ?? 0 }]
     }),
   )
-  // Published and written, but not received any more.
+  // Published and written, but not received.
   for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
     const location = seqs.get(row.market)
     if (location !== undefined) location.seq = Math.max(location.seq, row.trade.seq ?? 0)
@@ -81,7 +80,7 @@ async function tellUnheard(dataDir: string, receivedItems: Received): Promise<Tr
   return reported
 }
 
-/** The same resume by hand: what each command brings, and how it ends. */
+/** Resumes with single commands and returns the result of each. */
 async function partsOf(port: number, key: string, from: Received['position']) {
   const client = await StreamClient.open(port, `api_key=${key}`)
   const parts: { readonly type: unknown; readonly trades: number }[] = []
@@ -108,7 +107,7 @@ function idOf(data: unknown): string {
   return String(Reflect.get(data, 'native_trade_id') ?? Reflect.get(data, 'id'))
 }
 
-/** Everything that truly was: the simulator's trades and those put into the table. */
+/** All expected trades: those of the simulator and those written to the table. */
 async function truthOf(
   locations: ServiceLocations,
   unreceived: readonly TrueTrade[],
@@ -151,8 +150,8 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     assert.equal(await engine.end('SIGKILL'), null)
     await until(() => user.state !== 'live', 'the client sees it')
     const from = user.position('trades') ?? assert.fail()
-    const unreceived = await tellUnheard(rig.dataDir, { position: from, seqs, newestMs })
-    // Killed again while the second part is on its way.
+    const unreceived = await writeUnreceived(rig.dataDir, { position: from, seqs, newestMs })
+    // Kills the server again during the second part.
     const before = ledger.counts.trades
     const killed = new Promise<void>((resolve) => {
       onTrade = () => {

@@ -1,6 +1,6 @@
-// kill -9 of the whole service at random moments while the venues' trades make some 500 events a second
-// for ten webhooks, of whose receivers one refuses, one hangs and one resets: no event is lost, and the
-// counts add up at every start. Short under `npm test`; 200 rounds under TEST_LONG=1.
+// Kills the service at random times while about 500 events a second go to ten webhooks. One receiver refuses, one
+// hangs, one resets connections. No event may be lost, and counts must match at every start. With TEST_LONG=1: 200
+// rounds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +13,9 @@ import { Rig } from '../support/rigs/full-service.ts'
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))
 const seed = process.env.SEED ?? 'outbox'
-/** Some fifty of these are trades. */
+/** About fifty of these messages are trades. */
 const MESSAGES_PER_SECOND = 600
-/** After so many kills everything that was missed is fetched before the next one. */
+/** After this many kills, all missed trades are fetched before the next kill. */
 const ROUNDS_UNTIL_WHOLE = 20
 const MANNERS: readonly ReceiverBehaviour[] = [
   ...Array.from({ length: 7 }, () => 'accept' as const),
@@ -38,13 +38,13 @@ test('loses no webhook event, resends identical bytes and keeps counts consisten
     witness = await OutboxChecker.open(locations, MANNERS)
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
-      // Also while the trades of the meantime are fetched, and before all receivers were asked again.
+      // Also kills while missed trades are fetched and before all receivers were called again.
       await pause(100 + 1_900 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
       ;({ engine, locations } = await rig.startEngine(TRIAL_ENV))
       await witness.counts(locations)
-      // Trades that were missed more than a quarter of an hour ago are not delivered. On a slow machine an engine that
-      // lives for a second at a time would fall behind by as much over many kills.
+      // Trades missed for more than 15 minutes are not delivered. On a slow machine, an engine that lives one second at
+      // a time would fall that far behind after many kills.
       if (round % ROUNDS_UNTIL_WHOLE === ROUNDS_UNTIL_WHOLE - 1) {
         await rig.flow('pause')
         await witness.drained(locations, 300, true)

@@ -1,7 +1,6 @@
-// The power goes under load while the disk takes up to 200 ms a flush, again and again: the databases
-// hold what was flushed and any part of what was not, and the machine has booted anew. What was
-// acknowledged is so, the outbox adds up, and of the market no more than a second is gone, which the
-// venues send again. Only under TEST_LONG=1; needs a C compiler and no rights (power-loss.ts).
+// Simulates power loss under load on a disk that takes up to 200 ms a flush. The databases then hold all flushed data
+// and any part of the rest. Acknowledged changes must remain, the outbox must be consistent, and market data may lose
+// at most a second, which the venues send again. Only with TEST_LONG=1. Needs a C compiler, not root (power-loss.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -59,7 +58,7 @@ test('loses no acknowledged change, and at most a second of market data, on powe
       assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
     }
     let missing = await checkTrades(rig.locations, load)
-    // The venues are asked for what they sent meanwhile, at the latest once a minute.
+    // Messages of the downtime are fetched by the poll once a minute.
     for (let tries = 0; missing.length > 0 && tries < 60; tries += 1) {
       await pause(2_000)
       missing = await checkTrades(rig.locations, load)
@@ -69,7 +68,7 @@ test('loses no acknowledged change, and at most a second of market data, on powe
       `${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} never answered; ${load.trades.size} trades served, ${missing.length} missing`,
     )
     assert.deepEqual(missing.slice(0, 5), [])
-    // A machine that has no time for the service keeps its commits waiting too: that is seen in the most.
+    // A machine that is too busy for the service also delays its commits, so most losses are judged, not all.
     const short = rig.lostMs.filter((ms) => ms <= LOST_MS_MAX).length
     assert.ok(short >= rounds * LOST_MS_SHARE, rig.said)
   } finally {
@@ -126,16 +125,16 @@ interface Running {
   readonly locations: ServiceLocations
 }
 
-/** A service whose power goes. */
+/** A service with simulated power loss. */
 class PowerLossRig {
   readonly random: Random = seededRandom(seed)
   readonly #rig: Rig
   readonly #supply: PowerSupply
   #running: Running
-  /** Of each loss: how long ago the oldest trade was received that was served and is gone. */
+  /** For each loss: the age of the oldest served trade that was lost. */
   readonly lostMs: number[] = []
   #lostTrades = 0
-  /** When each trade of the stream was received, by its native id. */
+  /** Time at which each streamed trade was received, by native id. */
   readonly #served = new Map<string, number>()
   #sectors = 0
   #kept = 0
@@ -171,7 +170,7 @@ class PowerLossRig {
     return `${this.lostMs.length} losses; ${this.#sectors} sectors unflushed, ${this.#kept} of them kept; ${this.#lostTrades} streamed trades gone for the moment, the oldest of a loss received ${middle} ms before it in the middle, ${most} ms at most`
   }
 
-  /** Follows the trades that the running service tells, until it is gone. */
+  /** Records the trades of the stream until the service ends. */
   listen(): void {
     const { api, key } = this.locations
     const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
@@ -185,7 +184,7 @@ class PowerLossRig {
     })
   }
 
-  /** Kills the service, and leaves what the disk holds. */
+  /** Kills the service and returns the contents of the disk. */
   async lose(): Promise<DiskImage> {
     assert.equal(await this.#running.engine.end('SIGKILL'), null)
     const lostAtMs = Date.now()

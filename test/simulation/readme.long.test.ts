@@ -1,5 +1,5 @@
-// The README's lines, run as they are written: first requests, a wallet, opportunities on the stream, and the webhook with its
-// receiver and its start line. Only ports and the folder are others.
+// Runs the README's commands as written: first requests, a wallet, opportunities on the stream, and the webhook with
+// its receiver. Only ports and the folder differ.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ function hasShellTools(): boolean {
   }
 }
 
-/** Waits until a trade names a wallet: a person who reads the README and pastes its lines comes later than that. */
+/** Waits until a trade names a wallet, because a reader pastes the commands later than this test. */
 async function firstTrade(api: string, dataDir: string): Promise<void> {
   const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
   for (;;) {
@@ -38,7 +38,7 @@ async function firstTrade(api: string, dataDir: string): Promise<void> {
   }
 }
 
-/** The first line that a child prints with these words in it, however long it takes: the runner ends what hangs. */
+/** The first line of a child's output that contains this text. Without a time limit: the test runner stops a hang. */
 async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   const [lines, stderr]: [string[], string[]] = [[], []]
   let rest = ''
@@ -79,7 +79,7 @@ test('runs the README’s webhook example as written and verifies a signed whale
     const script = shell
       .replace('http://127.0.0.1:8080', api)
       .replace('127.0.0.1:4100', `127.0.0.1:${port}`)
-    // A group of its own, so that the receiver ends with the shell that runs it.
+    // A process group, so that the receiver ends with the shell that started it.
     user = spawn('bash', ['-c', script], { cwd: folder, detached: true })
     const line = await lineWith(user, 'verified')
     const { type, data } = JSON.parse(line.slice('verified '.length))

@@ -1,5 +1,5 @@
-// Stops and kills of the engine while the venues go on: what was served is still there, what was
-// missed is fetched, and nothing is doubled.
+// Stops and kills the engine while the venues continue. Served data must remain, missed data is fetched, and nothing is
+// doubled.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -81,7 +81,7 @@ test('recovers every book and trade after the venues stop responding for a while
     const { engine, locations } = await rig.startEngine()
     const sinceMs = Date.now()
     await pause(1_000)
-    // A stopped process answers nothing while its sockets stay open: the hardest way to be gone.
+    // A stopped process does not respond, but its sockets stay open.
     process.kill(venues.pid, 'SIGSTOP')
     await pause(isLong ? 60_000 : 8_000)
     process.kill(venues.pid, 'SIGCONT')

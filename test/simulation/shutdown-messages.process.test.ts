@@ -1,5 +1,5 @@
-// What the running service says and what it must not: keys and tokens stand in no log line, error
-// answer or metric, however talkative it is, and at its end every stream is told why, and the process ends well.
+// Output of the running service: no key or token in a log line, error response or metric. On shutdown every stream gets
+// a close code and the process exits with 0.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -41,7 +41,7 @@ test('writes no key, password or token to a log line, an error response or a met
   const secrets = [key, token, password, locations.key]
   const hostile = [`pmk_${'x'.repeat(30)}`, `${token}x`]
   const query = `api_key=${key}`
-  // The key in everything that may be repeated in an answer.
+  // The key in every input that a response may repeat.
   for (const wrong of [
     `${query}&encoding=${key}`,
     `${query}&x=%zz`,
@@ -95,7 +95,7 @@ test('closes every stream with code 1001 and exits with 0 on SIGTERM under load'
   const watching = await StreamClient.open(port, `api_key=${locations.key}`)
   await watching.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
   const last = await watching.ofType('trade')
-  // Above 15 s it gives up, and would end with a failure.
+  // After 15 s the shutdown is abandoned with an error code.
   assert.equal(await engine.end('SIGTERM'), 0)
   await Promise.all(readers.map(({ closed }) => closed))
   assert.deepEqual(
@@ -103,7 +103,7 @@ test('closes every stream with code 1001 and exits with 0 on SIGTERM under load'
     readers.map(() => 1001),
   )
   assert.equal((await watching.closed).code, 1001)
-  // What was told is on disk.
+  // Published trades are on disk.
   ;({ engine, locations } = await rig.startEngine())
   const id = encodeURIComponent(String(last.market_id))
   const url = `${locations.api}/v1/markets/${id}/trades?limit=500`

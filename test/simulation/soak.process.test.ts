@@ -1,5 +1,5 @@
-// A whole engine beside simulated venues, in this process and on one clock, for a while; then the world is paused and
-// everything is compared with its truth: each book over REST and as a subscriber rebuilt it, and each trade.
+// A whole engine and simulated venues in this process on one clock. Then the world is paused, and each book (over REST
+// and rebuilt by a subscriber) and each trade is compared with the simulator.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 
 const FLOW_MS = 10_000
 const LOOK_AGAIN_MS = 3_000
-/** Five minutes of the world: silence and lost connections are healed long before. */
+/** Five minutes of simulated time. Silence and lost connections are repaired long before. */
 const LOOKS_MAX = 100
 
 interface Soak {

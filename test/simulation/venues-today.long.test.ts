@@ -1,7 +1,6 @@
-// The venues as they are in November 2026, in one run: version 1 of the Data API retired, half of venue a's markets of
-// protocol v2, its activity stream ending on the way. Then the world is paused: every market is listed, every book and
-// trade equals the world's, wallets equal its ledgers, and the tables of drift name nothing but what was switched on.
-// Half a minute, or five minutes at 1,000 messages a second under TEST_LONG=1.
+// The venues as of November 2026: version 1 of the Data API is retired, half of venue_a's markets use protocol v2, and
+// its activity stream ends during the run. Then all markets, books, trades and wallets are compared with the simulator,
+// and the drift tables may name only these changes. With TEST_LONG=1: five minutes at 1,000 messages a second.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -68,7 +67,7 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
       assert.deepEqual(wrong.slice(0, 5), [])
     }
     assert.deepEqual(await unlisted(world, locations), [])
-    // They say `no_live_fills` now: fills come by readings alone.
+    // Their trades state `no_live_fills`, because fills come from polling only.
     const different = await wallets.compare(ledgers, { isCompleteOnly: false })
     logLine(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
     assert.deepEqual(firstDifference(different), [])
@@ -89,12 +88,12 @@ test('serves correct data when v1 is retired, half the markets use protocol v2 a
   }
 })
 
-/** Only the end of the activity stream is news to a program that knows the venues of today. */
+/** For a program that supports today's venues, only the end of the activity stream is a change. */
 function isSwitchedOn({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind === 'rtds' && name === 'silent while last_trade_price flows'
 }
 
-/** Markets of the world that trade and are not listed. */
+/** Markets that trade in the simulation but are not listed. */
 async function unlisted({ simulator }: TruthWorld, locations: ServiceLocations): Promise<string[]> {
   const listed = new Set((await allMarketIds(locations)).map((id) => id.toLowerCase()))
   const due: string[] = []

@@ -1,7 +1,6 @@
-// Wallets before and after restarts of every kind: ended, killed, beside a venue that forgot its past or that answers
-// nothing, and after they left the memory. Every figure and row is what it was, whatever the venue says; the answer says
-// when the venue does not bear it out. Five wallets and three restarts under `npm test`, fifty and five rounds of five
-// restarts under TEST_LONG=1.
+// Wallets before and after restarts: stopped, killed, beside a venue that lost its history or does not respond, and
+// after eviction. Every figure and row must be unchanged, and the answer must state when the venue disagrees. Five
+// wallets and three restarts; with TEST_LONG=1 fifty wallets and five rounds of five restarts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +30,7 @@ const isLong = process.env.TEST_LONG === '1'
 const WALLETS = Number(process.env.WALLET_RESTARTS_WALLETS ?? (isLong ? 50 : 5))
 const ROUNDS = Number(process.env.WALLET_RESTARTS_ROUNDS ?? (isLong ? 5 : 1))
 const TRIES = 120
-/** A row of a sheet that is not a fill, as `activityText` writes it. */
+/** A row of a wallet's text that is not a fill, as `activityText` writes it. */
 const ACTIVITY = /^(?:split|merge|redeem|conversion) 0x/
 
 interface Kind {
@@ -51,7 +50,7 @@ const KINDS: readonly Kind[] = [
   { name: 'killed, and the venue remembers', signal: 'SIGKILL', memory: 'whole' },
 ]
 
-/** An engine that comes and goes beside a world that stays. */
+/** An engine that restarts beside a simulated world that continues. */
 class Restarted {
   readonly rig = new Rig()
   readonly venue = new LossyVenue()
@@ -77,7 +76,7 @@ class Restarted {
     this.engine = await this.rig.startEngineBeside(this.world.simulator, this.#urls)
   }
 
-  /** Its sheet, once there is one. */
+  /** The wallet's text, once it is loaded. */
   async sheet(address: string, isCompleteOnly: boolean): Promise<Sheet> {
     const outcomeOf = (market: string, token: string): number =>
       this.world.simulator.world.market('a', market)?.listing.tokens.indexOf(token) ?? -1
@@ -90,7 +89,10 @@ class Restarted {
     return assert.fail(`${address}: ${served}`)
   }
 
-  /** Its sheet, once it has what the world did last that is not a fill: no stream tells that, and the engine asks for it later. */
+  /**
+   * The wallet's text, once it contains the newest activity that is not a fill. No stream reports that; the engine
+   * polls for it.
+   */
   async lastSheet(address: string): Promise<Sheet> {
     const { simulator, find } = this.world
     const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
@@ -122,7 +124,8 @@ test('restores wallets after every kind of restart, and reports whether the venu
     await pause(3_000)
     const { gamma } = world.simulator.urls
     assert.equal((await fetch(`${gamma}/sim/state?action=pause`)).status, 200)
-    // Payouts of markets that resolved last are requested until they are known, and all of it is on disk as it is shown.
+    // Payouts of recently resolved markets are requested until they are known. Afterwards the disk holds what the API
+    // shows.
     await pause(20_000)
     const before = new Map<string, Sheet>()
     for (const address of addresses) before.set(address, await restarted.lastSheet(address))

@@ -1,6 +1,6 @@
-// Wallets through a whole engine, held against the ledgers of a simulated world (known-wallets.ts). World and engine are in
-// this process and have one clock, which begins at the same moment in every run: the same past, whatever the machine does.
-// Some wallets are followed live, others are asked for late; the engine is stopped and started in the middle.
+// Compares wallets of a whole engine with the ledgers of a simulated world (known-wallets.ts). World and engine share
+// one clock with a fixed start, so every run has the same past. Some wallets are followed live, others are loaded
+// later, and the engine restarts in between.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What the toy venue is to everything outside its folder.
+// The toy venue's row in the venue table.
 
 import { nativeMarketId } from '../../../engine/ids.ts'
 import type { VenueFacts } from '../../../engine/venue-table.ts'

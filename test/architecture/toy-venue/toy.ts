@@ -1,5 +1,5 @@
-// A venue in this process: its catalogue is a list, its wire a line of text a message. `book ID BID ASK` is a book of ten
-// contracts a side, `trade ID NUMBER PRICE SIZE` a buyer's fill.
+// A venue in this process. Its catalogue is a list, and each message is a line of text. `book ID BID ASK` is a book
+// with ten contracts on each side, `trade ID NUMBER PRICE SIZE` a trade with a buying taker.
 
 import { nativeMarketId, outcomeId, type VenueKey } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -10,13 +10,13 @@ import { TOY } from './facts.ts'
 
 const MICROS = 1_000_000
 
-/** The venue, opened, and what puts a line on its wire. */
+/** The opened venue, and the function that sends a line to it. */
 export interface ToyVenue {
   readonly venue: Venue
   readonly say: (line: string) => void
 }
 
-/** Opens the venue, or one in another's place, with these markets: an id, and what the market asks. */
+/** Opens the venue, alone or in place of another, with these markets. */
 export function openToy(
   parts: VenueParts,
   asks: Readonly<Record<string, string>>,
