@@ -360,9 +360,12 @@ export class HttpClient {
   }
 }
 
+/** The part of a client that most readers need. */
+export type JsonReader = Pick<HttpClient, 'getJson'>
+
 /** GET that resolves to `undefined` if the answer is 404. */
 export async function getIfFound(
-  http: Pick<HttpClient, 'getJson'>,
+  http: JsonReader,
   path: string,
   query: Query,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 // Drift checks for Kalshi. Announced changes of known fee types are not drift, because catalog/fees.ts applies them.
 
-import type { HttpClient } from '../../fetch.ts'
+import type { JsonReader } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import type { DriftNotes, DriftRecorder } from '../drift/drift.ts'
 import type { Probe } from '../drift/probes.ts'
@@ -11,7 +11,7 @@ import type { FeeTerms, TickerMessage, TradeMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 
 interface ProbeParts {
-  readonly http: Pick<HttpClient, 'getJson'>
+  readonly http: JsonReader
   readonly drift: DriftNotes
 }
 

@@ -1,6 +1,6 @@
 // Version 2 of the Data API. Every page repeats the filters of the first, to which its cursor is bound.
 
-import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
+import type { CallOptions, JsonReader, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '../answer-checks.ts'
 import type { DriftNotes } from '../drift/drift.ts'
@@ -10,7 +10,7 @@ import { checkDataRows } from './drift-checks.ts'
 export const DATA_ROWS_MAX = 1_000
 
 export interface DataApiParts {
-  readonly client: Pick<HttpClient, 'getJson'>
+  readonly client: JsonReader
   readonly drift: DriftNotes
 }
 

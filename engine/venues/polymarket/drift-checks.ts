@@ -1,7 +1,7 @@
 // Probes for changes of Polymarket's APIs, and the expected shapes of its rows.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { FetchError, type HttpClient } from '../../fetch.ts'
+import { FetchError, type JsonReader } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import type { Log } from '../../process/log.ts'
 import type { Drift, DriftNotes } from '../drift/drift.ts'
@@ -130,8 +130,8 @@ function checkConditionalFields(open: readonly Json[], drift: DriftNotes): void 
 }
 
 interface ProbeParts {
-  readonly gamma: Pick<HttpClient, 'getJson'>
-  readonly data: Pick<HttpClient, 'getJson'>
+  readonly gamma: JsonReader
+  readonly data: JsonReader
   readonly drift: Drift
   readonly log: Log
 }
@@ -191,7 +191,7 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
   return { status, trades, retired, markets }
 }
 
-async function v1StatusOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal): Promise<string> {
+async function v1StatusOf(data: JsonReader, signal: AbortSignal): Promise<string> {
   const options = { signal, retries: 0, isWatched: false }
   try {
     const answer = await data.getJson(V1_PATH, { limit: 1 }, options)

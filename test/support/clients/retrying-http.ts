@@ -4,12 +4,12 @@
 import type { TestContext } from 'node:test'
 import { HttpClient } from '../../../engine/fetch.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import type { Metrics } from '../../../engine/process/metrics.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 
 /** Stopped at the end of the test. */
-export function retryingHttp(t: TestContext, baseUrl: string, metrics: Metrics): HttpClient {
+export function retryingHttp(t: TestContext, baseUrl: string, metrics = new Metrics()): HttpClient {
   const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 24, retries: 0 }
   const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog, metrics }
   const http = new HttpClient({ baseUrl, ...limits, ...parts })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
-import type { HttpClient } from '../../../engine/fetch.ts'
+import type { JsonReader } from '../../../engine/fetch.ts'
 import { walletAddress } from '../../../engine/ids.ts'
 import { isRecord } from '../../../engine/json-record.ts'
 import type { FeeModel } from '../../../engine/market/fees.ts'
@@ -185,7 +185,7 @@ interface Asking {
   readonly data: DataApi
   readonly drift: Drift
   readonly counts: VenueCounters
-  readonly client: Pick<HttpClient, 'getJson'>
+  readonly client: JsonReader
   readonly answer: unknown
 }
 
@@ -215,7 +215,7 @@ const ANSWER_READERS: Readonly<
   '/v2/positions': positionsOf,
   // For an unknown wallet, the newest activity is requested too.
   '/v2/user-stats': async ({ answer, drift }) => {
-    const client: Pick<HttpClient, 'getJson'> = {
+    const client: JsonReader = {
       getJson: async (path) => (path === '/v2/user-stats' ? answer : NO_ROWS),
     }
     const isKnown = await hasDone(new DataApi({ client, drift }), WALLET, SIGNAL)
@@ -247,7 +247,7 @@ async function pageOf(
 async function positionsOf({ answer, drift, counts }: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
-  const client: Pick<HttpClient, 'getJson'> = {
+  const client: JsonReader = {
     getJson: async (_, query = {}) =>
       query.status === status && query.cursor === undefined ? answer : NO_ROWS,
   }

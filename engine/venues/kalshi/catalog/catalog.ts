@@ -1,7 +1,7 @@
 // Kalshi's market list over REST. Events contain their markets; series have tags and categories.
 
 import type { Clock } from '../../../clock.ts'
-import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
+import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
 import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
@@ -23,7 +23,7 @@ import type { Shards } from './shards.ts'
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
 interface CatalogParts {
-  readonly http: HttpClient
+  readonly http: JsonReader
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly fees: KalshiFees

@@ -2,7 +2,7 @@
 // overrides have been read once, fees are unknown for a market whose event row lacks the override fields.
 
 import type { Clock } from '../../../clock.ts'
-import type { HttpClient } from '../../../fetch.ts'
+import type { JsonReader } from '../../../fetch.ts'
 import { microsOf } from '../../../json-fields.ts'
 import { isRecord } from '../../../json-record.ts'
 import {
@@ -58,7 +58,7 @@ const PAGES_MAX = 50
 const SOCKET_OVERRIDES_MAX = 10_000
 
 interface FeesParts {
-  readonly http: Pick<HttpClient, 'getJson'>
+  readonly http: JsonReader
   readonly clock: Clock
   readonly counters: VenueCounters
 }

@@ -1,7 +1,7 @@
 // Past prices from Kalshi's candlesticks, of live and archived markets: a day by the minute, longer ranges by the hour.
 
 import type { Clock } from '../../../clock.ts'
-import { getIfFound, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { SPREAD_MAX } from '../../../market/price.ts'
 import {
@@ -20,7 +20,7 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { decimalOf, dollarsOfCents, type Rejected, rejected } from '../parse.ts'
 
 interface PastPricesParts {
-  readonly http: HttpClient
+  readonly http: JsonReader
   readonly clock: Clock
   readonly counters: VenueCounters
 }

@@ -1,6 +1,6 @@
 // Kalshi's REST rows of trades and books as messages. Integer fields, sent until March 2026, are accepted.
 
-import type { HttpClient, Query } from '../../../fetch.ts'
+import type { JsonReader, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { parseTime } from '../../../units.ts'
 import { type AnswerKind, listIn, pagesOf } from '../../answer-checks.ts'
@@ -66,7 +66,7 @@ interface PageList {
 
 /** All rows of a list, page by page; see pagesOf. */
 export function pagesIn(
-  http: Pick<HttpClient, 'getJson'>,
+  http: JsonReader,
   list: PageList,
   query: Query,
   signal: AbortSignal | undefined,

@@ -1,7 +1,7 @@
 // Trading states of the exchange shards. While a shard is halted, its market rows still have the status `active`.
 
 import type { Clock } from '../../../clock.ts'
-import type { HttpClient } from '../../../fetch.ts'
+import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 
@@ -9,7 +9,7 @@ const READ_EVERY_MS = 60_000
 const SHARDS_MAX = 1_000
 
 interface ShardParts {
-  readonly http: Pick<HttpClient, 'getJson'>
+  readonly http: JsonReader
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly onChange: (shard: number, isTrading: boolean) => void

@@ -1,6 +1,6 @@
 // Teams and players from Kalshi's structured targets. Players of teams are omitted: no game is named after them.
 
-import type { HttpClient } from '../../../fetch.ts'
+import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { SuspectAnswerError } from '../../answer-checks.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
@@ -15,7 +15,7 @@ const SIDES = /(^|_)team$|^tennis_|^golf/
 
 /** All teams of the venue. Unreadable rows are counted and omitted. */
 export async function readTeams(
-  parts: { readonly http: HttpClient; readonly counters: VenueCounters },
+  parts: { readonly http: JsonReader; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
   const { http, counters } = parts

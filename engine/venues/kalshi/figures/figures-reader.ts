@@ -1,6 +1,6 @@
 // Trading figures over REST, of markets with most trades first. The stream lacks only those of the day.
 
-import type { HttpClient } from '../../../fetch.ts'
+import type { JsonReader } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { listIn, SuspectAnswerError } from '../../answer-checks.ts'
@@ -19,7 +19,7 @@ const WAITING_MAX = 20_000
 const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
 
 interface ReaderParts extends Pick<VenueParts, 'clock' | 'emit'> {
-  readonly http: HttpClient
+  readonly http: JsonReader
   readonly counters: VenueCounters
   readonly source: keyof typeof AGAIN_MS
   readonly isWatched: (ticker: string) => boolean

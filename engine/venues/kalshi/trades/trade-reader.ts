@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
-import type { HttpClient, Query } from '../../../fetch.ts'
+import type { JsonReader, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { forEachSliced, runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
@@ -55,7 +55,7 @@ class Walk {
 }
 
 interface ReaderParts {
-  readonly http: HttpClient
+  readonly http: JsonReader
   readonly counters: VenueCounters
   readonly combos: Pick<Combos, 'has'>
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>

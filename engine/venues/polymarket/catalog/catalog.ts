@@ -1,7 +1,7 @@
 // Gamma's market list. Pagination sends `next_cursor` as `after_cursor`; Gamma ignores other parameter names.
 
 import type { Clock } from '../../../clock.ts'
-import { FetchError, getIfFound, type HttpClient, type Query } from '../../../fetch.ts'
+import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
@@ -28,7 +28,7 @@ import {
 
 interface CatalogParts {
   readonly clock: Clock
-  readonly gamma: HttpClient
+  readonly gamma: JsonReader
   readonly counters: VenueCounters
   readonly fees: Pick<PolymarketFees, 'completed'>
 }

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
-import { getIfFound, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { microsOf } from '../../../json-fields.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -139,7 +139,7 @@ const AFTER_FAILURE_MS = 30_000
 const REFETCH_AFTER_MS = 3_600_000
 
 interface FeesParts {
-  readonly clob: Pick<HttpClient, 'getJson'>
+  readonly clob: JsonReader
   readonly clock: Clock
   readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
   readonly emit: (event: MarketSeenEvent) => void

@@ -1,7 +1,7 @@
 // Past prices from /prices-history (README.md, CLOB): a day by the minute, longer ranges in the requested steps, else
 // in steps of 12 hours, because finer ones of a resolved market are empty (Polymarket/py-clob-client#216).
 
-import { getIfFound, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
 import { listIn } from '../../answer-checks.ts'
@@ -10,7 +10,7 @@ import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 
 interface PastPricesParts {
-  readonly clob: HttpClient
+  readonly clob: JsonReader
   readonly counters: VenueCounters
 }
 

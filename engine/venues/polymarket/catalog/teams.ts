@@ -1,6 +1,6 @@
 // Teams and players from Gamma's /teams (README.md, Gamma), page by page.
 
-import type { HttpClient } from '../../../fetch.ts'
+import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answer-checks.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
@@ -14,7 +14,7 @@ const PAGES_MAX = 1_000
 
 /** All teams of the venue. Unreadable rows are counted and omitted. */
 export async function readTeams(
-  parts: { readonly gamma: HttpClient; readonly counters: VenueCounters },
+  parts: { readonly gamma: JsonReader; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
   const { gamma, counters } = parts

@@ -1,13 +1,13 @@
 // Reads a wallet's profile from Gamma. The Data API has wallets that traded without one.
 
-import { getIfFound, type HttpClient } from '../../../fetch.ts'
+import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { WalletProfile } from '../../../wallet.ts'
 import type { DataApi } from '../data-api.ts'
 
 interface WalletProfileParts {
-  readonly gamma: Pick<HttpClient, 'getJson'>
+  readonly gamma: JsonReader
   readonly data: DataApi
 }
 

@@ -1,22 +1,18 @@
-// Kalshi's rows and frames, invented and recorded, value by value: what stands beside an invented row is
-// what must be read of it, and a book stream folds into the books that are written beside its frames.
+// Compares Kalshi's invented and recorded rows and frames with the values in the fixtures: an invented row has its
+// expected values next to it, and an invented book stream has the expected book after a frame.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
 import { nativeMarketId } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
-import { silentLog } from '../../../../engine/process/log.ts'
-import { Metrics } from '../../../../engine/process/metrics.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
-import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
-import { retryingHttp } from '../../../support/clients/retrying-http.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+import { stubHttp } from '../../../support/fakes/stub-http.ts'
+import { venueCounters } from '../../../support/fakes/venue-counters.ts'
 import { NaiveBook } from '../../../support/reference/naive/book.ts'
 import { checkCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
 import {
@@ -88,7 +84,7 @@ testOnBoth(
   },
 )
 
-/** The books of a stream's events, and what may never happen to them. */
+/** Builds books from a stream's events and counts states that must not occur. */
 class StreamFold {
   readonly books = new Map<string, NaiveBook>()
   negatives = 0
@@ -101,7 +97,7 @@ class StreamFold {
       onGap: () => this.#lose(),
       onLost: () => this.#lose(),
     },
-    new VenueCounters({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
+    venueCounters('b').counters,
   )
 
   #lose(): void {
@@ -128,19 +124,12 @@ class StreamFold {
   }
 }
 
-test('ends each synthetic candle with its expected price', async (t) => {
+test('ends each synthetic candle with its expected price', async () => {
   const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
-  const server = createServer((_, response) => {
-    response.end(JSON.stringify({ ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  const address = server.address()
-  assert.ok(isRecord(address))
-  const metrics = new Metrics()
-  const http = retryingHttp(t, `http://127.0.0.1:${address.port}`, metrics)
-  const counts = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
-  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), counters: counts })
+  const { counters, metrics } = venueCounters('b')
+  const answer = { ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }
+  const http = stubHttp(() => answer)
+  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), counters })
   const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }
   const range = { fromMs: timeMs(1_801_692_000_000), toMs: timeMs(1_801_692_600_000) }
   const points = await prices.read(market, range, new AbortController().signal)

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
-import { silentLog } from '../../../../engine/process/log.ts'
-import { Metrics } from '../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { Combos } from '../../../../engine/venues/kalshi/combos.ts'
 import { MarketTerms } from '../../../../engine/venues/kalshi/market-terms.ts'
 import { parsePriceGrid } from '../../../../engine/venues/kalshi/price-grid.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
-import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
-import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../support/fakes/venue-counters.ts'
 
 function openStream() {
-  const drift = quietDrift('b')
-  const metrics = new Metrics()
+  const { counters, drift } = venueCounters('b')
   const events: VenueEvent[] = []
   const seen: string[] = []
   const combos = new Combos()
@@ -29,7 +25,7 @@ function openStream() {
       combos,
       terms,
     },
-    new VenueCounters({ venue: 'b', log: silentLog, metrics, drift }),
+    counters,
   )
   let seq = 0
   const take = (type: string, msg: object, head: object = {}) => {

@@ -6,11 +6,9 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
-import type { HttpClient } from '../../../../engine/fetch.ts'
+import type { JsonReader } from '../../../../engine/fetch.ts'
 import { nativeMarketId, outcomeId, walletAddress } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
-import { silentLog } from '../../../../engine/process/log.ts'
-import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { Tracks } from '../../../../engine/venues/polymarket/book/tracks.ts'
@@ -19,8 +17,7 @@ import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 import { readPositions } from '../../../../engine/venues/polymarket/wallets/positions.ts'
-import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
-import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../support/fakes/venue-counters.ts'
 import { PolymarketPath } from '../../../support/rigs/book-paths.ts'
 import { checkCases } from '../../../support/rigs/fixture-readers.ts'
 import {
@@ -120,22 +117,18 @@ for (const version of ['v1', 'v2']) {
 
 test('converts synthetic positions to the expected positions', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
-  const metrics = new Metrics()
+  const { counters, drift, metrics } = venueCounters('a')
   const rows = cases.map(({ row }) => row)
   const owner = isRecord(rows[0]) ? walletAddress(String(rows[0].proxy_wallet)) : null
   assert.ok(owner !== null)
-  const client: Pick<HttpClient, 'getJson'> = {
+  const client: JsonReader = {
     getJson: async (_, query = {}) => {
       return { data: query.status === 'OPEN' ? rows : [], pagination: { has_more: false } }
     },
   }
-  const data = new DataApi({ client, drift: quietDrift() })
-  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
-  const positions = await readPositions(
-    { data, counters: counters },
-    owner,
-    new AbortController().signal,
-  )
+  const data = new DataApi({ client, drift })
+  const { signal } = new AbortController()
+  const positions = await readPositions({ data, counters }, owner, signal)
   const wanted = cases.flatMap(({ reads }) => reads)
   assert.equal(positions.length, wanted.length)
   for (const [at, position] of positions.entries()) {

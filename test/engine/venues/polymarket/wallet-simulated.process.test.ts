@@ -18,10 +18,9 @@ import { readWalletHistory } from '../../../../engine/venues/polymarket/wallets/
 import type { SimWalletEvent } from '../../../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import type { WalletAccount } from '../../../../engine/venues/simulator/world/wallet-account.ts'
-import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../support/fakes/venue-counters.ts'
 
 const MINUTES = process.env.TEST_LONG === '1' ? 120 : 10
 const WALLETS = 25
@@ -109,13 +108,8 @@ async function openWorld() {
     data.stop()
     await simulator.stop()
   }
-  const counters = new VenueCounters({
-    venue: 'a',
-    log: silentLog,
-    metrics: new Metrics(),
-    drift: quietDrift(),
-  })
-  const api = new DataApi({ client: data, drift: quietDrift() })
+  const { counters, drift } = venueCounters('a')
+  const api = new DataApi({ client: data, drift })
   return { simulator, parts: { clock, gamma, data: api, counters }, stop }
 }
 

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { VenueEvent } from '../../../../../engine/events.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { SequenceCheck } from '../../../../../engine/venues/kalshi/book/sequence.ts'
 import { KalshiStream } from '../../../../../engine/venues/kalshi/stream.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const NOW = timeMs(1_790_000_000_000)
 
@@ -67,7 +64,7 @@ function openStream() {
       onGap: (sid) => gaps.push(sid),
       onLost: (_sid, ticker) => lost.push(ticker),
     },
-    new VenueCounters({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
+    venueCounters('b').counters,
   )
   const take = (value: unknown) =>
     stream.take({ connection: 1, receivedAtMs: NOW, text: JSON.stringify(value) })

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
-import { afterEach, describe, it } from 'node:test'
-import { HttpClient } from '../../../../../engine/fetch.ts'
+import { describe, it } from 'node:test'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { SuspectAnswerError } from '../../../../../engine/venues/answer-checks.ts'
 import { KalshiCatalog } from '../../../../../engine/venues/kalshi/catalog/catalog.ts'
@@ -14,61 +9,30 @@ import { Shards } from '../../../../../engine/venues/kalshi/catalog/shards.ts'
 import { Combos } from '../../../../../engine/venues/kalshi/combos.ts'
 import { TradeReader } from '../../../../../engine/venues/kalshi/trades/trade-reader.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { stubHttp } from '../../../../support/fakes/stub-http.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
-type Answers = (path: string, query: URLSearchParams) => unknown
-
-const servers: { server: Server; http: HttpClient }[] = []
-
-async function open(answers: Answers) {
-  const paths: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x')
-    paths.push(decodeURIComponent(url.pathname + url.search))
-    const answer = answers(url.pathname, url.searchParams)
-    response.statusCode = answer === null ? 404 : 200
-    response.end(JSON.stringify(answer ?? { error: { code: 'not_found' } }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
+function open(answer: (path: string, query: URLSearchParams) => unknown) {
+  const http = stubHttp(answer)
+  const paths = () => http.requests.map(({ path, query }) => decodeURIComponent(`${path}?${query}`))
   const clock = new ManualClock()
-  const metrics = new Metrics()
-  const drift = quietDrift()
-  const counts = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift })
-  const http = new HttpClient({
-    baseUrl: `http://127.0.0.1:${address.port}`,
-    clock,
-    metrics,
-    random: seededRandom(1),
-    log: silentLog,
-    timeoutMs: 60_000,
-    bodyBytesMax: 10_000_000,
-    retries: 0,
-  })
-  servers.push({ server, http })
+  const { counters, drift, countOf, suspectCount } = venueCounters('b')
   const ends = new Map<string, number | null>()
   const combos = new Combos()
   const halts: [number, boolean][] = []
   const shards = new Shards({
-    http,
-    clock,
-    counters: counts,
+    ...{ http, clock, counters },
     onChange: (...change) => halts.push(change),
   })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, counters: counts, fees: new KalshiFees({ http, clock, counters: counts }) },
-    ...{ combos, shards },
+    ...{ http, clock, counters, combos, shards },
+    fees: new KalshiFees({ http, clock, counters }),
     onMarket: (listing, terms) => ends.set(listing.nativeId, terms.tradingEndsAtMs),
   })
-  const trades = new TradeReader({ http, counters: counts, combos, clock })
-  const troubles = (reason: string) =>
-    metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
-  const suspected = (kind: string, reason: string) =>
-    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
-  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, suspected }
+  const trades = new TradeReader({ http, counters, combos, clock })
+  const troubles = (reason: string) => countOf('troubles', reason)
+  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, suspectCount }
 }
 
 const market = (ticker: string, status = 'active', more: object = {}) => ({
@@ -101,18 +65,10 @@ async function collect(read: (onPage: (page: CatalogPage) => void) => Promise<vo
   }
 }
 
-const closeOpened = async () => {
-  for (const { server, http } of servers.splice(0)) {
-    http.stop()
-    await new Promise((resolve) => server.close(resolve))
-  }
-}
-
 describe('Kalshi catalogue', () => {
-  afterEach(closeOpened)
   it('crawls each event once, through the last page, and skips markets settled long ago', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
-    const { catalog, ends, paths } = await open((path, query) => {
+    const { catalog, ends, paths } = open((path, query) => {
       if (path === '/series') return SERIES
       if (path === '/events' && query.get('tickers') !== null) return { events: [event('S-5')] }
       if (path === '/events') {
@@ -133,13 +89,15 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual([first?.category, first?.tags], ['World', ['Mars']])
     assert.equal(ends.get('S-1-A'), Date.UTC(2026, 11, 1))
     assert.ok(
-      paths.some((path) => path.includes('status=settled') && path.includes('mve_filter=exclude')),
+      paths().some(
+        (path) => path.includes('status=settled') && path.includes('mve_filter=exclude'),
+      ),
     )
   })
 
   it('rejects a list whose cursor repeats or whose pages never end', async () => {
     let pagesRead = 0
-    const { catalog } = await open((path) => {
+    const { catalog } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/markets') return { markets: [], cursor: '' }
       pagesRead += 1
@@ -149,7 +107,7 @@ describe('Kalshi catalogue', () => {
     const crawl = () => catalog.crawl((page) => void taken.push(page), signal)
     await assert.rejects(crawl(), { name: 'SuspectAnswerError', reason: 'cursor' })
     assert.equal(taken.flatMap(({ events }) => events).length, 2, 'what came before is taken')
-    const endless = await open((path, query) => {
+    const endless = open((path, query) => {
       if (path === '/series') return SERIES
       return { events: [], markets: [], cursor: `${query.get('cursor')}x` }
     })
@@ -157,12 +115,12 @@ describe('Kalshi catalogue', () => {
       endless.catalog.crawl(() => undefined, signal),
       { name: 'SuspectAnswerError', reason: 'endless' },
     )
-    assert.ok(endless.paths.length < 20)
+    assert.ok(endless.paths().length < 20)
   })
 
   it('keeps the known tags when the series list is empty', async () => {
     let series: object = SERIES
-    const { catalog, clock, suspected } = await open((path) => {
+    const { catalog, clock, suspectCount } = open((path) => {
       if (path === '/series') return series
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: [market('S-1-A')], cursor: '' }
@@ -178,11 +136,11 @@ describe('Kalshi catalogue', () => {
     series = { series: [] }
     clock.advance(3_600_001)
     assert.deepEqual(await tags(), before)
-    assert.equal(suspected('series', 'empty'), 1)
+    assert.equal(suspectCount('series', 'empty'), 1)
   })
 
   it('sends the filter that the venue requires when it refreshes updated markets', async () => {
-    const { catalog, paths } = await open((path) => {
+    const { catalog, paths } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: [market('S-1-A')], cursor: '' }
@@ -192,14 +150,14 @@ describe('Kalshi catalogue', () => {
     assert.equal(pages[0]?.markets[0]?.question, 'Event S-1: S-1-A')
     const query = 'min_updated_ts=1790000000&mve_filter=exclude'
     assert.ok(
-      paths.some((path) => path.startsWith(`/markets?${query}`)),
-      paths.join(' '),
+      paths().some((path) => path.startsWith(`/markets?${query}`)),
+      paths().join(' '),
     )
-    assert.ok(!paths.some((path) => path.includes('status=')))
+    assert.ok(!paths().some((path) => path.includes('status=')))
   })
 
   it('fetches single markets with their events, 100 per request, and omits unknown markets', async () => {
-    const { catalog, paths } = await open((path, query) => {
+    const { catalog, paths } = open((path, query) => {
       if (path === '/series') return SERIES
       const tickers = (query.get('tickers') ?? '').split(',')
       if (path === '/events') return { events: tickers.map((ticker) => event(ticker)) }
@@ -209,12 +167,12 @@ describe('Kalshi catalogue', () => {
     const page = await catalog.fetchMarkets([...ids, nativeMarketId('KXMVE-1')], signal)
     assert.equal(page.markets.length, 149)
     assert.equal(page.events.length, 149)
-    assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
+    assert.equal(paths().filter((path) => path.startsWith('/markets')).length, 2)
   })
 
   it('reports a requested combination as refused and requests neither the combination nor its event again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
-    const { catalog, paths, combos } = await open((path, query) => {
+    const { catalog, paths, combos } = open((path, query) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: query.get('tickers')?.includes('S-9-X') ? [combo, market('S-1-A')] : [] }
@@ -229,13 +187,13 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual([...(page.refused ?? [])].sort(), ['KXMVEX-1', 'S-9-X'])
     assert.ok(combos.has('S-9-X'))
     await ask()
-    assert.equal(paths.filter((path) => path.includes('S-9')).length, 1)
-    assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
+    assert.equal(paths().filter((path) => path.includes('S-9')).length, 1)
+    assert.ok(!paths().some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
   it('reports a requested market of an unsupported type as refused', async () => {
     const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
-    const { catalog } = await open((path) => {
+    const { catalog } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: [scalar, market('S-1-A')] }
@@ -254,7 +212,7 @@ describe('Kalshi catalogue', () => {
     }
     const { yes_bid_dollars: _, ...bare } = complete
     const found = async (rows: readonly object[]) => {
-      const { catalog, drift } = await open((path) => {
+      const { catalog, drift } = open((path) => {
         if (path === '/series') return SERIES
         if (path === '/exchange/status') return { exchange_index_statuses: [] }
         if (path === '/series/fee_changes') return { series_fee_change_arr: [] }
@@ -301,7 +259,7 @@ describe('Kalshi catalogue', () => {
       ],
     })
     let isTrading = false
-    const { catalog, drift, halts, clock } = await open((path) => {
+    const { catalog, drift, halts, clock } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/exchange/status') return status(isTrading)
       if (path === '/events') return { events: [event('S-1')] }
@@ -329,7 +287,7 @@ describe('Kalshi catalogue', () => {
   })
 
   it('fetches an event missing from the list separately and lists its market even without the event', async () => {
-    const { catalog, troubles } = await open((path) => {
+    const { catalog, troubles } = open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
       if (path === '/events') return { events: [] }
@@ -346,7 +304,7 @@ describe('Kalshi catalogue', () => {
 
   it('lists markets without tags and fees when the series list is missing or malformed, then retries the list', async () => {
     const lists: unknown[] = [null, { rows: [] }, SERIES]
-    const { catalog, paths, troubles } = await open((path) => {
+    const { catalog, paths, troubles } = open((path) => {
       if (path === '/series') return lists.shift()
       if (path === '/events') return { events: [{ ...event('S-1'), series_ticker: 'S' }] }
       if (path === '/markets') return { markets: [market('S-1-A')] }
@@ -359,13 +317,12 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await listed(), [['S-1-A', false]])
     assert.deepEqual(await listed(), [['S-1-A', false]])
     assert.deepEqual(await listed(), [['S-1-A', true]])
-    assert.equal(paths.filter((path) => path === '/series').length, 3)
+    assert.equal(paths().filter((path) => path.startsWith('/series?')).length, 3)
     assert.equal(troubles('series_unread'), 2)
   })
 })
 
 describe('Kalshi trades over REST', () => {
-  afterEach(closeOpened)
   const trade = (id: string, time: string, more: object = {}) => ({
     trade_id: id,
     ticker: 'T',
@@ -378,7 +335,7 @@ describe('Kalshi trades over REST', () => {
   })
 
   it('reads all trades of a range to the millisecond, oldest first', async () => {
-    const { trades, paths, clock } = await open((_path, query) =>
+    const { trades, paths, clock } = open((_path, query) =>
       query.get('cursor') === null
         ? {
             trades: [
@@ -409,11 +366,11 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.completeFromMs, fromMs)
     assert.equal(answer.newestMs, Date.UTC(2026, 10, 20, 12, 0, 3, 1), 'outside the range, too')
     const seconds = fromMs / 1_000
-    assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
+    assert.ok(paths()[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths()[0])
   })
 
   it('keeps the trades read so far and does not claim completeness when a cursor repeats', async () => {
-    const { trades, clock } = await open(() => ({
+    const { trades, clock } = open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
     }))
@@ -432,7 +389,7 @@ describe('Kalshi trades over REST', () => {
     )
     let damage = (rows: readonly unknown[]) => rows
     let isWalkDamaged = false
-    const { trades, clock, suspected } = await open((_path, query) => {
+    const { trades, clock, suspectCount } = open((_path, query) => {
       const isWalk = !query.has('min_ts')
       return { trades: isWalk && !isWalkDamaged ? all : damage(all.slice(0, 4)), cursor: '' }
     })
@@ -448,7 +405,7 @@ describe('Kalshi trades over REST', () => {
       const answer = await read()
       assert.equal(answer.trades.length, 4, reason)
       assert.equal(answer.suspectReason, null)
-      assert.equal(suspected('trades', reason), 1)
+      assert.equal(suspectCount('trades', reason), 1)
       isWalkDamaged = true
       assert.equal((await read()).suspectReason, reason)
     }
@@ -456,7 +413,7 @@ describe('Kalshi trades over REST', () => {
 
   it('reports an answer without a list as an error, not as the end of the trades', async () => {
     let answer: unknown = { error: 'none' }
-    const { trades, catalog, clock } = await open(() => answer)
+    const { trades, catalog, clock } = open(() => answer)
     const toMs = clock.nowMs()
     const range = { ticker: null, fromMs: timeMs(toMs - 1_000), toMs, source: 'backfill' as const }
     const { signal } = new AbortController()
@@ -471,7 +428,7 @@ describe('Kalshi trades over REST', () => {
   })
 
   it('reports trades older than the venue’s live tables as lost', async () => {
-    const { trades, clock } = await open((path) =>
+    const { trades, clock } = open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }
         : { trades: [], cursor: '' },

@@ -11,13 +11,10 @@ import {
   feesAt,
   type MarketFees,
 } from '../../../../../engine/market/fees.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { formatTime, priceMicros, sizeMicros, timeMs } from '../../../../../engine/units.ts'
 import { KalshiFees, termsOf } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import { NOON } from '../../../../support/worlds/builders.ts'
 import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 
@@ -34,18 +31,13 @@ class Venue {
   seriesChanges: Row[] | Error = []
   eventPages: Row[][] | Error = [[]]
   readonly clock = new ManualClock(NOON)
-  readonly metrics = new Metrics()
-  readonly fees: KalshiFees
   readonly asked: string[] = []
-
-  constructor() {
-    const counters = new VenueCounters({
-      ...{ venue: 'b', log: silentLog },
-      metrics: this.metrics,
-      drift: quietDrift(),
-    })
-    this.fees = new KalshiFees({ http: this, clock: this.clock, counters: counters })
-  }
+  readonly #counts = venueCounters('b')
+  readonly fees = new KalshiFees({
+    http: this,
+    clock: this.clock,
+    counters: this.#counts.counters,
+  })
 
   async getJson(path: string, query: Query = {}): Promise<unknown> {
     this.asked.push(path)
@@ -77,8 +69,7 @@ class Venue {
     )
   }
 
-  troubles = () =>
-    this.metrics.count('venue_troubles_total', '', { venue: 'b', reason: 'fee_changes' }).value
+  troubles = () => this.#counts.countOf('troubles', 'fee_changes')
 }
 
 async function opened(set: Partial<Pick<Venue, 'seriesChanges' | 'eventPages'>> = {}) {

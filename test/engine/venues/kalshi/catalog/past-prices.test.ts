@@ -1,37 +1,27 @@
-// What venue b tells of a market's past: the simulated venue over real HTTP, recorded candles, and
-// answers by hand.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import type { JsonReader } from '../../../../../engine/fetch.ts'
 import { nativeEventId, nativeMarketId } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { stubHttp } from '../../../../support/fakes/stub-http.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const DAY_MS = 86_400_000
 const DAY_START_MS = Date.UTC(2026, 10, 18)
 const DAY_S = DAY_START_MS / 1_000
 const DATA = process.env.SHARED_DATA ?? '../shared/data'
 
-function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock()) {
-  const metrics = new Metrics()
-  const http = retryingHttp(t, baseUrl, metrics)
-  const prices = new KalshiPastPrices({
-    http,
-    clock,
-    counters: new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
-  })
-  const rejections = (reason: string) =>
-    metrics.count('venue_rejected_total', 'x', { venue: 'b', reason }).value
+function openPastPrices(http: JsonReader) {
+  const clock = new ManualClock()
+  const { counters, countOf } = venueCounters('b')
+  const prices = new KalshiPastPrices({ http, clock, counters })
+  const rejections = (reason: string) => countOf('rejected', reason)
   const read = (fromMs: number, toMs: number, set: { series?: string; ticker?: string } = {}) =>
     prices.read(
       {
@@ -46,32 +36,12 @@ function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock
   return { read, rejections, clock }
 }
 
-/** A venue whose answers a test writes; null is a 404. */
-async function openStub(
-  t: TestContext,
-  answers: (path: string, query: URLSearchParams) => unknown,
-) {
-  const requested: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x')
-    requested.push(url.pathname)
-    const answer = answers(url.pathname, url.searchParams)
-    response.statusCode = answer === null ? 404 : 200
-    response.end(JSON.stringify(answer ?? { error: { code: 'not_found' } }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { requested, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
-}
-
 const range = (close: string) => ({ close_dollars: close })
 
 test('requests a day of one-minute candles once and returns their prices unchanged', async (t) => {
   const { world, first, venue } = await twoMarkets(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
-  const { read } = openPastPrices(t, base)
+  const { read } = openPastPrices(retryingHttp(t, base))
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   const query = `start_ts=${DAY_S}&end_ts=${DAY_S + 86_399}&period_interval=1`
   const path = `/series/KXTEST/markets/${first.listing.nativeId}/candlesticks?${query}`
@@ -92,7 +62,7 @@ test('requests a day of one-minute candles once and returns their prices unchang
   assert.ok(points.every(({ timeMs: atMs }) => atMs <= world.nowMs()))
 })
 
-test('takes a candle’s last trade, else the midpoint of a tight book, else the previous trade', async (t) => {
+test('takes a candle’s last trade, else the midpoint of a tight book, else the previous trade', async () => {
   const candlesticks = [
     { price: range('0.30'), yes_bid: range('0.50'), yes_ask: range('0.52') },
     { price: {}, yes_bid: range('0.50'), yes_ask: range('0.53') },
@@ -104,7 +74,7 @@ test('takes a candle’s last trade, else the midpoint of a tight book, else the
     { price: { close: 35 } },
     {},
   ].map((candle, minute) => ({ end_period_ts: DAY_S + 60 * minute, ...candle }))
-  const { read } = await openStub(t, () => ({ candlesticks }))
+  const { read } = openPastPrices(stubHttp(() => ({ candlesticks })))
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   assert.deepEqual(
     points.map(({ timeMs: atMs, price }) => [(atMs - DAY_START_MS) / 60_000, price]),
@@ -120,23 +90,21 @@ test('takes a candle’s last trade, else the midpoint of a tight book, else the
   )
 })
 
-test('places the price from before the first candle at this candle’s start', async (t) => {
+test('places the price from before the first candle at this candle’s start', async () => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
-  let requested = new URLSearchParams()
-  const { read } = await openStub(t, (_, query) => {
-    requested = query
-    return { candlesticks }
-  })
+  const http = stubHttp(() => ({ candlesticks }))
+  const { read } = openPastPrices(http)
+  const lastQuery = (name: string) => http.requests.at(-1)?.query.get(name)
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   assert.deepEqual(points, [
     { timeMs: DAY_START_MS + 540_000, price: 200_000 },
     { timeMs: DAY_START_MS + 600_000, price: 400_000 },
   ])
-  assert.equal(requested.get('include_latest_before_start'), 'true')
-  assert.equal(requested.get('period_interval'), '1')
+  assert.equal(lastQuery('include_latest_before_start'), 'true')
+  assert.equal(lastQuery('period_interval'), '1')
   await read(DAY_START_MS - 13 * DAY_MS, DAY_START_MS - 1)
-  assert.equal(requested.get('period_interval'), '60', 'two weeks are few candles')
+  assert.equal(lastQuery('period_interval'), '60')
   candlesticks[0] = { end_period_ts: DAY_S, price }
   assert.deepEqual(await read(DAY_START_MS, DAY_START_MS + 1), [
     { timeMs: DAY_START_MS - 60_000, price: 200_000 },
@@ -144,7 +112,7 @@ test('places the price from before the first candle at this candle’s start', a
   ])
 })
 
-test('skips and counts unreadable candles', async (t) => {
+test('skips and counts unreadable candles', async () => {
   const good = { end_period_ts: DAY_S + 60, price: range('0.5') }
   const bad = [
     null,
@@ -156,20 +124,23 @@ test('skips and counts unreadable candles', async (t) => {
     { end_period_ts: DAY_S, price: { close: 101 } },
   ]
   const later = { end_period_ts: DAY_S + 86_400, price: range('0.6') }
-  const { read, rejections } = await openStub(t, () => ({ candlesticks: [...bad, later, good] }))
+  const candlesticks = [...bad, later, good]
+  const { read, rejections } = openPastPrices(stubHttp(() => ({ candlesticks })))
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   assert.deepEqual(points, [{ timeMs: DAY_START_MS + 60_000, price: 500_000 }])
   const reasons = ['candle_not_an_object', 'candle_time', 'candle_price', 'candle_quote']
   assert.deepEqual(reasons.map(rejections), [1, 2, 3, 1])
 })
 
-test('searches the archive for an old market missing from the live lists', async (t) => {
+test('searches the archive for an old market missing from the live lists', async () => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
-  const { read, requested, clock } = await openStub(t, (path) => {
+  const http = stubHttp((path) => {
     if (path === '/historical/cutoff') return { market_settled_ts: cutoff }
     return path.startsWith('/historical/markets/') ? archived : null
   })
+  const { read, clock } = openPastPrices(http)
+  const paths = () => http.requests.map(({ path }) => path)
   assert.deepEqual(await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1), [])
   const price = { close: '0.1200', previous: '0.1100' }
   archived = { ticker: 'KXTEST-26-A', candlesticks: [{ end_period_ts: DAY_S + 60, price }] }
@@ -178,10 +149,10 @@ test('searches the archive for an old market missing from the live lists', async
   await read(DAY_START_MS + 11 * DAY_MS, DAY_START_MS + 12 * DAY_MS)
   const live = '/series/KXTEST/markets/KXTEST-26-A/candlesticks'
   const old = '/historical/markets/KXTEST-26-A/candlesticks'
-  assert.deepEqual(requested, [live, '/historical/cutoff', old, live, old, live])
+  assert.deepEqual(paths(), [live, '/historical/cutoff', old, live, old, live])
   clock.advance(2 * 3_600_000)
   await read(DAY_START_MS, DAY_START_MS + 1, { series: 'KXOTHER' })
-  assert.deepEqual(requested.slice(-3), [
+  assert.deepEqual(paths().slice(-3), [
     live.replace('KXTEST', 'KXOTHER'),
     '/historical/cutoff',
     old,
@@ -204,7 +175,7 @@ test('reads the close price of every recorded candle', async (t) => {
     answers.push(...(markets.length > 0 ? markets : [complete.response]))
   }
   let answer: unknown = null
-  const { read, rejections } = await openStub(t, () => answer)
+  const { read, rejections } = openPastPrices(stubHttp(() => answer))
   let candleCount = 0
   for (answer of answers) {
     const published = records(record(answer).candlesticks)

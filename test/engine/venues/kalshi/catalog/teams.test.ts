@@ -1,47 +1,21 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import { type TestContext, test } from 'node:test'
-import { systemClock } from '../../../../../engine/clock.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../../../engine/random.ts'
-import { openKalshi } from '../../../../../engine/venues/kalshi/kalshi.ts'
+import { test } from 'node:test'
+import type { JsonReader } from '../../../../../engine/fetch.ts'
+import { readTeams } from '../../../../../engine/venues/kalshi/catalog/teams.ts'
 import { gameDay } from '../../../../support/clients/kalshi-client.ts'
+import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
+import { stubHttp } from '../../../../support/fakes/stub-http.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
-function openTeams(restUrl: string) {
-  const metrics = new Metrics()
-  const parts = { clock: systemClock, random: seededRandom(1), log: silentLog, metrics }
-  const options = { restUrl, wsUrl: 'ws://127.0.0.1:1', keyId: null, privateKeyPem: null }
-  const venue = openKalshi({ ...parts, emit: () => {} }, options)
-  const count = (name: string, reason: string) =>
-    metrics.count(name, 'x', { venue: 'b', reason }).value
-  const suspected = (reason: string) => {
-    const labels = { venue: 'b', kind: 'teams', reason }
-    return metrics.count('venue_answers_doubted_total', 'x', labels).value
-  }
-  return { suspected, teams: () => venue.teams(new AbortController().signal), count }
-}
-
-async function openStub(t: TestContext, answers: (query: URLSearchParams) => unknown) {
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x')
-    const answer = url.pathname === '/structured_targets' ? answers(url.searchParams) : null
-    response.statusCode = answer === null ? 404 : 200
-    response.end(JSON.stringify(answer))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  t.after(() => {
-    server.closeAllConnections()
-    return new Promise<void>((resolve) => server.close(() => resolve()))
-  })
-  return openTeams(`http://127.0.0.1:${address.port}`)
+function openTeams(http: JsonReader) {
+  const { counters, countOf, suspectCount } = venueCounters('b')
+  const teams = () => readTeams({ http, counters }, new AbortController().signal)
+  return { teams, countOf, suspectCount }
 }
 
 test('reads every team of the simulated venue unchanged', async (t) => {
   const { world, venue } = await gameDay(t)
-  const { teams } = openTeams(`http://127.0.0.1:${venue.port}/trade-api/v2`)
+  const { teams } = openTeams(retryingHttp(t, `http://127.0.0.1:${venue.port}/trade-api/v2`))
   const found = await teams()
   assert.deepEqual(
     found,
@@ -57,7 +31,7 @@ test('reads every team of the simulated venue unchanged', async (t) => {
   assert.equal(found.length, 2)
 })
 
-test('reads all pages and stops at a repeated cursor', async (t) => {
+test('reads all pages and stops at a repeated cursor', async () => {
   const row = (id: number) => ({ name: `Team ${id}`, type: 'football_team', details: {} })
   const pages: Record<string, { rows: number[]; cursor: string }> = {
     '': { rows: [1, 2], cursor: 'x' },
@@ -65,20 +39,22 @@ test('reads all pages and stops at a repeated cursor', async (t) => {
     y: { rows: [], cursor: 'z' },
     z: { rows: [4], cursor: '' },
   }
-  const { teams, suspected } = await openStub(t, (query) => {
+  const http = stubHttp((_path, query) => {
     const page = pages[query.get('cursor') ?? '']
     return { structured_targets: page?.rows.map(row), cursor: page?.cursor }
   })
+  const { teams, suspectCount } = openTeams(http)
   assert.deepEqual(
     (await teams()).map(({ name }) => name),
     ['Team 1', 'Team 2', 'Team 3', 'Team 4'],
   )
   pages.z = { rows: [4], cursor: 'y' }
   assert.equal((await teams()).length, 4)
-  assert.equal(suspected('cursor'), 1)
+  assert.equal(suspectCount('teams', 'cursor'), 1)
+  assert.ok(http.requests.every(({ path }) => path === '/structured_targets'))
 })
 
-test('keeps teams and individual athletes, but not team players', async (t) => {
+test('keeps teams and individual athletes, but not team players', async () => {
   const rams = { league: 'NFL', abbreviation: 'LAR', market: 'Los Angeles', nickname: 'Rams' }
   const rows = [
     { name: 'Los Angeles Rams', type: 'football_team', details: rams },
@@ -93,16 +69,11 @@ test('keeps teams and individual athletes, but not team players', async (t) => {
     { type: 'football_team', details: {} },
     null,
   ]
-  const { teams, count } = await openStub(t, () => ({ structured_targets: rows, cursor: '' }))
+  const answer = { structured_targets: rows, cursor: '' }
+  const { teams, countOf } = openTeams(stubHttp(() => answer))
   const found = await teams()
   assert.deepEqual(
-    found.map(({ name, league, code, location: position, nickname }) => [
-      name,
-      league,
-      code,
-      position,
-      nickname,
-    ]),
+    found.map((team) => [team.name, team.league, team.code, team.location, team.nickname]),
     [
       ['Los Angeles Rams', 'nfl', 'lar', 'Los Angeles', 'Rams'],
       ['Carlos Alcaraz', 'atp', 'alc', '', ''],
@@ -110,6 +81,6 @@ test('keeps teams and individual athletes, but not team players', async (t) => {
       ['Chicago Bears', 'nfl', '', 'Chicago', 'Bears'],
     ],
   )
-  assert.equal(count('venue_ignored_total', 'target_of_no_side'), 1)
-  assert.equal(count('venue_rejected_total', 'bad_team'), 2)
+  assert.equal(countOf('ignored', 'target_of_no_side'), 1)
+  assert.equal(countOf('rejected', 'bad_team'), 2)
 })

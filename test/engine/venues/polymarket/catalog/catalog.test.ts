@@ -8,11 +8,10 @@ import { formatTime, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catalog/catalog.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
-import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { stubHttp } from '../../../../support/fakes/stub-http.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const NOW_MS = noonClock.nowMs()
 const ago = (ms: number) => formatTime(timeMs(NOW_MS - ms))
@@ -286,12 +285,7 @@ test('finds a protocol v2 market by its short or padded id, alongside v1 markets
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('groups all neg-risk markets of an event, including closed ones, and returns no group for unknown or single markets', async (t) => {
-  const stub = new PolymarketStub()
-  const { gamma: baseUrl } = await stub.start()
-  const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }
-  const gamma = retryingHttp(t, baseUrl, parts.metrics)
-  t.after(() => stub.stop())
+test('groups all neg-risk markets of an event, including closed ones, and returns no group for unknown or single markets', async () => {
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
   const markets = [
@@ -309,17 +303,17 @@ test('groups all neg-risk markets of an event, including closed ones, and return
     inGroup(6, { events: [{ slug: 'gone' }] }),
     inGroup(8, { events: [parent] }),
   ]
-  stub.rest = ({ path, query }) => {
+  let isDown = false
+  const gamma = stubHttp((path, query) => {
+    if (isDown) return 500
     if (path === '/events/slug/event-1') return event(1, { markets })
     if (path !== '/markets/keyset') return 404
     const ids = query.getAll('condition_ids')
     const held = query.get('closed') === 'true' ? closed : open
     return { markets: held.filter(({ conditionId }) => ids.includes(conditionId)) }
-  }
+  })
   const catalog = new PolymarketCatalog({
-    ...parts,
-    gamma,
-    counters: new VenueCounters({ ...parts, venue: 'a', drift: quietDrift() }),
+    ...{ clock: noonClock, gamma, counters: venueCounters('a').counters },
     fees: { completed: (market) => market },
   })
   const signal = new AbortController().signal
@@ -327,8 +321,8 @@ test('groups all neg-risk markets of an event, including closed ones, and return
   for (const number of [2, 4]) {
     assert.deepEqual(await groupOf(number), ['0x4', '0x2', '0x5'], `as seen from ${number}`)
   }
-  // Alone; of an event that is gone; not in its own event; unknown.
+  // A single market, one of a missing event, one that its event does not list, and an unknown one.
   for (const number of [9, 6, 8, 77]) assert.equal(await groupOf(number), null, String(number))
-  stub.rest = () => 500
+  isDown = true
   await assert.rejects(groupOf(2), { name: 'FetchError' })
 })

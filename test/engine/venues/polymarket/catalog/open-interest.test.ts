@@ -2,14 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NativeMarketId, nativeMarketId } from '../../../../../engine/ids.ts'
 import type { ReadListing } from '../../../../../engine/market/market.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { usdMicros } from '../../../../../engine/units.ts'
 import { PolymarketOpenInterest } from '../../../../../engine/venues/polymarket/catalog/open-interest.ts'
 import type { DataRequest } from '../../../../../engine/venues/polymarket/data-api.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import { listing } from '../../../../support/worlds/builders.ts'
 import { settled } from '../../../../support/worlds/wallet-venue.ts'
 
@@ -26,9 +23,7 @@ class World {
   readonly interest = new PolymarketOpenInterest({
     data: { value: async (requested) => this.#answer(requested) },
     clock: this.clock,
-    counters: new VenueCounters({
-      ...{ venue: 'a', log: silentLog, metrics: new Metrics(), drift: quietDrift() },
-    }),
+    counters: venueCounters('a').counters,
     emit: ({ market }) => this.seen.push(Number(BigInt(market))),
   })
 

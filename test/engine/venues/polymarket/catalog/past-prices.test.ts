@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import type { JsonReader } from '../../../../../engine/fetch.ts'
 import { nativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { complement, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketPastPrices } from '../../../../../engine/venues/polymarket/catalog/past-prices.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
-import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { stubHttp } from '../../../../support/fakes/stub-http.ts'
 import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 const DAY_MS = 86_400_000
 const DAY_START_MS = Date.UTC(2026, 10, 17)
 
-function openPastPrices(t: TestContext, baseUrl: string) {
-  const metrics = new Metrics()
-  const clob = retryingHttp(t, baseUrl, metrics)
-  const prices = new PolymarketPastPrices({
-    clob,
-    counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
-  })
-  const rejections = () =>
-    metrics.count('venue_rejected_total', 'x', { venue: 'a', reason: 'bad_price_point' }).value
+function openPastPrices(clob: JsonReader) {
+  const { counters, countOf } = venueCounters('a')
+  const prices = new PolymarketPastPrices({ clob, counters })
+  const rejections = () => countOf('rejected', 'bad_price_point')
   const read = (token: string, fromMs: number, toMs: number, steps: { stepMs?: number } = {}) =>
     prices.read(
       {
@@ -38,20 +31,12 @@ function openPastPrices(t: TestContext, baseUrl: string) {
   return { read, rejections }
 }
 
-async function openStub(t: TestContext, rest: StubRest) {
-  const stub = new PolymarketStub()
-  stub.rest = rest
-  const hosts = await stub.start()
-  t.after(() => stub.stop())
-  return { stub, ...openPastPrices(t, hosts.clob) }
-}
-
 test('requests a day of one-minute prices once and returns them unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   venue.world.addEvent(1)
   const { listing, fairPrice } = marketAt(venue.world, 0)
-  const { read } = openPastPrices(t, venue.clob)
+  const { read } = openPastPrices(retryingHttp(t, venue.clob))
   const points = await read(listing.tokens[0], DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   const ofDay = points.filter(({ timeMs: atMs }) => atMs >= DAY_START_MS)
   assert.equal(ofDay.length, 1_440)
@@ -63,27 +48,28 @@ test('requests a day of one-minute prices once and returns them unchanged', asyn
   assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
 })
 
-test('starts a series with the latest price from before the range', async (t) => {
+test('starts a series with the latest price from before the range', async () => {
   const dayS = DAY_START_MS / 1_000
   const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
-  const { read } = await openStub(t, () => ({ history }))
+  const { read } = openPastPrices(stubHttp(() => ({ history })))
   const points = await read('1', DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   const seconds = points.map(({ timeMs: atMs }) => atMs / 1_000 - dayS)
   assert.deepEqual(seconds, [-10, 5, 65, 86_390])
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('requests long ranges in the requested step, and in twelve-hour steps when finer data is empty', async (t) => {
+test('requests long ranges in the requested step, and in twelve-hour steps when finer data is empty', async () => {
   const dayS = DAY_START_MS / 1_000
-  const { stub, read } = await openStub(t, ({ query }) => {
+  const clob = stubHttp((_path, query) => {
     const isFine = query.get('fidelity') === '1'
     return { history: isFine ? [] : [{ t: dayS - 43_200, p: 0.25 }] }
   })
+  const { read } = openPastPrices(clob)
   const points = await read('1', DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   assert.deepEqual(points, [{ timeMs: DAY_START_MS - DAY_MS / 2, price: 250_000 }])
   await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1)
   await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1, { stepMs: 3_600_000 })
-  const requested = stub.requests.map(({ query }) => ({
+  const requested = clob.requests.map(({ query }) => ({
     fidelity: query.get('fidelity'),
     days: (Number(query.get('endTs')) - Number(query.get('startTs'))) / 86_400,
   }))
@@ -97,9 +83,9 @@ test('requests long ranges in the requested step, and in twelve-hour steps when 
   )
 })
 
-test('skips and counts unreadable rows, and returns no prices for unknown tokens', async (t) => {
+test('skips and counts unreadable rows, and returns no prices for unknown tokens', async () => {
   let answer: unknown = {}
-  const { read, rejections } = await openStub(t, () => answer)
+  const { read, rejections } = openPastPrices(stubHttp(() => answer))
   const at = (s: number) => DAY_START_MS / 1_000 + s
   const bad = [null, 7, {}, { t: 'x', p: 0.5 }, { t: at(1), p: 1.5 }, { t: at(1), p: '0.5' }]
   const worse = [{ t: -1, p: 0.5 }, { t: 1e300, p: 0.5 }, { t: Number.NaN, p: 0.5 }, { t: at(1) }]

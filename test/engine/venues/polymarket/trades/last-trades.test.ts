@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TradeEvent } from '../../../../../engine/events.ts'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../../../engine/units.ts'
 import {
   FILLS_MAX,
@@ -15,9 +13,8 @@ import {
   readTrade,
   type TradeRow,
 } from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
-import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const AT = timeMs(1_795_000_000_000)
 
@@ -32,15 +29,14 @@ function rowOf(set: { txHash?: string; size?: number; price?: number; atMs?: Tim
 }
 
 function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = false) {
-  const drift = quietDrift()
+  const { counters, drift, metrics } = venueCounters('a')
   const clock = new ManualClock()
-  const metrics = new Metrics()
   const emitted: TradeEvent[] = []
   const early: TradeRow[] = []
   const matched: { readonly row: TradeRow; readonly fills: readonly Fill[] | null }[] = []
   const lastTrades = new LastTrades({
     clock,
-    counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift }),
+    counters,
     ledger: {
       takerSize: (txHash) => takerSizes.get(txHash) ?? null,
       isEmitted: () => false,

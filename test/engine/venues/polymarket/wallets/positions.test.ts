@@ -3,14 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { FetchError } from '../../../../../engine/fetch.ts'
 import { walletAddress } from '../../../../../engine/ids.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { SuspectAnswerError } from '../../../../../engine/venues/answer-checks.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import {
   randomPast,
   type StubRequest,
@@ -42,12 +40,9 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
     const next = from + data.length < rows.length ? String(from + data.length) : null
     return { data, pagination: { has_more: next !== null, next_cursor: next } }
   }
-  const metrics = new Metrics()
-  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
-  const positions = await readPositions({ data: dataOf(stub), counters: counters }, WALLET, signal)
-  let rejectedCount = 0
-  for (const { value } of metrics.counts('venue_rejected_total').values()) rejectedCount += value
-  return { positions, rejectedCount }
+  const { counters, countOf } = venueCounters('a')
+  const positions = await readPositions({ data: dataOf(stub), counters }, WALLET, signal)
+  return { positions, rejectedCount: countOf('rejected', 'bad_position') }
 }
 
 const dataOf = (client: WalletStub) => new DataApi({ client, drift: quietDrift() })
@@ -107,11 +102,8 @@ test('reads all pages of open positions, and closed positions up to a limit', as
   const deaf = new WalletStub(randomPast('none', []))
   const pagination = { has_more: true, next_cursor: 'again' }
   deaf.others = () => ({ data: many(3), pagination })
-  const counters = new VenueCounters({
-    ...{ venue: 'a', log: silentLog, metrics: new Metrics() },
-    drift: quietDrift(),
-  } as const)
-  const requesting = () => readPositions({ data: dataOf(deaf), counters: counters }, WALLET, signal)
+  const { counters } = venueCounters('a')
+  const requesting = () => readPositions({ data: dataOf(deaf), counters }, WALLET, signal)
   await assert.rejects(requesting(), SuspectAnswerError)
   assert.equal(deaf.asks.length, 2, 'a host whose cursor leads back is left')
   deaf.others = () => ({ error: 'no' })

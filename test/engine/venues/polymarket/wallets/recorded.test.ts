@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { HttpClient } from '../../../../../engine/fetch.ts'
+import type { JsonReader } from '../../../../../engine/fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../../../engine/ids.ts'
 import { isRecord } from '../../../../../engine/json-record.ts'
-import { silentLog } from '../../../../../engine/process/log.ts'
-import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import {
   readActivity,
@@ -13,8 +11,8 @@ import {
 } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 
 const FOLDER = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket-data-v2`
 const skip = existsSync(FOLDER) ? false : 'NO RECORDED ANSWERS OF DATA API V2 HERE (SHARED_DATA)'
@@ -40,7 +38,7 @@ function ownerOf(row: unknown): WalletAddress {
 
 /** A host that gives these answers by path and status; further pages have no rows. */
 function hostOf(answerOf: (path: string, status: unknown) => unknown): DataApi {
-  const client: Pick<HttpClient, 'getJson'> = {
+  const client: JsonReader = {
     getJson: async (path, query = {}) =>
       query.cursor === undefined
         ? answerOf(path, query.status)
@@ -70,13 +68,12 @@ test('reads every recorded wallet answer of Data API v2', {
       assert.ok(share > 0.049 && share < 0.051, `a fee of 0.05 × p(1 − p), not ${share}`)
     }
   }
-  const metrics = new Metrics()
-  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const { counters, metrics } = venueCounters('a')
   const owner = ownerOf(rowsOf('positions')[0])
   const data = hostOf((_, status) =>
     recorded(status === 'CLOSED' ? 'positions_closed' : 'positions'),
   )
-  for (const { isClosed } of await readPositions({ data, counters: counters }, owner, signal)) {
+  for (const { isClosed } of await readPositions({ data, counters }, owner, signal)) {
     count(isClosed ? 'positions_closed' : 'positions')
   }
   assert.equal(metrics.counts('venue_rejected_total').size, 0)

@@ -4,16 +4,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Clock, systemClock } from '../../../../../engine/clock.ts'
-import { FetchError, HttpClient } from '../../../../../engine/fetch.ts'
+import { FetchError, HttpClient, type JsonReader } from '../../../../../engine/fetch.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readWalletHistory } from '../../../../../engine/venues/polymarket/wallets/wallet-history.ts'
-import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { venueCounters } from '../../../../support/fakes/venue-counters.ts'
 import {
   PAST_START_S,
   randomPast,
@@ -52,17 +52,13 @@ interface ReadOptions {
   readonly signal?: AbortSignal
 }
 
-async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = {}) {
+async function read(client: JsonReader, options: ReadOptions = {}) {
   const { fromS = 0, lastS, clock = hurried(), signal = new AbortController().signal } = options
-  const metrics = new Metrics()
-  const drift = quietDrift()
+  const { counters, drift } = venueCounters('a')
   const events: WalletEvent[] = []
   const secondsBegun = new Set<number>()
   const reach = await readWalletHistory(
-    {
-      ...{ clock, data: new DataApi({ client, drift: quietDrift() }) },
-      counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift }),
-    },
+    { clock, data: new DataApi({ client, drift: quietDrift() }), counters },
     {
       ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },
       lastMs: lastS === undefined ? null : timeMs(lastS * 1_000),
@@ -363,7 +359,7 @@ test('skips an unreadable row and marks the sync as incomplete', async () => {
 test('abandons a venue with endless pages after a limited number of pages', async () => {
   let requested = 0
   const [sample] = randomPast('endless', [1]).rows
-  const client: Pick<HttpClient, 'getJson'> = {
+  const client: JsonReader = {
     getJson: async (path) => {
       if (path !== '/v2/activity') return { data: [], pagination: { has_more: false } }
       requested += 1

@@ -1,0 +1,31 @@
+// An HTTP client without a socket, whose responses a test writes.
+
+import { FetchError, type JsonReader, type Query } from '../../../engine/fetch.ts'
+
+export interface StubHttp extends JsonReader {
+  /** Path and query of each request. */
+  readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[]
+}
+
+/** A response that is a number is an error status, and null is status 404. */
+export function stubHttp(answer: (path: string, query: URLSearchParams) => unknown): StubHttp {
+  const requests: { path: string; query: URLSearchParams }[] = []
+  return {
+    requests,
+    async getJson(path, given = {}) {
+      const query = searchOf(given)
+      requests.push({ path, query })
+      const response = answer(path, query) ?? 404
+      if (typeof response !== 'number') return response
+      throw new FetchError('status', `status ${response}`, { status: response })
+    },
+  }
+}
+
+function searchOf(query: Query): URLSearchParams {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of value === undefined ? [] : [value].flat()) search.append(name, String(item))
+  }
+  return search
+}
