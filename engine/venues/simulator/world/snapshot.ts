@@ -218,7 +218,6 @@ class Tables {
   }
 }
 
-type Events = readonly (readonly [WalletAccount, SimWalletEvent])[]
 interface Traded {
   readonly sums: VolumeSums
   readonly last: SimTrade | null
@@ -230,7 +229,7 @@ interface Captured {
   readonly bornMs: TimeMs
   readonly startedMs: TimeMs
   readonly accounts: readonly Snapshot['accounts'][number][]
-  readonly events: Events
+  readonly events: Iterable<readonly [WalletAccount, SimWalletEvent]>
   readonly tapes: readonly { venue: SimVenue; dropped: number; trades: readonly SimTrade[] }[]
   /** Of listed markets. The volumes of other markets no longer change. */
   readonly volumes: ReadonlyMap<SimMarket, Traded>
@@ -255,11 +254,6 @@ function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
     const number = tables.wallets.of(wallet)
     accounts.push({ wallet: number, firstMs, dropped, cash, fees, income, holdings })
   }
-  const events: (readonly [WalletAccount, SimWalletEvent])[] = []
-  for (const event of ledgers.retained()) {
-    events.push(event)
-    yield
-  }
   const tapes = SIM_VENUES.map((venue) => {
     return { venue, dropped: world.droppedTradeCount(venue), trades: [...world.trades(venue)] }
   })
@@ -271,6 +265,7 @@ function* capture({ world, ledgers }: Snapshotted): SlicedWork<Captured> {
       if (position % MARKETS_PER_STEP === 0) yield
     }
   }
+  const events = ledgers.retained()
   return { tables, bornMs, startedMs, accounts, events, tapes, volumes }
 }
 

@@ -100,15 +100,10 @@ export class WalletLedgers {
     return this.#holdersOf(market)
   }
 
-  /** The retained events of all wallets with their accounts, oldest first. */
-  *retained(): Generator<readonly [WalletAccount, SimWalletEvent]> {
-    const counts = new Map<WalletAccount, number>()
-    for (const account of this.#order) {
-      const position = counts.get(account) ?? 0
-      counts.set(account, position + 1)
-      const event = account.events[position]
-      if (event !== undefined) yield [account, event]
-    }
+  /** The events of all wallets that are retained now, with their accounts, oldest first. Copies only references. */
+  retained(): Iterable<readonly [WalletAccount, SimWalletEvent]> {
+    const lists = new Map(this.all().map((account) => [account, [...account.events].values()]))
+    return inOrder([...this.#order], lists)
   }
 
   /** Adds an event of an earlier run. The account's figures include it already. */
@@ -338,6 +333,17 @@ export class WalletLedgers {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) if (isStale(holding)) holdings.delete(market)
     }
+  }
+}
+
+/** Takes the next event of each account in turn. */
+function* inOrder(
+  order: readonly WalletAccount[],
+  lists: ReadonlyMap<WalletAccount, Iterator<SimWalletEvent>>,
+): Generator<readonly [WalletAccount, SimWalletEvent]> {
+  for (const account of order) {
+    const next = lists.get(account)?.next()
+    if (next?.done === false) yield [account, next.value]
   }
 }
 
