@@ -11,7 +11,7 @@ import type { UpgradeHandler } from './rest.ts'
 
 const SILENCE_MS = 20_000
 /** A reader with a larger backlog is disconnected, because its unread data would exhaust memory. */
-export const BUFFERED_BYTES_MAX = 64 * 1_048_576
+const BUFFERED_BYTES_MAX = 64 * 1_048_576
 const FRAME_BYTES_MAX = 16 * 1_048_576
 
 export interface Conversation {

@@ -1,6 +1,6 @@
 // Amounts of each side of a fill at venue a. Rows, stream and ledgers use it, so that they agree to the micro.
 
-import { type SizeMicros, sizeMicros, toNumber, type UsdMicros, usdMicros } from '../../../units.ts'
+import { toNumber, USD_ZERO, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { feeScheduleOf } from './fees.ts'
 
@@ -32,29 +32,11 @@ export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
-/** From this date a buyer's fee is in dollars on top of the price. Before, it was deducted from the contracts. */
-const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
-
-/** Contracts that a participant of a fill receives. */
-export function fillSize(trade: SimTrade, participant: number): SizeMicros {
-  const { size, isBuy } = participation(trade, participant)
-  if (!isBuy || trade.atMs >= DOLLARS_SINCE_MS || trade.price === 0) return sizeMicros(size)
-  const fee = exactFee(trade, participant)
-  return sizeMicros(size - Math.floor(fee / toNumber(trade.price)))
-}
-
 /** Fee of a participant. Only takers pay one, on either side. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
-  const { size } = participation(trade, participant)
-  const withheld = size - fillSize(trade, participant)
-  if (withheld > 0) return fillUsd(toNumber(trade.price), withheld)
-  return usdMicros(Math.floor(exactFee(trade, participant) / FEE_STEP_MICROS) * FEE_STEP_MICROS)
-}
-
-/** In micro-dollars. */
-function exactFee(trade: SimTrade, participant: number): number {
   const schedule = participant === 0 ? feeScheduleOf(trade.market) : null
-  if (schedule === null) return 0
+  if (schedule === null) return USD_ZERO
   const price = toNumber(trade.price)
-  return schedule.rate * (price * (1 - price)) ** schedule.exponent * trade.size
+  const exact = schedule.rate * (price * (1 - price)) ** schedule.exponent * trade.size
+  return usdMicros(Math.floor(exact / FEE_STEP_MICROS) * FEE_STEP_MICROS)
 }

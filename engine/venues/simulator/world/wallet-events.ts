@@ -1,9 +1,14 @@
 // The two kinds of ledger rows: a wallet's part of a fill, and its own operations. Hashes are computed on access.
 
-import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
-import { USD_ZERO } from '../../../units.ts'
+import {
+  type SizeMicros,
+  sizeMicros,
+  type TimeMs,
+  USD_ZERO,
+  type UsdMicros,
+} from '../../../units.ts'
 import type { SimMarket, SimTrade, SimWalletEvent, SimWalletEventKind } from '../model.ts'
-import { fillFee, fillSize, fillUsd, shownPrice } from './fill-money.ts'
+import { fillFee, fillUsd, participation, shownPrice } from './fill-money.ts'
 import type { RunIds } from './run-ids.ts'
 
 export class WalletFill implements SimWalletEvent {
@@ -54,7 +59,7 @@ export class WalletFill implements SimWalletEvent {
 
 /** The ledger row of a fill's participant: 0 is the taker, then the makers. */
 export function fillEvent(trade: SimTrade, participant: number): WalletFill {
-  const size = fillSize(trade, participant)
+  const size = sizeMicros(participation(trade, participant).size)
   const usd = fillUsd(shownPrice(trade), size)
   return new WalletFill({ trade, participant, size, usd, fee: fillFee(trade, participant) })
 }

@@ -7,7 +7,6 @@ import {
   KEY_ID,
   record,
   records,
-  ScriptedFaults,
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
@@ -227,19 +226,4 @@ test('returns 429 without Retry-After after forty requests, counted separately p
   assert.equal((await ask(signed)).status, 200)
   clock.advance(50)
   assert.equal((await ask()).status, 200)
-})
-
-test('answers with 429, with or without Retry-After, or HTML under the REST faults', async (t) => {
-  for (const [fault, status, retryAfter] of [
-    ['rate_limit', 429, null],
-    ['rate_limit_retry_after', 429, '1'],
-    ['html', 502, null],
-  ] as const) {
-    const faults = new ScriptedFaults(fault)
-    const { venue } = await gameDay(t, faults)
-    faults.isOn = true
-    const answer = await venue.get('/markets')
-    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [status, retryAfter])
-    if (fault === 'html') assert.match(answer.headers.get('content-type') ?? '', /html/)
-  }
 })

@@ -4,13 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import {
-  type Message,
-  record,
-  signedHeaders,
-  twoMarkets,
-} from '../../../../support/clients/kalshi-client.ts'
-import { cents, contracts } from '../../../../support/worlds/kalshi-world.ts'
+import { record, signedHeaders, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
 const PATH = '/trade-api/ws/v2'
 
@@ -110,23 +104,6 @@ test('numbers every message of a sid consecutively, including replies and errors
   assert.deepEqual(await client.drain(), [])
 })
 
-test('numbers messages of a sid without gaps across its markets', async (t) => {
-  const { venue, world, first, second } = await twoMarkets(t)
-  const client = await venue.connect()
-  const tickers = [first.listing.nativeId, second.listing.nativeId]
-  client.send('subscribe', { channels: ['orderbook_delta'], market_tickers: tickers })
-  let seq = 0
-  for (let round = 1; round <= 20; round += 1) {
-    world.setLevels(round % 2 === 0 ? first : second, [['bid', 30, round]])
-    for (const message of await client.drain()) {
-      if (message.type === 'subscribed') continue
-      seq += 1
-      assert.deepEqual([message.sid, message.seq], [1, seq])
-    }
-  }
-  assert.equal(seq, 21, 'the first change came before the subscription')
-})
-
 test('sends a snapshot with ascending bids of both legs and no key for an empty side', async (t) => {
   const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
@@ -186,50 +163,6 @@ test('prices the No side on the Yes leg with use_yes_price', async (t) => {
   world.setLevels(first, [['ask', 46, 4]])
   const delta = record((await client.next()).msg)
   assert.deepEqual([delta.price_dollars, delta.side, delta.delta_fp], ['0.4600', 'no', '1.00'])
-})
-
-test('sends snapshots and deltas that rebuild the book, including a market that opens later', async (t) => {
-  const { venue, world, first, second } = await twoMarkets(t)
-  second.status = 'unopened'
-  for (const { price } of second.book.asks) {
-    second.book.apply({ side: 'ask', price, size: contracts(0) })
-  }
-  const client = await venue.connect()
-  const books = new Map<string, Map<string, number>>()
-  const tickers = [first.listing.nativeId, second.listing.nativeId]
-  client.send('subscribe', { channels: ['orderbook_delta'], market_tickers: tickers })
-  await client.drain().then((messages) => applyAll(books, messages))
-  let state = 12_345
-  const draw = (bound: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
-    return (state >>> 8) % bound
-  }
-  const size = first.book.sizeAt('bid', cents(44))
-  second.book.apply({ side: 'bid', price: cents(10), size })
-  world.move(second, 'opened')
-  for (let round = 0; round < 500; round += 1) {
-    const market = draw(2) === 0 ? first : second
-    const size = draw(3) === 0 ? 0 : 0.25 * (1 + draw(400))
-    world.setLevels(market, [
-      draw(2) === 0 ? ['bid', 1 + draw(44), size] : ['ask', 46 + draw(44), size],
-    ])
-    if (round % 50 === 0) {
-      const sid = { sid: 1, action: 'get_snapshot', market_tickers: tickers }
-      client.send('update_subscription', sid)
-      const messages = await client.drain()
-      applyAll(books, messages)
-      const answers = messages.filter(({ type }) => type === 'orderbook_snapshot')
-      assert.equal(answers.length, 2)
-      for (const answer of answers) assert.equal(typeof answer.id, 'number')
-    }
-  }
-  applyAll(books, await client.drain())
-  for (const market of [first, second]) {
-    const expected = new Map<string, number>()
-    for (const { price, size } of market.book.bids) expected.set(`yes ${price}`, size)
-    for (const { price, size } of market.book.asks) expected.set(`no ${1_000_000 - price}`, size)
-    assert.deepEqual(sorted(books.get(market.listing.nativeId)), sorted(expected))
-  }
 })
 
 test('returns a distinct error code for each kind of malformed command', async (t) => {
@@ -295,30 +228,3 @@ test('adds markets to the existing sid on a second subscribe and replies ok', as
   assert.deepEqual(ok, { type: 'ok', id, sid: 1, seq: 2, msg: { market_tickers: [a, b] } })
   assert.deepEqual([snapshot?.type, snapshot?.seq], ['orderbook_snapshot', 3])
 })
-
-/** Applies snapshots and deltas to books of "leg micros" → micro-contracts. */
-function applyAll(books: Map<string, Map<string, number>>, messages: readonly Message[]): void {
-  for (const message of messages) {
-    const msg = record(message.msg)
-    const ticker = String(msg.market_ticker)
-    if (message.type === 'orderbook_snapshot') {
-      const book = new Map<string, number>()
-      for (const leg of ['yes', 'no']) {
-        const levels = msg[`${leg}_dollars_fp`]
-        if (!Array.isArray(levels)) continue
-        for (const [price, size] of levels) book.set(`${leg} ${micros(price)}`, micros(size))
-      }
-      books.set(ticker, book)
-    } else if (message.type === 'orderbook_delta') {
-      const book = books.get(ticker) ?? new Map<string, number>()
-      const key = `${msg.side} ${micros(msg.price_dollars)}`
-      const size = (book.get(key) ?? 0) + micros(msg.delta_fp)
-      if (size <= 0) book.delete(key)
-      else book.set(key, size)
-    }
-  }
-}
-
-const micros = (text: unknown): number => Math.round(Number(text) * 1_000_000)
-const sorted = (book: Map<string, number> | undefined): [string, number][] =>
-  [...(book ?? [])].sort(([left], [right]) => (left < right ? -1 : 1))

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { seededRandom } from '../../../../../engine/random.ts'
 import { PRICE_HALF } from '../../../../../engine/units.ts'
 import {
   type FrameReader,
@@ -13,7 +12,7 @@ import {
   request,
 } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
-import { marketAt, price, type StubMarket } from '../../../../support/worlds/stub-world.ts'
+import { marketAt, type StubMarket } from '../../../../support/worlds/stub-world.ts'
 
 const FAULTS = ['lost_delta', 'duplicate', 'silence', 'disconnect'] as const
 
@@ -111,22 +110,6 @@ describe('market channel', () => {
     const [first, second] = records(record(await reader.nextJson()).price_changes)
     assert.deepEqual([first?.best_bid, first?.best_ask], ['0.4', ''])
     assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
-  })
-
-  test('assigns equal books equal hashes, and different hashes to other books and the other token', async () => {
-    const reader = await follow([yes])
-    const hashes = async (amount: number) => {
-      venue.world.setLevels(market, ['bid', 0.38, amount])
-      return records(record(await reader.nextJson()).price_changes).map((entry) => entry.hash)
-    }
-    const [three, four, again] = [await hashes(3), await hashes(4), await hashes(3)]
-    assert.deepEqual(three, again)
-    assert.notDeepEqual(three, four)
-    assert.notEqual(three[0], three[1])
-    const later = await follow([yes])
-    venue.world.setLevels(market, ['bid', 0.38, 4])
-    const [seen] = records(record(await later.nextJson()).price_changes)
-    assert.equal(seen?.hash, four[0])
   })
 
   test('sends the books of both tokens and the trade price on a trade', async () => {
@@ -304,49 +287,5 @@ describe('market channel', () => {
     venue.chance.value = 0
     venue.clock.advance(1_000)
     await cut.closed
-  })
-
-  test('sends messages that rebuild the world’s books exactly, over 300 seeded steps', async () => {
-    const random = seededRandom('polymarket market channel')
-    const reader = await follow([yes, no])
-    const books = new Map<string, Map<string, string>>()
-    const apply = (frame: string) => {
-      const message = record(JSON.parse(frame))
-      if (message.event_type === 'book') {
-        const book = new Map<string, string>()
-        for (const level of records(message.bids))
-          book.set(`BUY ${level.price}`, String(level.size))
-        for (const level of records(message.asks))
-          book.set(`SELL ${level.price}`, String(level.size))
-        books.set(String(message.asset_id), book)
-      } else if (message.event_type === 'price_change') {
-        for (const entry of records(message.price_changes)) {
-          const book = books.get(String(entry.asset_id)) ?? new Map<string, string>()
-          if (entry.size === '0') book.delete(`${entry.side} ${entry.price}`)
-          else book.set(`${entry.side} ${entry.price}`, String(entry.size))
-        }
-      }
-    }
-    venue.world.trade(market)
-    for (let step = 0; step < 300; step += 1) {
-      venue.clock.advance(random.below(50))
-      const amount = random.below(4) === 0 ? 0 : (1 + random.below(1e6)) / 1e3
-      if (random.below(6) === 0) venue.world.trade(market, { contracts: 1 })
-      else if (random.below(2) === 0) {
-        venue.world.setLevels(market, ['bid', 0.01 + random.below(40) / 100, amount])
-      } else {
-        venue.world.setLevels(market, ['ask', 0.42 + random.below(50) / 100, 2 + amount])
-      }
-    }
-    for (const frame of await reader.drain()) apply(frame)
-    for (const token of [yes, no]) {
-      const rest = record((await request(`${venue.clob}/book?token_id=${token}`)).body)
-      const levels = [
-        ...records(rest.bids).map((level) => [`BUY ${level.price}`, String(level.size)] as const),
-        ...records(rest.asks).map((level) => [`SELL ${level.price}`, String(level.size)] as const),
-      ]
-      assert.deepEqual([...(books.get(token) ?? [])].sort(), levels.sort())
-    }
-    assert.ok(market.book.bestBid !== null && market.book.bestBid < price(0.42))
   })
 })

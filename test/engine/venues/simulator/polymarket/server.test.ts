@@ -3,55 +3,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WebSocket } from 'ws'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Calendar } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { startPolymarketServer } from '../../../../../engine/venues/simulator/polymarket/server.ts'
-import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
-import {
-  BUFFERED_BYTES_MAX,
-  type SimSocket,
-  SocketGroup,
-} from '../../../../../engine/venues/simulator/sim-socket.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { FrameReader, record, records, request } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { SetChance, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
-
-test('disconnects a reader that is 64 MiB behind', async () => {
-  const clock = new ManualClock()
-  const faults = new Faults([], new SetChance())
-  const members: SimSocket[] = []
-  const group = new SocketGroup({
-    clock,
-    faults,
-    log: silentLog,
-    open(socket) {
-      members.push(socket)
-      return { receive: () => {}, tick: () => {}, closed: () => {} }
-    },
-  })
-  const server = new RestServer({ faults, log: silentLog })
-  server.upgrade('*', (request, raw, head) => group.accept(request, raw, head))
-  const port = await server.listen('127.0.0.1', 0)
-  const ws = new WebSocket(`ws://127.0.0.1:${port}/`)
-  ws.on('error', () => {})
-  await new Promise((resolve) => ws.once('open', resolve))
-  ws.pause()
-  const frame = Buffer.alloc(8 * 1_048_576, 0x20)
-  for (let sent = 0; sent <= BUFFERED_BYTES_MAX + 4 * frame.length; sent += frame.length) {
-    members[0]?.send(frame)
-    await new Promise(setImmediate)
-  }
-  while (group.count > 0) await new Promise(setImmediate)
-  assert.equal(group.count, 0)
-  ws.terminate()
-  group.stop()
-  await server.stop()
-})
 
 test('refuses requests beyond the venue’s rate limit until tokens refill', async () => {
   const venue = await startStubVenue({ isRateLimited: true })

@@ -321,23 +321,6 @@ describe('sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('pages each v2 row once, in either sort direction', async () => {
-    const { events } = new WalletLedgers({ world: venue.world }).wallet(ANN.address) ?? {
-      events: [],
-    }
-    const found = await pages(`activity?user=${ANN.address}`, 13)
-    assert.deepEqual(
-      found.map((row) => row.transaction_hash),
-      events.map(({ txHash }) => txHash).toReversed(),
-    )
-    assert.equal(found.length, 2 * MARKETS - 5)
-    const rising = await pages(`activity?user=${ANN.address}&sortDirection=ASC`, 50)
-    assert.deepEqual(rising, found.toReversed())
-    const splits = await pages(`activity?user=${BOB.address}&type=SPLIT`, 7)
-    assert.ok(splits.length >= MARKETS)
-    assert.ok(splits.every((row) => row.token_id === '' && row.outcome_index === 999))
-  })
-
   test('does not shift v2 pages when new rows arrive between two pages', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const complete = await pages(`activity?user=${ANN.address}`, 1_000)

@@ -10,7 +10,6 @@ import type {
   SimBook,
   SimFault,
   SimMarket,
-  SimTrade,
   WorldChange,
 } from '../../../../../engine/venues/simulator/model.ts'
 import {
@@ -122,55 +121,6 @@ test('keeps quotes on the market’s tick and near the fair price', () => {
     const fair = market.fairPrice(world.nowMs())
     if (bestBid !== null) assert.ok(bestBid < fair + 8 * market.tickMicros)
     if (bestAsk !== null) assert.ok(bestAsk > fair - 8 * market.tickMicros)
-  }
-})
-
-test('makes about an eighth of all actions trades, with makers, takers and large trades', () => {
-  const { world, run } = makeWorld({ rate: 10_000 })
-  let actions = 0
-  const orders = new Set<string>()
-  world.onChange((change) => {
-    if (change.kind === 'levels') actions += 1
-    if (change.kind === 'trade') orders.add(change.trade.txHash)
-  })
-  run(20_000)
-  const trades = [...world.trades('a'), ...world.trades('b')]
-  const share = orders.size / (orders.size + actions)
-  assert.ok(share > 0.06 && share < 0.16, `trade share ${share}`)
-  for (const trade of trades) {
-    assert.ok(trade.makers.length > 0)
-    assert.ok(trade.makers.every(({ wallet, size }) => wallet !== trade.taker && size > 0))
-    assert.equal(
-      trade.makers.reduce((sum, { size }) => sum + size, 0),
-      trade.size,
-    )
-  }
-  const usd = trades.map(({ price, size }) => (price / MICROS) * (size / MICROS))
-  assert.ok(usd.filter((value) => value > 5_000).length > 5, 'whales')
-  assert.ok(
-    world.trades('b').every(({ side }) => side === 'buy'),
-    'Kalshi knows only buyers',
-  )
-  for (const side of ['buy', 'sell']) {
-    for (const outcome of [0, 1]) {
-      const some = world.trades('a').some((t) => t.side === side && t.outcomeIndex === outcome)
-      assert.ok(some, `${side} of outcome ${outcome}`)
-    }
-  }
-})
-
-test('never repeats trade ids, and gives the fills of one order the same market and transaction', () => {
-  const { world, run } = makeWorld({ rate: 10_000 })
-  run(5_000)
-  const trades = [...world.trades('a'), ...world.trades('b')]
-  assert.equal(new Set(trades.map(({ id }) => id)).size, trades.length)
-  const byTx = new Map<string, SimTrade[]>()
-  for (const trade of trades) byTx.set(trade.txHash, [...(byTx.get(trade.txHash) ?? []), trade])
-  assert.ok(byTx.size < trades.length, 'some orders fill more than once')
-  for (const [txHash, fills] of byTx) {
-    assert.match(txHash, /^0x[0-9a-f]{64}$/)
-    assert.equal(new Set(fills.map(({ market }) => market)).size, 1)
-    assert.equal(new Set(fills.map(({ taker }) => taker.address)).size, 1)
   }
 })
 
@@ -316,21 +266,6 @@ test('reports nothing while paused and does not catch up after resuming', () => 
   world.resume()
   run(40)
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
-})
-
-test('starts volumes according to the market’s age and increases them by trades', () => {
-  const { world, run } = makeWorld({ rate: 2_000 })
-  const before = world.markets('b').map((market) => market.volumeTotalContracts)
-  assert.ok(before.every((volume) => volume > 0))
-  run(5_000)
-  world.markets('b').forEach((market, index) => {
-    const traded = market.trades.reduce((sum, { size }) => sum + size, 0)
-    const grown = market.volumeTotalContracts - (before[index] ?? 0)
-    assert.ok(grown >= traded && grown < traded + 2 * MICROS, `${grown} of ${traded}`)
-    assert.ok(market.volume24hContracts <= market.volumeTotalContracts)
-    assert.ok(market.volume24h <= market.volumeTotal)
-    assert.equal(market.lastTrade, market.trades.at(-1) ?? null)
-  })
 })
 
 test('never allows arbitrage between books of one question or exclusive event', () => {
