@@ -188,6 +188,8 @@ export const refusalsPerMinuteMax = 100
 export const pingsPerSecondMax = 10
 /** A `list` counts as this many commands, because its response may have half a megabyte. */
 export const listCommands = 10
+/** Each started group of this many markets of a `snapshot` counts as one command. */
+export const snapshotMarketsPerCommand = 10
 export const subscriptionsMax = 1_000
 export const marketIdsPerCommandMax = 100
 export const socketBufferBytesSoft = 1_048_576

@@ -11,6 +11,8 @@ const COMMANDS_MAX = 4096
 /** Share of the server's rate limit that is used. The one-second windows of server and client are not aligned. */
 const PACE = 0.8
 const SECOND_MS = 1000
+/** A `list` counts as this many commands, and a `snapshot` as one for each started group of this many markets. */
+const HEAVY = 10
 /** Times that a command is sent before the connection is cut. */
 const ATTEMPTS_MAX = 5
 
@@ -29,6 +31,13 @@ export interface Command {
   attempts: number
   /** Receives the final reply; null if the connection ended first or the server refused the command. */
   readonly onEnd: ((reply: ReplyMessage | null) => void) | null
+}
+
+/** How many commands the server counts it as. */
+function weightOf({ action, fields }: Pick<Command, 'action' | 'fields'>): number {
+  if (action === 'list') return HEAVY
+  const ids = fields.market_ids
+  return action === 'snapshot' && Array.isArray(ids) ? Math.ceil(ids.length / HEAVY) : 1
 }
 
 interface CommandQueueParts {
@@ -145,11 +154,11 @@ export class CommandQueue {
     if (!this.#isOpen || this.#cancelTimer !== null) return
     for (;;) {
       if (this.#waiting.length === 0 && !this.#needsProbe) return
-      if (this.#waitMs() > 0) return this.#arm()
+      if (this.#nextDelayMs() > 0) return this.#arm()
       if (this.#needsProbe && this.#waiting.length === 0) {
         this.#needsProbe = false
         this.#probe = this.#newId()
-        this.#write({ action: 'ping', id: this.#probe })
+        this.#write({ action: 'ping', id: this.#probe }, 1)
         continue
       }
       const command = this.#waiting.shift()
@@ -158,27 +167,32 @@ export class CommandQueue {
       command.id = this.#newId()
       command.attempts += 1
       this.#open.set(command.id, command)
-      this.#write({ action: command.action, id: command.id, ...command.fields })
+      this.#write({ action: command.action, id: command.id, ...command.fields }, weightOf(command))
       if (!this.#isOpen) return
     }
   }
 
-  #write(fields: Readonly<Record<string, unknown>>): void {
-    this.#sentMs.push(this.#parts.clock.monotonicMs())
+  #write(fields: Readonly<Record<string, unknown>>, weight: number): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (let count = 0; count < weight; count += 1) this.#sentMs.push(nowMs)
     this.#parts.send(JSON.stringify(fields))
   }
 
-  #waitMs(): number {
+  /** Milliseconds until the next command may be sent. */
+  #nextDelayMs(): number {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)
-    const first = this.#sentMs[0]
-    const isFull = first !== undefined && this.#sentMs.length >= this.#perSecond
-    return Math.max(isFull ? first + SECOND_MS - nowMs : 0, this.#pauseUntilMs - nowMs)
+    const [next] = this.#waiting
+    const excess = this.#sentMs.length + (next === undefined ? 1 : weightOf(next)) - this.#perSecond
+    // The command fits once the oldest `excess` entries are a second old.
+    const blocking = this.#sentMs.slice(0, Math.max(0, excess)).at(-1)
+    const freeAtMs = blocking === undefined ? nowMs : blocking + SECOND_MS
+    return Math.max(freeAtMs, this.#pauseUntilMs) - nowMs
   }
 
   #arm(): void {
     this.#cancelTimer?.()
-    this.#cancelTimer = this.#parts.clock.after(Math.max(1, this.#waitMs()), () => {
+    this.#cancelTimer = this.#parts.clock.after(Math.max(1, this.#nextDelayMs()), () => {
       this.#cancelTimer = null
       this.#pump()
     })

@@ -16,6 +16,7 @@ import {
   pingsPerSecondMax,
   refusalsPerMinuteMax,
   refusalsPerSecondMax,
+  snapshotMarketsPerCommand,
   socketBufferBytesLow,
   socketBufferBytesSoft,
   streamSliceMs,
@@ -66,6 +67,13 @@ type State =
   /** A slow reader: it gets only its close frame, once there is room for it. */
   | { readonly kind: 'leaving'; readonly untilMs: number }
   | { readonly kind: 'closed' }
+
+/** How many commands it counts as. */
+function weightOf(command: Command): number {
+  if (command.kind === 'list') return listCommands
+  if (command.kind !== 'snapshot') return 1
+  return Math.ceil(command.marketIds.length / snapshotMarketsPerCommand)
+}
 
 /** The close code that a client sees without a close frame. */
 const CUT = 1006
@@ -151,7 +159,7 @@ export class Session implements Connection {
     if (!this.#takeCommands(1)) return
     const command = parseCommand(bytes, isBinary, this.#hub.variants)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
-    if (command.kind === 'list' && !this.#takeCommands(listCommands - 1, command.id)) return
+    if (!this.#takeCommands(weightOf(command) - 1, command.id)) return
     if (this.#waiting.length >= commandsWaitingMax) {
       return this.#limit(command.id, `at most ${commandsWaitingMax} commands wait`)
     }
@@ -179,10 +187,8 @@ export class Session implements Connection {
     this.#rollSecond()
     this.#second.commands += count
     if (this.#second.commands <= commandsPerSecondMax) return true
-    this.#limit(
-      id,
-      `at most ${commandsPerSecondMax} commands a second; list counts as ${listCommands}`,
-    )
+    const weights = `list counts as ${listCommands}, snapshot as one for each ${snapshotMarketsPerCommand} markets`
+    this.#limit(id, `at most ${commandsPerSecondMax} commands a second; ${weights}`)
     return false
   }
 

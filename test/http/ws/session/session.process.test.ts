@@ -291,17 +291,23 @@ describe('limits', () => {
     assert.equal(code, 4000)
   })
 
-  test('counts a list command as ten commands', async () => {
-    const client = await StreamClient.open(server.port)
-    clock.advance(1_000)
-    client.send({ action: 'list', id: 1 })
-    client.send({ action: 'ping', id: 2 })
-    client.send({ action: 'list', id: 3 })
-    const error = await client.ofType('error')
-    assert.deepEqual([error.id, error.code], [3, 'RATE_LIMITED'])
-    assert.equal(client.messages.filter(({ type }) => type === 'subscriptions').length, 1)
-    await client.close()
-  })
+  for (const [name, reply] of [
+    ['list', 'subscriptions'],
+    ['snapshot', 'synced'],
+  ] as const) {
+    test(`counts a ${name} of 100 markets as ten commands`, async () => {
+      const client = await StreamClient.open(server.port)
+      clock.advance(1_000)
+      const command = { action: name, market_ids: Array(100).fill(market(0).ref.id) }
+      client.send({ ...command, id: 1 })
+      client.send({ action: 'ping', id: 2 })
+      client.send({ ...command, id: 3 })
+      const error = await client.ofType('error')
+      assert.deepEqual([error.id, error.code], [3, 'RATE_LIMITED'])
+      assert.equal(client.messages.filter(({ type }) => type === reply).length, 1)
+      await client.close()
+    })
+  }
 
   test('closes with 4000 at the tenth invalid command within a minute', async () => {
     const client = await StreamClient.open(server.port)

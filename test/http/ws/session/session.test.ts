@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { socketBufferBytesLow, socketBufferBytesSoft } from '../../../../engine/limits.ts'
+import {
+  socketBufferBytesLow,
+  socketBufferBytesSoft,
+  streamSliceMs,
+} from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import type { Socket } from '../../../../http/ws/fan-out/batches.ts'
@@ -195,6 +199,26 @@ test('drops a topic when its last subscriber unsubscribes, lags or disconnects',
   }
   hub.remove(other.session)
   assert.equal(activeCount(), 0)
+  hub.stop()
+})
+
+test('spreads a snapshot of 100 markets over event-loop ticks of about 2 ms', async () => {
+  const { clock, hub, join, markets } = open()
+  const nowMs = clock.monotonicMs()
+  let reads = 0
+  clock.monotonicMs = () => nowMs + (reads++ * streamSliceMs) / 20
+  const { socket, session } = join()
+  const market_ids = Array.from({ length: 100 }, () => idOf(markets[0]))
+  const snapshotCount = () => socket.messages.filter(({ type }) => type === 'snapshot').length
+  let before = 0
+  session.receive(Buffer.from(JSON.stringify({ action: 'snapshot', id: 1, market_ids })), false)
+  while (before < 100) {
+    const count = snapshotCount()
+    assert.ok(count > before && count - before <= 40, `${count - before} snapshots in a tick`)
+    before = count
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(socket.messages.at(-1)?.type, 'synced')
   hub.stop()
 })
 
