@@ -283,24 +283,3 @@ test('reads sport and competition from venue fields as well as the text', () => 
     gameOf(theirs('MAR', { tags: ['Esports'], ...metadata(competition) })).competition
   assert.ok(isOtherCompetition(esports('Counter-Strike 2'), esports('Dota 2')))
 })
-
-test('compares an unknown bet by words and subject, and treats an omitted side as unstated', () => {
-  const a = (bet: string, outcomes = '["Yes","No"]') =>
-    marketA(`Arsenal vs. Tottenham: ${bet}`, 'epl-ars-tot-2031-11-23-x', '', { outcomes })
-  const b = (bet: string, yes: string) =>
-    marketB('KXEPLODD-31NOV23ARSTOT-Q', `Arsenal vs Tottenham: ${bet}`, yes)
-  const found = (one: MatchMarket, other: MatchMarket) => {
-    const { score, vetoes } = scorePair(understandMarket(one), understandMarket(other))
-    return [score >= MATCH_SCORE, ...vetoes]
-  }
-  const first = a('Will Arsenal score the first goal?')
-  assert.deepEqual(found(first, b('First goal', 'Arsenal')), [true])
-  assert.deepEqual(found(first, b('First goal', 'Tottenham')), [false, 'other_side'])
-  assert.deepEqual(
-    found(a('First goal', '["Arsenal","Tottenham"]'), b('First goal', 'Tottenham')),
-    [false, 'other_side'],
-  )
-  assert.deepEqual(found(a('First goal'), b('First goal', 'Tottenham')), [false, 'not_said'])
-  assert.deepEqual(found(a('Red card shown?'), b('Red card shown?', 'Yes')), [true])
-  assert.deepEqual(found(a('Clean sheet?'), b('Penalty awarded?', 'Yes')), [false, 'other_bet'])
-})
