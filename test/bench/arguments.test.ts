@@ -1,5 +1,3 @@
-// What `npm run bench` can be asked for, and that what it cannot do is said in one line.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertKnown, readRequest } from '../../bench/arguments.ts'

@@ -1,4 +1,4 @@
-// Every bench in small mode, those with processes of their own too; without TEST_LONG one of these.
+// Runs every bench in small mode; without TEST_LONG one of those with processes of their own.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

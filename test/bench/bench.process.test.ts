@@ -1,5 +1,5 @@
-// Benches in small mode: each ends, what it produced is right, and it says so with a hash. Their numbers are not judged.
-// Those with processes of their own run in the long lane only. Also the harness's own few rules.
+// Runs the benches in small mode and checks that each reaches its end state. Their numbers are not checked. Benches
+// with processes of their own run in the long lane. Also tests the harness.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -45,7 +45,7 @@ test('alternates contestants over the same operations, and excludes the warm-up 
   timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
   assert.deepEqual(
     seen,
-    // Each comes first in its turn.
+    // Each contestant comes first in turn.
     ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
       (what) => [`before ${what.split(' ', 1)[0]}`, what],
     ),

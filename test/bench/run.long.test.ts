@@ -1,5 +1,4 @@
-// `npm run bench` as users meet it: a process with its exit code, its two outputs, and one clear line for each thing
-// that cannot be done.
+// Runs `npm run bench` as a process and checks its exit code and both outputs.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -9,13 +8,13 @@ import { type Ended, runToEnd } from '../support/rigs/run-to-end.ts'
 
 const runBench = (...args: readonly string[]): Promise<Ended> => runToEnd('bench/run.ts', args)
 
-/** One line on stderr that matches, and nothing else anywhere. */
+/** Checks for exactly one line on stderr that matches, and an empty stdout. */
 function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {
   const lines = stderr.split('\n').filter((one) => one !== '')
   assert.equal(code, expected, stderr)
   assert.equal(stdout, '')
   assert.match(lines.at(-1) ?? '', line)
-  // What was going on before is indented.
+  // Progress lines are indented.
   assert.deepEqual(
     lines.filter((one) => !one.startsWith('  ')),
     lines.slice(-1),
@@ -74,7 +73,7 @@ describe('bench command', () => {
   })
 })
 
-/** A port of this machine without a listener. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-// What every log of a cluster must do, run on the one of the tests and on nats-server.
+// Tests for every cluster log. Run on the in-memory log and on nats-server.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +10,7 @@ import {
   type LogFailure,
 } from '../../engine/cluster/cluster-log.ts'
 
-/** Two connections to one log that nothing was written to. */
+/** Two connections to an empty log. */
 export type OpenLogs = (t: TestContext) => Promise<readonly [ClusterLog, ClusterLog]>
 
 const SHARD = 'books'
@@ -92,7 +92,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const isComplete = new Promise<void>((resolve) => {
       onSnapshotEnd = resolve
     })
-    // A bucket keeps the newest value alone, which may take the place of one that was not delivered yet.
+    // A bucket stores only the newest value, which may replace a value that was not delivered yet.
     const hasSeen = async (count: number) => {
       while (seen.length < count) {
         await new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
-    // Both sides' wishes have reached the server when a later request of theirs was answered.
+    // The server has processed both subscriptions once it has answered a later request of each side.
     await engine.head(SHARD)
     assert.equal(text(await gateway.request('http', bytes('this'))), 'this answered')
     await assert.rejects(gateway.request('http', bytes('bad')), failsWith('unanswered'))
@@ -151,7 +151,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const received = new Promise<string>((resolve) => {
       gateway.subscribe('revoked', (body) => resolve(text(body)))
     })
-    // What is told reaches those whose listening the server knows: a request goes there and back before.
+    // The server delivers announcements only to subscriptions it has processed, so a request goes there and back first.
     await gateway.head(SHARD)
     engine.announce('revoked', bytes('key_1'))
     assert.equal(await received, 'key_1')

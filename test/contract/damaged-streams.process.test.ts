@@ -1,7 +1,6 @@
-// Book streams, invented and recorded, over a wire that loses, doubles, swaps, cuts and garbles their
-// frames, through the real parser, mapper and market actor. Whatever arrives: nothing throws, the book stays sound and is never
-// live while crossed, and a subscriber holds the actor's book (FollowedMarket checks it after every
-// event). Lost books are answered as the venues answer, over the same wire.
+// Sends invented and recorded book streams through the real parser, mapper and market actor while a transport loses,
+// repeats, swaps, truncates and corrupts frames. Nothing may throw, no crossed book may be live, and FollowedMarket
+// compares a subscriber's book with the actor's after every event. Requested snapshots pass through the same transport.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -24,17 +23,17 @@ import {
 } from '../support/worlds/recordings.ts'
 
 const DAMAGED_MIN = process.env.TEST_LONG === '1' ? 20_000 : 1_000
-/** How many best prices are compared, and frames sent over a wire that only loses, at least. */
+/** Number of best prices that are compared, and the minimum number of frames sent over a transport that only loses. */
 const TOPS_MIN = 5_000
 const LOSSY_MIN = 7_500
-/** So many frames of other kinds go among those of the books: one in. */
+/** One in this many frames is not a book frame. */
 const ASIDE_EVERY = 40
 
 type Shape = '2025' | 'today'
 
 interface Counts {
   sent: number
-  /** Books found live after a frame, and of these the ones other than the venue's own. */
+  /** Books live after a frame, and those of them that differ from the venue's. */
   live: number
   liveUnequal: number
   topsCompared: number
@@ -51,7 +50,7 @@ const newTally = (): Counts => ({
   resyncs: new Map(),
 })
 
-/** A Polymarket capture sent again over a wire, by a venue that answers subscriptions. */
+/** Replays a Polymarket capture over the transport, as a venue that answers subscriptions. */
 class PolymarketRun {
   readonly #capture: Capture
   readonly #shape: Shape
@@ -92,7 +91,7 @@ class PolymarketRun {
   #textsOf(frame: CapturedFrame): string[] {
     if (this.#shape === '2025') return [frame.text]
     if (frame.book !== null) return [frame.text]
-    // Today one message tells both tokens' entries; the second token's own is not sent.
+    // The current protocol reports both tokens in one message, so the second token's own message is not sent.
     return frame.isFirst ? [changeV1(frame, this.#capture.tokens, { book: this.#venue })] : []
   }
 
@@ -108,7 +107,7 @@ class PolymarketRun {
     if (this.#shape === 'today' && isChange && isClean) this.#compareTop(text)
   }
 
-  /** Today's changes name the best prices: a live book never contradicts the one just taken. */
+  /** Price changes contain the best prices. A live book must equal the best prices last accepted. */
   #compareTop(text: string): void {
     const view = this.#path.market.actor.book()
     this.#counters.topsCompared += 1
@@ -116,7 +115,7 @@ class PolymarketRun {
     assert.equal(view.asks[0]?.price, this.#venue.levels('ask')[0]?.price, text)
   }
 
-  /** A stale book was asked for: sooner or later both tokens' books come, over the same wire. */
+  /** Sends both tokens' books for a stale book that was requested, over the same transport. */
   #answer(): void {
     if (this.#path.market.actor.isBookLive || this.#random.below(4) > 0) return
     this.#countResyncs()
@@ -134,7 +133,7 @@ class PolymarketRun {
     }
   }
 
-  /** Once the wire is whole again, one answer puts everything right. */
+  /** Without transport faults, one snapshot corrects every book. */
   #heal(): void {
     this.#countResyncs()
     this.#path.resubscribe()
@@ -149,7 +148,7 @@ class PolymarketRun {
     }
   }
 
-  /** What else the market channel says of a market. */
+  /** Other messages of the market channel. */
   #aside(): string {
     const { tokens, name } = this.#capture
     const timestamp = String(this.#atMs)
@@ -229,7 +228,7 @@ testOnBoth(
   },
 )
 
-/** The frames of a Kalshi stream sent over and over, numbered anew, by a venue that answers. */
+/** Replays the frames of a Kalshi stream with new sequence numbers, as a venue that answers. */
 class KalshiRun {
   readonly path: KalshiPath
   readonly venue = new KalshiBooks()
@@ -266,7 +265,7 @@ class KalshiRun {
     return this.#seq
   }
 
-  /** `isOfBooks`: it counts among the books' messages, so that it shows what was lost before it. */
+  /** `isOfBooks`: the frame counts as a book message and so reveals earlier losses. */
   #send(text: string, isOfBooks: boolean): void {
     const arrived = this.#wire.send(text)
     for (const one of arrived) this.path.take(one, this.#atMs)
@@ -278,12 +277,12 @@ class KalshiRun {
       this.#counters.live += 1
       if (market.equals(this.venue.quotedForYes(market.name))) continue
       this.#counters.liveUnequal += 1
-      // A loss shows at the next frame that arrives whole, so that until then it cannot be known.
+      // A loss is only detectable at the next complete frame.
       assert.ok(!this.#isHonest, `${market.name} is wrong and live after ${text}`)
     }
   }
 
-  /** `get_snapshot` for the stale ones, now and then. */
+  /** Requests a snapshot for stale books at intervals. */
   #answer(): void {
     if (this.#random.below(10) > 0) return
     for (const [ticker, market] of this.path.markets) {
@@ -295,7 +294,7 @@ class KalshiRun {
     }
   }
 
-  /** Whole frames only, until every book is live; the number of snapshots that it took. */
+  /** Sends undamaged frames until every book is live. Returns the number of snapshots needed. */
   heal(): number {
     for (const text of this.#wire.flush()) this.path.take(text, this.#atMs)
     let count = 0
@@ -345,7 +344,7 @@ class KalshiRun {
   }
 }
 
-/** A garbled seq far ahead makes 200 frames late before the count begins anew. */
+/** After a corrupted seq far ahead, up to 200 frames count as late before the count is reset. */
 const HEAL_MAX = 400
 
 testOnBoth(

@@ -1,5 +1,5 @@
-// Every file of the venues' rows and frames, invented and recorded, and what its rows become, held
-// against what is written here: a file that is new, gone or read otherwise fails the test.
+// Reads every file of venue rows and frames, invented and recorded, and compares the results with the table below. A
+// file that is new, missing or read differently fails the test.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -40,11 +40,11 @@ const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
   ],
 }
 
-/** A reader and what it must make of the file ('': no row in it is of ours); or why none wants it. */
+/** The reader of a file and its expected result ('': no row applies), or the reason why no reader uses it. */
 type Expected = readonly [read: Reader, becomes: string] | string
 type Table = Readonly<Record<string, Expected>>
 
-/** Invented files that hold no cases; what the others become is written in them. */
+/** Invented files without cases; the expected results of the others are stored in the files. */
 const INVENTED_FILES: Table = {
   ...Object.fromEntries(
     Object.entries(CASE_READERS).map(([path, read]) => {
@@ -63,7 +63,7 @@ const RECORDED_FILES: Table = {
   'polymarket/clob_book_response.json': [polymarketFrames, 'book mapped 1'],
   'polymarket/clob_fee_rate_response_nonzero.json': [polymarketOther, 'rejected no_condition_id 1'],
   'polymarket/clob_fee_rate_response_zero.json': [polymarketOther, 'rejected no_condition_id 1'],
-  // The CLOB's own market rows: `condition_id`. The catalogue reads Gamma's, with `conditionId`.
+  // Market rows of the CLOB, with `condition_id`. The catalogue reads Gamma's, with `conditionId`.
   'polymarket/clob_market_closed_binary_accepting_false.json': [
     polymarketOther,
     'rejected no_condition_id 1',
@@ -72,7 +72,7 @@ const RECORDED_FILES: Table = {
     polymarketOther,
     'rejected no_condition_id 1',
   ],
-  // Positions name a market's id but hold no question.
+  // Positions name a market's id but not its question.
   'polymarket/data_api_positions_response.json': [polymarketOther, 'rejected no_question 4'],
   'polymarket/data_api_trades_response.json': [dataTrades, 'trade 3'],
   'polymarket/gamma-markets-2025-11-08.jsonl': [gammaMarkets, 'market open 179'],
@@ -84,14 +84,14 @@ const RECORDED_FILES: Table = {
   'polymarket/gamma_market.json': [gammaMarkets, 'market open 1'],
   'polymarket/gamma_market_closed_binary_accepting_false.json': [gammaMarkets, 'market resolved 1'],
   'polymarket/gamma_market_closed_binary_accepting_true.json': [gammaMarkets, 'market resolved 1'],
-  // Closed, and its prices name no winner.
+  // The market is closed, but its prices name no winner.
   'polymarket/gamma_market_closed_nonbinary_legacy.json': [gammaMarkets, 'market closed 1'],
   'polymarket/gamma_market_closed_zero_zero_legacy.json': [gammaMarkets, 'market closed 1'],
   'polymarket/gamma_market_sports_market_map_handicap.json': [gammaMarkets, 'market resolved 1'],
   'polymarket/gamma_market_sports_market_money_line.json': [gammaMarkets, 'market resolved 1'],
   'polymarket/gamma_tags.json': [polymarketOther, 'rejected no_condition_id 5'],
   'polymarket/search_response.json': [gammaEvents, 'event 1, market open 1'],
-  // The frames without `event_type` are of an old client's tests; a book alone is known by its shape.
+  // Frames without `event_type` come from tests of an old client. Only a book is recognised by its shape.
   'polymarket/ws_book_snapshot.json': [polymarketFrames, 'book mapped 1'],
   'polymarket/ws_last_trade.json': [polymarketFrames, 'rejected no_event_type 1'],
   'polymarket/ws_market_best_bid_ask_msg.json': [polymarketFrames, 'bestBidAsk ignored 1'],
@@ -103,12 +103,12 @@ const RECORDED_FILES: Table = {
   'polymarket/ws_market_tick_size_msg.json': [polymarketFrames, 'tickSize mapped 1'],
   'polymarket/ws_quotes.json': [polymarketFrames, 'rejected no_event_type 1'],
   'polymarket/ws_tick_size_change.json': [polymarketFrames, 'rejected no_event_type 1'],
-  // The Data API v2 and markets of protocol v2, September and October 2026.
+  // Data API v2 and markets of protocol v2, September and October 2026.
   'polymarket-data-v2/README.md': 'where the files are from',
   'polymarket-data-v2/openapi.json':
     'the venue’s description of its Data API: simulator/polymarket',
   'polymarket-data-v2/activity.json': [answersTo('/v2/activity'), 'event buy 2, page, and more 1'],
-  // Lists that nothing here asks for: neither a market nor a trade may be made of their rows.
+  // Lists that the program never requests. Their rows must not become markets or trades.
   'polymarket-data-v2/combo_activity.json': [
     answersTo('/v2/activity/combos'),
     'rejected no_condition_id 2',
@@ -210,7 +210,7 @@ const RECORDED_FILES: Table = {
   'kalshi/markets_settled.json': [kalshiRows, 'market closed 2, market resolved 42'],
   'kalshi/openapi-3.13.yaml.gz': 'the venue’s description of its REST, no data',
   'kalshi/ws_orderbook_stream.json': [kalshiFrames, 'bookChange 245, bookSnapshot 12, reply 12'],
-  // Nothing of ours in them: candles, metadata, exchange status, filters, scores, milestones, tags.
+  // Not used: candles, metadata, exchange status, filters, scores, milestones, tags.
   'kalshi-golden/candlesticks_batch_response.json': [kalshiRows, ''],
   'kalshi-golden/event_metadata_response.json': [kalshiRows, ''],
   'kalshi-golden/event_single_response.json': [kalshiRows, 'event 1, market open 1'],

@@ -1,6 +1,6 @@
-// Book streams of both venues, invented and recorded, through the real parser, mapper and market actor,
-// held against the venue's own next books and against naive books made of the same JSON.
-// What differs is counted, explained as far as the stream can explain it, and printed.
+// Sends invented and recorded book streams of both venues through the real parser, mapper and market actor. Compares
+// the books with the venue's next snapshots and with reference books from the same JSON. Differences are counted,
+// explained where the stream allows it, and printed.
 
 import assert from 'node:assert/strict'
 import type { LevelChange } from '../../engine/events.ts'
@@ -25,10 +25,10 @@ import {
   testOnBoth,
 } from '../support/worlds/recordings.ts'
 
-/** These markets were in play: a capture that says nothing for so long has probably lost something. */
+/** These markets were in play: a gap of this length in a capture is probably a loss. */
 const HOLE_MS = 30_000
 
-/** What stands in the streams, counted by hand in the invented one. */
+/** Contents of the streams; counted by hand in the invented one. */
 const EXPECTED = {
   invented: {
     books: 12,
@@ -124,7 +124,7 @@ testOnBoth(
   'rebuilds the market actor’s book at every step from published updates',
   POLYMARKET_STREAM,
   (t, source) => {
-    // FollowedMarket holds both together after every event: seq without a hole, every checksum.
+    // FollowedMarket checks after every event that seq has no gap and that every checksum matches.
     for (const { name, path } of replaysOf(source)) {
       const { updateCount, replacedCount, checksumCount } = path.market
       t.diagnostic(
@@ -154,7 +154,7 @@ testOnBoth(
         assert.equal(resyncCount, 1)
         assert.equal(ignoredCount, messageCount - 1)
       }
-      // One replacement for the first book, one for each that heals.
+      // One replacement for the first book, and one for each recovery.
       assert.equal(path.market.replacedCount, 1 + crossings.length)
     }
     t.diagnostic(
@@ -181,7 +181,7 @@ testOnBoth(
         if (frame.book === null) continue
         const reference = firstBooks[count]
         count += 1
-        // One pair is of two moments, 2 ms apart, with a change between them.
+        // The two books of one pair were taken 2 ms apart, with a change between them.
         if (reference?.book == null || reference.timeMs !== frame.timeMs) continue
         compared += 1
         const { bids, asks } = reference.book
@@ -232,7 +232,7 @@ testOnBoth(
   },
 )
 
-/** The frame as the second token tells it. */
+/** The frame with the entries of the second token. */
 function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
   const changes = frame.changes.map((change) => ({
     ...mirrored(change),

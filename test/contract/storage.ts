@@ -1,6 +1,5 @@
-// What every implementation of storage/contract/storage.ts must do, as a suite that takes one. `settle` runs
-// between phases of a test and may commit or close and reopen: what is read must not change by it.
-// Run on all of them by test/storage/contract/storage.process.test.ts.
+// Tests for every implementation of storage/contract/storage.ts. `settle` runs between phases of a test and may commit,
+// or close and reopen: reads must not change. Run by test/storage/contract/storage.process.test.ts.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -29,11 +28,11 @@ import { walletContract } from './storage/wallets.ts'
 import { webhookContract } from './storage/webhooks.ts'
 import { whaleContract } from './storage/whales.ts'
 
-/** One implementation in one way of running it. */
+/** One implementation in one mode of operation. */
 export interface StorageUnderTest {
   readonly name: string
   readonly open: () => Promise<Storage>
-  /** Called between writing and reading; gives the storage to go on with. */
+  /** Called between writing and reading. Returns the storage to continue with. */
   readonly settle: (storage: Storage) => Promise<Storage>
 }
 
@@ -291,7 +290,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.equal(left.at(-1)?.trade.offset, 419)
     assert.equal(storage.markets.count(), 1)
     assert.equal([...storage.accounts.accounts()].length, 1)
-    // A removed trade may be put again, as a back-fill does.
+    // A removed trade may be stored again, as a back-fill does.
     storage.trades.put(traded(1), trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
     await storage.close()

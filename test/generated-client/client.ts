@@ -1,6 +1,5 @@
-// A client that knows the service only by the types generated from its document: paths, parameters and
-// answers are checked by the compiler. openapi.test.ts generates `specification.d.ts` beside a copy of
-// this file, compiles both strictly, and runs it against a face.
+// A client that knows the service only through the types generated from its OpenAPI document. openapi.test.ts generates
+// `specification.d.ts` beside a copy of this file, compiles both strictly, and runs the client against a server.
 
 import type { paths } from './specification.d.ts'
 
@@ -19,13 +18,13 @@ type Success<P extends GetPath> =
     ? Body
     : never
 
-/** Where the service is, and the key of the account. */
+/** Address of the service, and the account's key. */
 export interface Access {
   readonly origin: string
   readonly key: string
 }
 
-/** One GET; throws when the answer is not 200. */
+/** Sends one GET. Throws when the status is not 200. */
 export async function get<P extends GetPath>(
   { origin, key }: Access,
   path: P,
@@ -45,7 +44,7 @@ export async function get<P extends GetPath>(
   return body
 }
 
-/** Ten endpoints, each read as its type says; the sum of what was found. */
+/** Requests ten endpoints and sums up what they return. */
 export async function callTen(access: Access): Promise<readonly string[]> {
   const id = { market_id: 'venue_a_a0' }
   const health = await get(access, '/health')

@@ -1,6 +1,6 @@
-// Ten minutes of both venues from a recording: every answer over REST, every message of the stream in both encodings and every
-// post of a webhook is byte for byte what it was. test/fixtures/golden/answers.json has a digest of each group; where one
-// differs, the texts of that group are written to a folder that the failure names.
+// Replays ten minutes of both venues. Every REST response, stream message (both formats) and webhook post must equal
+// the recorded bytes. test/fixtures/golden/answers.json has a digest of each group. If one differs, the test writes the
+// group's texts to a folder that the failure names.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { readRecording } from '../support/rigs/replayed-service.ts'
 
 const REQUESTS_MIN = 500
 
-/** Writes all texts, a file a group; returns the folder. `GOLDEN_TEXT` names another folder. */
+/** Writes the texts of each group to a file. Returns the folder. `GOLDEN_TEXT` sets another folder. */
 function writeTexts(records: Records): string {
   const folder = process.env.GOLDEN_TEXT ?? join(tmpdir(), `golden-answers-${process.pid}`)
   mkdirSync(folder, { recursive: true })

@@ -1,7 +1,6 @@
-// Process entry: a data folder with something of everything, and whether a program still opens it and answers the same.
-//   node --import tsx test/golden/data-folder.ts write FOLDER      with the code of before
-//   node --import tsx test/golden/data-folder.ts compare FOLDER    with the code of now
-// FOLDER/data is never opened itself, but a copy. Requests that the code of before did not know are not compared.
+// Process entry: writes a data folder with rows of every kind, and checks that a later program version opens it with
+// the same answers. `node --import tsx test/golden/data-folder.ts write FOLDER` with the old code, `… compare FOLDER`
+// with the new code. Opens only a copy of FOLDER/data. Skips requests that the old code did not know.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +19,7 @@ async function write(folder: string): Promise<void> {
   await run.openAccount()
   await run.openWebhooks()
   await run.playTo(600)
-  // Wallets and past prices are stored when they are asked for.
+  // Wallets and past prices are stored when they are requested.
   await run.readAll()
   const keys = { 'read key': run.key('read key'), 'webhooks key': run.key('webhooks key') }
   await run.stop()
@@ -30,7 +29,7 @@ async function write(folder: string): Promise<void> {
   process.stdout.write(`${Object.keys(answers).length} answers in ${folder}/answers.json\n`)
 }
 
-/** Answers by request, over a copy of the folder. */
+/** Responses by request, from a copy of the folder. */
 async function answersOf(folder: string): Promise<ReadonlyMap<string, string>> {
   const copy = mkdtempSync(join(tmpdir(), 'golden-folder-'))
   cpSync(join(folder, 'data'), copy, { recursive: true })

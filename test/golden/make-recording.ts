@@ -1,6 +1,5 @@
-// Process entry: makes test/fixtures/golden/recording.jsonl.gz, ten minutes of both simulated venues. Run it only when the
-// recording itself is to be another: every digest of answers.json changes with it.
-//   node --import tsx test/golden/make-recording.ts
+// Process entry: creates test/fixtures/golden/recording.jsonl.gz, ten minutes of both simulated venues: `node --import
+// tsx test/golden/make-recording.ts`. A new recording changes every digest in answers.json.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +19,7 @@ import { goldenFile } from '../support/reference/golden.ts'
 
 const MINUTES = 10
 
-/** Lists a venue's markets in the recording and watches them all. */
+/** Lists a venue's markets in the recording and subscribes to them all. */
 async function follow(venue: Venue, recorder: Recorder): Promise<void> {
   await venue.catalog.crawl((page) => {
     recorder.addCatalog(venue.key, page)

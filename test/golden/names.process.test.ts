@@ -1,5 +1,5 @@
-// Every name that users, operators, other processes or an older data folder know, as the running code has them, against the
-// recorded lists in test/fixtures/golden. A name that only the code uses is in none of them.
+// Compares every name that users, operators, other processes or older data folders depend on with the lists in
+// test/fixtures/golden.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -116,7 +116,7 @@ describe('public names', () => {
 const SUBJECTS = ['http', 'checkpoint', 'quota', 'trades', 'bars', 'batch'] as const
 const ANNOUNCED = ['revoked', 'member', 'places', 'tickets'] as const
 
-/** What an engine names while it uses everything that a cluster's log has. */
+/** The names that an engine uses while it exercises the whole cluster log. */
 async function namesOnTheWire(): Promise<readonly string[]> {
   const scribe = await NatsRecorder.open()
   const log = await openNats({
@@ -136,7 +136,7 @@ async function namesOnTheWire(): Promise<readonly string[]> {
     for (const name of ['accounts', 'lease', 'webhooks'] as const) {
       await (await log.bucket(name)).put('key', body)
     }
-    // The server keeps nothing, so that reading the object back fails.
+    // The server stores nothing, so reading the object back fails.
     await log.putObject('checkpoint', body).catch(() => undefined)
     for (const subject of SUBJECTS) {
       log.answer(subject, async () => body)

@@ -1,5 +1,5 @@
-// Data that this program wrote before: rows of every table as they lay on the disk, in test/fixtures/golden/rows.json, are read as
-// they were put; and rows of older schemas, in older-rows.json.
+// Reads rows that an earlier version wrote: every table (test/fixtures/golden/rows.json) and older schemas
+// (older-rows.json).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ interface Rows {
   readonly rows: readonly Row[]
 }
 
-/** Bytes as text, whatever holds them. */
+/** Bytes as text, whatever their type. */
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('hex')}`
   if (Array.isArray(value)) return value.map(readable)
@@ -43,7 +43,7 @@ async function rowsOf(dataDir: string): Promise<readonly Row[]> {
   return rows
 }
 
-/** A storage whose rows are these alone. */
+/** A storage with only these rows. */
 async function openOn(dataDir: string, { format, rows }: Rows): Promise<Storage> {
   assert.equal(format, FORMAT_VERSION)
   await (await openData(dataDir)).close()
@@ -64,7 +64,7 @@ function assertKinds(storage: Storage, kinds: readonly Omit<StoredKind, 'put'>[]
   }
 }
 
-/** Puts every kind and returns the rows that it makes. */
+/** Stores a record of every kind and returns the rows. */
 async function written(dataDir: string, format: number): Promise<Rows> {
   const storage = await openData(dataDir)
   for (const { put } of STORED_KINDS) await put(storage)
@@ -77,7 +77,7 @@ describe('stored records', () => {
 
   test('reads every kind of record from the golden file with its original values', async () => {
     const file = goldenFile('rows.json')
-    // Made once: rows that are written anew would prove nothing.
+    // Never generate the file again, because new rows would prove nothing.
     if (!existsSync(file)) {
       const { format, rows } = await written(join(folder, 'made'), 8)
       const lines = rows.map((row) => `  ${JSON.stringify(row)}`)

@@ -1,5 +1,6 @@
-// Runs the scripts of test/live/sdk, which use the venues' own SDKs against `npm run venues`. Each prints a table whose
-// rows must all be ok. The SDKs are no dependency of the project, so this test needs RUN_LIVE_TESTS=1 and `npm ci` there.
+// Runs the scripts of test/live/sdk, which use the venues' own SDKs with `npm run venues`. Each prints a table whose
+// rows must all be ok. The SDKs are not dependencies of the project: this test needs RUN_LIVE_TESTS=1 and `npm ci` in
+// that folder.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -20,7 +21,7 @@ const skip =
     ? false
     : 'needs RUN_LIVE_TESTS=1 and the SDKs (`npm ci --prefix test/live/sdk`)'
 
-/** Each script and the number of rows of its table, so that a check cannot disappear unnoticed. */
+/** Each script and its number of table rows, so that no check disappears unnoticed. */
 const SCRIPTS = [
   { name: 'kalshi', rows: 23 },
   { name: 'polymarket-clob', rows: 25 },

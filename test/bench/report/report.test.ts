@@ -1,5 +1,3 @@
-// A run of benches: one that fails is named and stops no other, and both forms of the result say the same.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

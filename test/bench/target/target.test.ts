@@ -1,5 +1,5 @@
-// Load on a deployment: times count from the planned moment, what the key cannot bear is said before, and a
-// subscriber who lost something without a word fails the bench.
+// Load on a deployment: latency counts from the planned time, the key's limits are checked before the load, and a
+// subscriber with an unannounced loss fails the bench.
 
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ const unsubscribed = (): void => undefined
 describe('planned requests', () => {
   it('measures latency from the planned time, so a request due during a stall includes the stall', async () => {
     const waiting: ServerResponse[] = []
-    // No request is answered before the twentieth, planned 95 ms after the first, has come.
+    // The server answers no request before the twentieth arrives, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')
@@ -31,7 +31,7 @@ describe('planned requests', () => {
     assert.equal(result.refusals.size, 0)
     const times = result.times.get('one')
     assert.equal(times?.totalCount, 20)
-    // The histogram keeps three digits, and timers wake early by less than a millisecond.
+    // The histogram stores three digits, and timers fire up to a millisecond early.
     assert.ok((times?.maxValue ?? 0) >= 94_000_000)
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
@@ -97,7 +97,7 @@ describe('deployment', () => {
 
   it('stops the load with an error when the key’s quota runs out', async () => {
     apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
-    // Others spend from the same quota meanwhile.
+    // Other clients use the same quota meanwhile.
     const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
       for (let count = 0; count < 5; count += 1) {
         apiServer.engine.accounts.takeAccountRequest(callerId(apiServer, 'tight-key'))

@@ -1,5 +1,4 @@
-// The part of the storage contract that concerns bars, book snapshots, past prices and coverage, and
-// how each of them grows old. Run by ../storage.ts.
+// Storage contract: bars, book snapshots, past prices, coverage, and their retention. Run by ../storage.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -102,7 +101,7 @@ function barContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** A day of these prices that was read at noon. */
+/** A day of past prices, read at noon. */
 function pastDay(prices: readonly PriceMicros[]): PastDay {
   const seconds = prices.map((_, index) => index + 1)
   return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }
@@ -244,7 +243,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
 
   const ranges = { ...EVER, order: 'asc', limit: 999 } as const
 
-  /** How many rows of each kind are left, of both markets. */
+  /** The remaining rows of each kind, of both markets. */
   function left(storage: Storage) {
     const counts = { trades: 0, minutes: 0, hours: 0, snapshots: 0, ticks: 0, days: 0, coverage: 0 }
     for (const market of [1, 2]) {

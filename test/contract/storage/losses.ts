@@ -1,5 +1,4 @@
-// Runs and what they lost: where a run ended, its newest trade, and the losses it announced. Part of
-// ../storage.ts, which runs it on every implementation.
+// Storage contract: the end of a run, its newest trade and its announced losses. Run by ../storage.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

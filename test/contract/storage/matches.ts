@@ -1,4 +1,4 @@
-// The part of the storage contract that concerns matches and people's words on pairs.
+// Storage contract: matches and operator overrides.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

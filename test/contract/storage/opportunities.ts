@@ -1,4 +1,4 @@
-// Opportunities that have ended: whole, by when they ended, gone by age. Part of ../storage.ts.
+// Storage contract: ended opportunities. Run by ../storage.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

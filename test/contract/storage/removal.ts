@@ -1,5 +1,4 @@
-// The part of the storage contract that concerns growth: what is left of removed markets, events and
-// runs.
+// Storage contract: data that remains of removed markets, events and runs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -161,7 +160,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     for (let run = 1; run <= 6; run += 1) {
       const startedAtMs = timeMs(NOON_MS + run * 86_400_000)
       assert.equal(storage.runs.begin(`epoch-${run}`, startedAtMs).number, run)
-      // The second run published nothing, the fifth neither.
+      // The second and the fifth run published nothing.
       if (run === 2 || run === 5) continue
       storage.trades.put(
         traded(1),

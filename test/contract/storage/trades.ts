@@ -1,4 +1,4 @@
-// The part of the storage contract that concerns trades: ordinals, ids, ranges, paging, resuming.
+// Storage contract: ordinals, ids, ranges, paging and resuming of trades.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -280,7 +280,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
           const page = pageOf(storage, { market, after, order, limit })
           seen.push(...page)
           after = positionOf(page)
-          // New rows carry newer times, as live trades do; they end, so that paging can.
+          // New rows have newer times, like live trades. They end, so that paging can end.
           if (seen.length < first.length) put(6 + (arriving[seen.length % arriving.length] ?? 0))
         } while (after !== null)
         const old = seen.filter((row) => row.timeMs <= NOON_MS + 5)

@@ -1,5 +1,4 @@
-// The part of the storage contract that concerns the trades of a whole venue: their order, their own
-// ordinals, and that they go with their trades. Run by ../storage.ts.
+// Storage contract: all trades of a venue, their order and ordinals. Run by ../storage.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -107,7 +106,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
       for (let count = 0; count < 12; count += 1) {
         const venue = random.below(2) === 0 ? 'a' : 'b'
         const number = random.below(4) * 2 + (venue === 'a' ? 1 : 2)
-        // Mostly near the newest, as live trades are; now and then far behind, as a back-fill is.
+        // Most arrive near the newest time, like live trades. Some are far behind, like back-filled trades.
         const atMs = random.below(5) === 0 ? random.below(round + 1) : round + random.below(3)
         const nativeId = `${round}-${count}`
         const ordinal = expected.filter((row) => row.venue === venue && row.atMs === atMs).length
@@ -157,7 +156,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
-    // 4,096 milliseconds have a place each: of two that share one, the older comes second, and twice.
+    // The cache has 4,096 slots. Of two milliseconds in the same slot, the older comes second, and twice.
     for (const [id, atMs] of [
       ['far', 30_000 + 3 * 4_096],
       ['back', 30_000],
@@ -196,7 +195,7 @@ function removalContract({ open, settle }: StorageUnderTest): void {
     assertWhole(storage, all(), before)
     assert.ok(all().length > 100 && all().length < 200, `${all().length} are left`)
     assert.deepEqual(storage.trades.extentOfVenue('a')?.oldestMs, all()[0]?.trade.timeMs)
-    // What went may come again, as a back-fill brings it.
+    // Removed trades may return, as a back-fill does.
     storage.trades.put(traded(1), trade('again', { timeMs: timeMs(NOON_MS - 8 * DAY_MS) }))
     assert.equal(all()[0]?.trade.nativeId, 'again')
     assert.equal(all()[0]?.venueOrdinal, 0)
@@ -211,7 +210,7 @@ function removalContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** The venue's rows are the markets' rows, in order, under the ordinals that they always had. */
+/** The venue's rows equal the markets' rows, in order, with their original ordinals. */
 function assertWhole(
   storage: Storage,
   rows: readonly VenueTrade[],

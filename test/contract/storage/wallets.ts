@@ -1,4 +1,4 @@
-// The part of the storage contract that concerns wallets: rows, owners, ledgers, running tallies and markets.
+// Storage contract: wallet rows, owners, ledgers, PnL states and markets.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ const hourOf = (hour: number, set: Partial<HourFigures>): HourFigures => ({
   ...set,
 })
 
-/** Every field at its ends: nothing known, and numbers of either sign and of any size. */
+/** Every field at its extremes: all unknown, and numbers of either sign and any size. */
 function rows(): readonly StoredWallet[] {
   const plain = storedWallet(ONE)
   const dollars = usdMicros(4_503_599_627_370_496)
@@ -102,7 +102,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(blocksOf(storage), expected)
     assert.deepEqual(storage.wallets.pnlState(ONE), bytesOf(300_001, 9))
     assert.deepEqual(storage.wallets.pnlState(TWO), bytesOf(0, 9))
-    // A thread takes the memory away; what is asked for again is whole, and begins at its buffer's begin.
+    // A worker takes over the memory. A later read must return complete bytes that begin at the start of their buffer.
     const taken = storage.wallets.block(ONE, 2)
     assert.equal(taken?.byteOffset, 0)
     assert.equal(taken?.buffer.byteLength, 140_000)

@@ -1,5 +1,4 @@
-// The part of the storage contract that concerns webhooks: their table, and the outbox, whose judge is
-// an array (NaiveBox) on any order of changes.
+// Storage contract: webhooks and the outbox. The outbox is compared with an array (NaiveBox) over random changes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -190,7 +189,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     const { answer: retained, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
     assert.deepEqual(others, last)
     assert.deepEqual({ ...retained, body: Uint8Array.from(retained?.body ?? []) }, answer)
-    // A finished one made due again is pending again, and in the lane of its attempts.
+    // A finished delivery that becomes due again is pending, with its original kind of attempt.
     change(storage, 2, { status: 'pending', attempts: 0, dueAtMs: timeMs(NOON_MS) })
     storage = await settle(storage)
     const again = { ...counts, exhausted: 0, pending: 3 }
@@ -365,7 +364,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
   })
 }
 
-/** One step of the property test; numbers are cut to what there is. */
+/** One step of the property test. Numbers are reduced to existing rows. */
 const STEPS = fc.array(
   fc.record({
     kind: fc.constantFrom(
@@ -454,7 +453,7 @@ function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.equal(outbox.oldestPending(ONE)?.number ?? null, oldest)
 }
 
-/** Changes what is stored under a number of webhook ONE. */
+/** Changes the stored row of a number of webhook ONE. */
 function change({ outbox }: Storage, number: number, set: Partial<Delivery>): void {
   const existing = outbox.get(ONE, number) ?? outbox.get(ONE, 1)
   assert.ok(existing !== null)

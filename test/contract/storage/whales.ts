@@ -1,5 +1,4 @@
-// The part of the storage contract that concerns whale rows: ids, replacing, ordinals, paging over all
-// markets and within one, resuming, and that retention leaves them alone.
+// Storage contract: ids, replacement, ordinals, paging and resuming of whales, and that retention keeps them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
