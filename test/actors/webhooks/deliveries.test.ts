@@ -18,7 +18,6 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { systemRandom } from '../../../engine/random.ts'
 import { priceMicros } from '../../../engine/units.ts'
-import { ATTEMPTS_MAX } from '../../../engine/webhooks/retry-schedule.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import { webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
@@ -139,33 +138,6 @@ test('sends every attempt with the same bytes and id, but with its own time and 
   }
 })
 
-test('attempts a delivery at once, then on schedule within 20 %, eight times in all', async () => {
-  const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
-  const shares = new Set<number>()
-  for (let seed = 0; seed < 10; seed += 1) {
-    const { world, view } = await oneWebhook(() => answered(503), { seed })
-    const madeAtMs = world.clock.nowMs()
-    world.trade()
-    await world.pass(3 * DAY)
-    const times = world.caller.posts.map(({ atMs }) => atMs)
-    assert.equal(times.length, ATTEMPTS_MAX)
-    assert.equal(times[0], madeAtMs)
-    waits.forEach((wait, position) => {
-      const share = ((times[position + 1] ?? 0) - (times[position] ?? 0)) / wait
-      assert.ok(share >= 0.799 && share <= 1.201, `wait ${position}: ${share}`)
-      shares.add(share)
-    })
-    const [delivery] = world.deliveries(view.id)
-    assert.deepEqual(
-      [delivery?.status, delivery?.attempts, delivery?.dueAtMs],
-      ['exhausted', 8, null],
-    )
-    assert.equal(delivery?.last?.status, 503)
-    assert.equal(delivery?.last?.error, 'answered 503')
-  }
-  assert.ok(shares.size > 60, 'the waits differ')
-})
-
 test('accepts only a 2xx as success, and lengthens but never shortens the wait according to Retry-After', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
@@ -265,17 +237,6 @@ test('repeats a successful delivery with the same id and bytes when the success 
   const [first, second] = world.caller.posts
   assert.equal(second?.body, first?.body)
   assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
-})
-
-test('delivers newer events while a retry waits', async () => {
-  const { world, view } = await oneWebhook(() => answered(500))
-  world.trade()
-  await world.pass(20 * MINUTE)
-  world.caller.answer = () => answered(200)
-  world.trade()
-  await settle()
-  assert.equal(world.counts(view.id).delivered, 1)
-  assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
 })
 
 test('delivers one at a time to a failing webhook, alternating new events and due retries', async () => {

@@ -224,15 +224,6 @@ test('makes a waiting delivery due at once on a manual retry and keeps its earli
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('does not send a delivery again on a manual retry while an attempt is running', async () => {
-  const { world, view } = await oneWebhook(() => 'hang')
-  world.trade()
-  await settle()
-  assert.equal((await world.webhooks.retry(ALICE, view.id, 1))?.status, 'pending')
-  await settle()
-  assert.equal(world.caller.posts.length, 1)
-})
-
 test('sends manual tests and retries for an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })

@@ -1,4 +1,4 @@
-// Filters of webhooks, against a naive reading of the same rules.
+// Filters of webhooks, compared with a naive implementation of the same rules.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,108 +11,22 @@ import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 
-const allFacts: EventFacts = {
-  marketId: 'venue_a_0xabc',
-  venue: 'a',
-  wallets: ['0x01', '0x02'],
-  taker: '0x02',
-  usd: usdMicros(6_000_000_000),
-  side: 'buy',
-  takerSide: 'sell',
-  change: priceMicros(60_000),
-  peak: { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 },
-  previousPeak: null,
-  eventSlug: 'Some-Event',
-  category: 'Sports',
-}
 const noFacts: EventFacts = {
-  ...allFacts,
-  wallets: [],
-  usd: null,
-  side: null,
-  takerSide: null,
-  change: null,
-  peak: null,
-  eventSlug: null,
-  category: null,
+  ...{ marketId: 'venue_a_0xabc', venue: 'a', wallets: [], taker: '0x02', usd: null, side: null },
+  ...{ takerSide: null, change: null, peak: null, previousPeak: null },
+  ...{ eventSlug: null, category: null },
 }
-
-test('requires every filter to match, by any value in a list', () => {
-  const is = (filters: Partial<WebhookFilters>) =>
-    matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
-  assert.ok(is({}))
-  assert.ok(is({ marketIds: ['x', 'venue_a_0xabc'] }))
-  assert.ok(!is({ marketIds: ['x'] }))
-  assert.ok(is({ venue: 'a' }))
-  assert.ok(!is({ venue: 'b' }))
-  assert.ok(is({ wallets: ['0x09', '0x02'] }), 'maker or taker')
-  assert.ok(!is({ wallets: ['0x09'] }))
-  assert.ok(is({ side: 'buy' }))
-  assert.ok(!is({ side: 'sell' }))
-  assert.ok(is({ eventSlugs: ['some-event'] }), 'without regard to case')
-  assert.ok(!is({ eventSlugs: ['some-other'] }))
-  assert.ok(is({ categories: ['POLITICS', 'SPORTS'] }))
-  assert.ok(!is({ categories: ['politics'] }))
-  assert.ok(is({ minUsd: usdMicros(6_000_000_000) }), 'bounds are inclusive')
-  assert.ok(!is({ minUsd: usdMicros(6_000_000_001) }))
-  assert.ok(is({ venue: 'a', side: 'buy', wallets: ['0x01'] }))
-  assert.ok(!is({ venue: 'a', side: 'sell', wallets: ['0x01'] }))
-})
 
 test('defaults to 5,000 dollars for whale.alert and to 5 cents for price.changed', () => {
-  const whale = (micros: number, minUsd: number | null = null) =>
-    matchesFilters(
-      { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
-      typeOf('whale.alert'),
-      {
-        ...allFacts,
-        usd: usdMicros(micros),
-      },
-    )
-  assert.ok(whale(5_000_000_000))
-  assert.ok(!whale(4_999_999_999))
-  assert.ok(whale(1_000_000, 1_000_000))
-  assert.ok(!whale(9_000_000_000, 10_000_000_000))
-  const change = (micros: number, minChange: number | null = null) =>
-    matchesFilters(
-      { ...NO_FILTERS, minChange: minChange === null ? null : priceMicros(minChange) },
-      typeOf('price.changed'),
-      { ...noFacts, change: priceMicros(micros) },
-    )
-  assert.ok(change(50_000))
-  assert.ok(!change(49_999))
-  assert.ok(change(10_000, 10_000))
-  assert.ok(!change(60_000, 70_000))
-  assert.ok(
-    matchesFilters(NO_FILTERS, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
-    'others none',
-  )
-  const strict = { ...NO_FILTERS, minChange: priceMicros(900_000) }
-  assert.ok(
-    matchesFilters(strict, typeOf('trade.created'), noFacts),
-    'minChange concerns price.changed alone',
-  )
-})
-
-test('rejects an event without the field that a filter tests', () => {
-  const requesting: readonly Partial<WebhookFilters>[] = [
-    { wallets: ['0x01'] },
-    { minUsd: usdMicros(0) },
-    { side: 'buy' },
-    { takerSide: 'sell' },
-    { minProfit: usdMicros(0) },
-    { minEdge: priceMicros(0) },
-    { minAgeMs: 0 },
-    { eventSlugs: ['some-event'] },
-    { categories: ['sports'] },
-  ]
-  for (const filters of requesting) {
-    assert.ok(matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts))
-    assert.ok(!matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), noFacts))
-  }
-  assert.ok(!matchesFilters(NO_FILTERS, typeOf('price.changed'), noFacts))
-  assert.ok(!matchesFilters(NO_FILTERS, typeOf('whale.alert'), noFacts))
-  assert.ok(matchesFilters(NO_FILTERS, typeOf('match.created'), noFacts))
+  const whale = (micros: number, filters = NO_FILTERS) =>
+    matchesFilters(filters, typeOf('whale.alert'), { ...noFacts, usd: usdMicros(micros) })
+  assert.deepEqual([whale(5_000_000_000), whale(4_999_999_999)], [true, false])
+  assert.equal(whale(1_000_000, { ...NO_FILTERS, minUsd: usdMicros(1_000_000) }), true)
+  const change = (micros: number, filters = NO_FILTERS) =>
+    matchesFilters(filters, typeOf('price.changed'), { ...noFacts, change: priceMicros(micros) })
+  assert.deepEqual([change(50_000), change(49_999)], [true, false])
+  assert.equal(change(10_000, { ...NO_FILTERS, minChange: priceMicros(10_000) }), true)
+  assert.equal(matchesFilters(NO_FILTERS, typeOf('trade.created'), noFacts), true)
 })
 
 test('matches an opportunity only once, when profit, edge and age have all reached their minimum', () => {
@@ -142,7 +56,7 @@ test('matches an opportunity only once, when profit, edge and age have all reach
     assert.ok(!is(less, null))
     assert.ok(is(complete, less))
   }
-  assert.ok(!is({ ...complete, ageMs: 9_000 }, complete), 'it fitted before')
+  assert.ok(!is({ ...complete, ageMs: 9_000 }, complete), 'the earlier peak matched already')
   assert.ok(is(complete, null, NO_FILTERS) && !is(complete, complete, NO_FILTERS))
 })
 
@@ -160,7 +74,7 @@ function reaches(filters: WebhookFilters, reached: EventFacts['peak']): boolean 
   ].every((isPassed) => isPassed)
 }
 
-/** The rules once more, as a list of questions. */
+/** The reference implementation: a list of conditions. */
 function naiveWants(filters: WebhookFilters, type: WebhookEventType, facts: EventFacts): boolean {
   if (type === 'webhook.test') return true
   const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase())
