@@ -1,5 +1,5 @@
-// Each row of the table of shared resources in engine/app/OPERATING.md: an attacker with ten times its share under way and
-// waiting, and a bystander that gets what it asks for within twice the time that it takes alone.
+// For each row of the table of shared resources in OPERATING.md: an attacker uses ten times its share, and a bystander is
+// served within twice the time that it needs alone.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ const ATTACKER: Requester = ['attacker', '192.0.2.1']
 const BYSTANDER: Requester = ['bystander', '198.51.100.1']
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-/** What the bystander needs, in milliseconds of a manual clock or in turns of the resource, its own turn included. */
+/** The time of the bystander in milliseconds of a manual clock, or its position among the turns of the resource. */
 type Measure = (isAttacked: boolean) => Promise<number>
 
 /** The time from a trade to the end of the bystander's delivery; the attacker's receivers answer after `slowMs`. */
@@ -245,7 +245,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
     const clock = new ManualClock()
     let attackerPieces = 0
     const endings: AbortController[] = []
-    /** For what is rare, for what is frequent, or for all rows of many markets. */
+    /** Filters: none matches, all match, and none given. */
     const kinds = [() => false, () => true, null]
     const scan = (requester: Requester, pieces: number, kind: number, onPiece: () => void) => {
       let left = pieces
@@ -353,7 +353,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
 
   async 'WebSocket commands'(isAttacked) {
     const { clock, engine, hub, join, attacker, bystander } = streams()
-    // With the answer, a whole number of slices.
+    // With the answer this is a multiple of the time slice.
     const markets = times(98).map((nth) => engine.add(`m${nth}`))
     for (const market of markets) market.replace([level(0.4, 1)], [])
     const market_ids = markets.map(({ ref }) => ref.id)

@@ -1,6 +1,3 @@
-// Accounts, tokens, keys, quotas and sockets, with a fast stand-in for password hashing; the real
-// pool is in test/engine/passwords/passwords.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitAfterFailuresMs } from '../../../actors/accounts/login-throttle.ts'
@@ -44,7 +41,7 @@ test('identifies the same account after sign-up, log-in and by token, and refuse
   const { token, ...caller } = session.caller
   const { token: other, ...byToken } = accounts.callerOfToken(again.accessToken) ?? session.caller
   assert.deepEqual(byToken, caller)
-  assert.notEqual(other?.id, token?.id, 'each log-in has a token of its own')
+  assert.notEqual(other?.id, token?.id, 'each log-in has its own token')
   await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
@@ -58,7 +55,7 @@ test('creates one account when two sign-ups use the same e-mail at once', async 
 test('returns the existing account when a sign-up is repeated with the same password within ten minutes', async () => {
   const { accounts, reopen, clock } = openQuickAccounts()
   const first = await accounts.signUp(ann)
-  // The engine that leads next, which answered nobody.
+  // The next leading engine, which did not answer the first request.
   const next = reopen()
   const again = await next.signUp(ann)
   assert.equal(again.caller.accountId, first.caller.accountId)
@@ -89,7 +86,7 @@ test('accepts a key until its account revokes it, and notifies listeners of the 
   const { key, view } = await accounts.createKey(caller.accountId, 'laptop')
   assert.equal(accounts.callerOfKey(key)?.keyId, view.id)
   assert.ok(!JSON.stringify(accounts.keys(caller.accountId)).includes(key))
-  assert.equal(reopen().callerOfKey(key)?.accountId, caller.accountId, 'kept over a restart')
+  assert.equal(reopen().callerOfKey(key)?.accountId, caller.accountId, 'valid after a restart')
   const received: string[] = []
   accounts.watch({ onRevoked: (id) => void received.push(id) })
   assert.equal(await accounts.revokeKey(bob.accountId, view.id), false)

@@ -1,5 +1,4 @@
-// What an operator does to accounts, as seen by requests with a key, a token or a password, and by the owners
-// that depend on accounts.
+// Effects of an operator's account commands on requests, watchers and storage.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +16,7 @@ const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-/** Everything a watcher is told, in order. */
+/** All calls of a watcher, in order. */
 function listen(accounts: Accounts): string[] {
   const received: string[] = []
   accounts.watch({
@@ -80,7 +79,7 @@ test('refuses a disabled account with the same message as an unknown account unt
   for (const email of [ann.email, 'nobody@example.com']) {
     const before = passwords.verified
     await accounts.logIn({ ...ann, email }).catch((error) => messages.push(error.message))
-    assert.equal(passwords.verified, before + 1, 'the same work')
+    assert.equal(passwords.verified, before + 1, 'one verification, as for a known account')
   }
   assert.equal(messages.length, 2)
   assert.equal(messages[0], messages[1])
@@ -88,7 +87,7 @@ test('refuses a disabled account with the same message as an unknown account unt
   await directory.disable(record())
   await directory.enable(record())
   await directory.enable(record())
-  assert.deepEqual(received, ['disabled', 'back'], 'each change is told once')
+  assert.deepEqual(received, ['disabled', 'back'], 'one call for each change')
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfKey(key)?.accountId, id)
     assert.equal(one.callerOfToken(token)?.accountId, id)
@@ -110,10 +109,10 @@ test('deletes the keys of a deleted account and frees its e-mail', async () => {
   await assert.rejects(accounts.logIn(ann), hasCode('UNAUTHORIZED'))
   const next = await accounts.signUp(ann)
   assert.notEqual(next.caller.accountId, id)
-  assert.equal(accounts.callerOfToken(token), null, 'a token of the one before')
+  assert.equal(accounts.callerOfToken(token), null, 'a token of the deleted account')
 })
 
-/** A table whose changes are committed when the test says so. */
+/** A table whose changes are committed when the test calls `commit`. */
 function heldTable(table: AccountTable) {
   let waiting: (() => void)[] = []
   const held = (done: Promise<void>) =>
@@ -254,7 +253,11 @@ test('accepts the documented command parameters and names the accepted values wh
   for (const [command, request, code] of refused) {
     await assert.rejects(ask(command, request), hasCode(code), JSON.stringify(request))
   }
-  assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 9, 'nothing of it was done')
+  assert.equal(
+    accounts.callerOfKey(key)?.requestsPerMinute,
+    9,
+    'the refused command changed nothing',
+  )
 })
 
 test('lists an account’s requests in the current minute and its open streams', async () => {

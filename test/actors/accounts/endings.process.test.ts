@@ -1,5 +1,5 @@
-// How log-ins and accounts end: by logging out, by a new password, by deletion; one after another, at once,
-// over a restart, and while webhooks deliver. And what guessers can hold up of others.
+// Log-out, password changes and account deletion: one after another, concurrently, over restarts and with running webhook
+// deliveries. Throttling of password guesses.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -36,7 +36,7 @@ test('refuses a logged-out token until it expires, also after a restart, and kee
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
-  assert.deepEqual(received, [`ended ${caller.token?.id}`], 'told once')
+  assert.deepEqual(received, [`ended ${caller.token?.id}`], 'one notification')
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfToken(token), null)
     assert.equal(one.isValid(caller), false)
@@ -45,7 +45,7 @@ test('refuses a logged-out token until it expires, also after a restart, and kee
   assert.equal(rows().length, 1)
   clock.advance(86_399_000)
   await accounts.saveUse()
-  assert.equal(rows().length, 1, 'as long as the token is in time')
+  assert.equal(rows().length, 1, 'stored until the token expires')
   clock.advance(3_000)
   await accounts.saveUse()
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
@@ -58,7 +58,7 @@ test('revokes all tokens of an account when its log-outs exceed the stored maxim
     assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
     await accounts.logOut((await accounts.logIn(ann)).caller)
   }
-  assert.deepEqual(rows(), [], 'nothing is left to be remembered one by one')
+  assert.deepEqual(rows(), [], 'no single ended tokens are stored')
   assert.equal(received.at(-1), `all of ${caller.accountId}`)
   for (const one of [accounts, reopen()]) assert.equal(one.callerOfToken(token), null)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
@@ -67,7 +67,7 @@ test('revokes all tokens of an account when its log-outs exceed the stored maxim
 test('revokes earlier tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
-  const { key } = await accounts.createKey(caller.accountId, 'kept')
+  const { key } = await accounts.createKey(caller.accountId, 'laptop')
   const wrong = accounts.changePassword(caller, { ...PASSWORDS, current: 'wrong' })
   await assert.rejects(wrong, hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
@@ -103,10 +103,10 @@ test('applies only one of several concurrent password changes and revokes tokens
   open()
   const ended = await Promise.allSettled([...changes, loggingIn])
   assert.equal(ended.slice(0, 3).filter(({ status }) => status === 'fulfilled').length, 1)
-  assert.equal(ended[2]?.status, 'rejected', 'the caller was logged out while it ran')
+  assert.equal(ended[2]?.status, 'rejected', 'the caller logged out during the change')
   const good = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value.accessToken] : []))
   const left = good.filter((token) => accounts.callerOfToken(token) !== null)
-  assert.equal(left.length, 1, 'of the log-in with the password before nothing is left')
+  assert.equal(left.length, 1, 'the token of the log-in with the old password ended')
   const passed = await Promise.allSettled(
     [PASSWORDS.next, 'another secret', 'a third secret', ann.password].map((password) =>
       accounts.logIn({ ...ann, password }),
@@ -140,7 +140,7 @@ test('deletes all data of an account when the password is correct, and nothing w
   await accounts.logOut((await accounts.logIn(ann)).caller)
   await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
-  // What is handed over in one turn is committed as one: a crash leaves the whole account or nothing.
+  // Changes of one event-loop tick are one transaction: a crash leaves all of them or none.
   let tick = 0
   const ticks = new Set<number>()
   const table = storage.accounts
@@ -199,7 +199,7 @@ test('sends and stores no further webhook deliveries when an account is deleted 
   )
   const left = { status: null, before: null, limit: 1_000 }
   assert.deepEqual(world.outbox.list({ webhook: number, ...left }), [])
-  assert.equal(world.counts(other.id).created, 41, 'others go on')
+  assert.equal(world.counts(other.id).created, 41, 'other webhooks continue')
 })
 
 test('throttles password guesses per token, independently of other tokens and of log-in', async () => {
@@ -210,7 +210,7 @@ test('throttles password guesses per token, independently of other tokens and of
     await assert.rejects(guess(thief), hasCode('UNAUTHORIZED'))
   await assert.rejects(guess(thief), hasCode('RATE_LIMITED'))
   const right = accounts.changePassword(thief, PASSWORDS)
-  await assert.rejects(right, hasCode('RATE_LIMITED'), 'both count together, right or wrong')
+  await assert.rejects(right, hasCode('RATE_LIMITED'), 'both requests share one count')
   for (let count = 0; count < 30; count += 1) {
     const stranger = { ...ann, password: 'a guess', address: `10.2.0.${count % 7}` }
     await assert.rejects(accounts.logIn(stranger), EngineError)
@@ -227,7 +227,7 @@ test('keeps log-in open for an address that has logged in before while other cli
     accounts.logIn({ email, password, address })
   await logIn(ann.email, ann.password, ann.address)
   clock.advance(60_000)
-  // From the owner's own address, at other e-mails; and from elsewhere, at the owner's.
+  // Guesses at other e-mails from the owner’s address, and at the owner’s e-mail from other addresses.
   for (let count = 0; count < 40; count += 1) {
     await assert.rejects(logIn(`e${count}@example.com`, 'x', ann.address), EngineError)
     await assert.rejects(logIn(ann.email, 'x', `10.3.0.${count}`), EngineError)
@@ -235,7 +235,7 @@ test('keeps log-in open for an address that has logged in before while other cli
   await assert.rejects(logIn('new@example.com', 'x', ann.address), hasCode('RATE_LIMITED'))
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   assert.equal((await logIn(ann.email, ann.password, ann.address)).caller.email, ann.email)
-  // What passes here frees no stranger elsewhere.
+  // A log-in from the known address does not end the wait of other addresses.
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   let passed = 1
   for (let count = 0; count < 40; count += 1) {
@@ -246,7 +246,7 @@ test('keeps log-in open for an address that has logged in before while other cli
       (error: unknown) => assert.ok(hasCode('RATE_LIMITED')(error)),
     )
   }
-  assert.equal(passed, 20, 'twenty a minute for the known as well')
+  assert.equal(passed, 20, '20 attempts a minute from a known address too')
 })
 
 test('refuses sign-ups and log-ins with a retry time when hashing is slow, and changes nothing afterwards', async () => {
@@ -268,14 +268,14 @@ test('refuses sign-ups and log-ins with a retry time when hashing is slow, and c
     assert.ok(one.status === 'rejected' && hasCode('UNAVAILABLE')(one.reason))
     assert.ok(one.reason.retryAfterSeconds >= 1)
   }
-  // Whether it makes the account is not known yet: no answer says that there is one.
+  // The first sign-up may still create the account, so no answer may claim that the account exists.
   await assert.rejects(accounts.signUp(bob), hasCode('UNAVAILABLE'))
   open()
   await settle()
   assert.equal([...storage.accounts.accounts()].length, 1)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
   assert.equal((await accounts.signUp(bob)).caller.email, bob.email)
-  // A disk, or a thread, that is as late is told in the same words.
+  // A time-out of the disk or the thread has the same error.
   passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })

@@ -1,5 +1,4 @@
-// Guessers against the throttle, on a clock that moves by hand: how many of their guesses are ever
-// held against a password, and what other callers notice of it.
+// How many password guesses the throttle lets through, and its effect on other callers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,8 +24,8 @@ async function openAnnAndBob() {
 }
 
 /**
- * Wrong guesses at one e-mail, one every `everyMs`, from so many addresses in turn; returns how
- * many were held against the password.
+ * Guesses at one e-mail, one every `everyMs`, from `addresses` addresses in turn. Returns how many were compared with
+ * the password.
  */
 async function guess(
   opened: Awaited<ReturnType<typeof openAnnAndBob>>,
@@ -50,7 +49,7 @@ async function guess(
   return refusals.UNAUTHORIZED
 }
 
-// Guess n comes at n × everyMs. The fifth failure begins the waiting: 1 s, 2 s, 4 s … 15 min.
+// Guess n is made at n × everyMs. The fifth failure starts the waits: 1 s, 2 s, 4 s … 15 min.
 function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean): number {
   let [failures, freeAtMs] = [0, 0]
   for (let count = 0; count < GUESSES; count += 1) {
@@ -67,13 +66,13 @@ test('counts only the guesses that the delay allows, from one address and from a
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
       const checked = await guess(opened, addresses, everyMs)
-      // Of one address the first twenty of each minute; of a hundred none reaches its twenty.
+      // One address has 20 attempts a minute. With a hundred addresses none reaches that limit.
       const perMinute = everyMs === 0 ? Number.POSITIVE_INFINITY : 60_000 / everyMs
       const isAllowed = (count: number) => addresses > 1 || count % perMinute < 20
       const expected = expectedGuesses(everyMs, isAllowed)
       assert.equal(checked, expected, `${addresses} addresses, one every ${everyMs} ms`)
       t.diagnostic(`${addresses} addresses, one every ${everyMs} ms: ${checked} of ${GUESSES}`)
-      // Others notice nothing, and after the wait the victim is in.
+      // Other e-mails are not delayed, and the correct password passes after the wait.
       const forwarded = { ...ann, address: '10.9.9.9' }
       await opened.accounts.logIn({ ...forwarded, email: 'bob@example.com' })
       opened.clock.advance(900_000)
@@ -95,13 +94,13 @@ test('delays the victim’s correct password for exactly the stated time, then a
   clock.advance(retryAfterSeconds * 1_000)
   assert.equal((await accounts.logIn({ ...ann, address: '10.9.9.9' })).caller.email, ann.email)
   await assert.rejects(accounts.logIn({ ...ann, password: 'x' }), hasCode('UNAUTHORIZED'))
-  assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'the count began anew')
+  assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'success resets the count')
 })
 
 test('allows concurrent guesses no more attempts than sequential guesses: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
-  // The hash that stands in for unknown e-mails is there from the first log-in on.
+  // The decoy hash exists from the first log-in on.
   await accounts.logIn(ann)
   let open: () => void = () => undefined
   const burst = async () => {
@@ -113,7 +112,7 @@ test('allows concurrent guesses no more attempts than sequential guesses: five, 
       accounts.logIn({ email: ann.email, password: 'wrong', address: `10.1.0.${count % 100}` }),
     )
     const settled = Promise.allSettled(tries)
-    // All have been let in or turned away before the first answer.
+    // Every attempt was admitted or refused before the first result.
     for (let tick = 0; tick < 10; tick += 1) await new Promise((done) => setImmediate(done))
     const checked = passwords.verified
     open()
@@ -131,7 +130,7 @@ test('allows concurrent guesses no more attempts than sequential guesses: five, 
     accounts.logIn(ann),
   ])
   assert.equal(logins.length, 2)
-  // With nothing wrong before, five right ones at once all pass.
+  // Without an earlier failure, five concurrent correct passwords all pass.
   const five = await Promise.all(Array.from({ length: 5 }, () => accounts.logIn(ann)))
   assert.equal(five.length, 5)
 })

@@ -1,6 +1,5 @@
-// Whether log-ins tell by their time which e-mails are known, and what they take from the event loop,
-// with the real pool of password hashing. A busy machine makes times noisy: medians are compared, and
-// only the long form measures enough of them. The work itself is counted in accounts.test.ts.
+// Log-in times must not reveal which e-mails are known. Uses the real hash thread. Machine load makes times noisy, so that
+// medians are compared, and only the long form takes enough samples. accounts.process.test.ts counts the hashes.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -20,7 +19,7 @@ function openAccounts() {
   const storage = openMemoryStorage().accounts
   const accounts = new Accounts({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
   let logins = 0
-  /** From an address and for an e-mail that nothing throttles. */
+  /** Logs in with an address and an e-mail that are not throttled. */
   const logIn = async (email: string, password: string): Promise<number> => {
     logins += 1
     const address = `10.${logins >> 16}.${(logins >> 8) & 255}.${logins & 255}`
@@ -42,7 +41,7 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   const existing: number[] = []
   const unknown: number[] = []
   await logIn('warm@example.com', 'up')
-  // In an order drawn by a seed: taken in turn, one of them meets every second collection of garbage.
+  // In random order: in strict alternation one of the two would meet every second garbage collection.
   const random = seededRandom('timing')
   while (existing.length < samples || unknown.length < samples) {
     clock.advance(900_000)
@@ -55,7 +54,7 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   await close()
   const [one, two] = [median(existing), median(unknown)]
   t.diagnostic(`${samples} each: known ${one.toFixed(1)} ms, unknown ${two.toFixed(1)} ms`)
-  // Both are of the order of one hash: nothing was skipped. In the long form they are equal.
+  // Both take about as long as one hash. The long form requires equal medians.
   assert.ok(Math.min(one, two) > 5, 'a hash was computed for both')
   const ratio = Math.max(one, two) / Math.min(one, two)
   if (isLong) assert.ok(ratio < 1.05, `${ratio}`)
@@ -80,7 +79,7 @@ test('hashes fifty concurrent log-ins off the event loop', async (t) => {
         tookMs = performance.now() - startedAtMs
       }),
     )
-    // As long, and right after: whatever else the machine does meets both.
+    // The same duration directly afterwards, so that other load on the machine affects both.
     startedAtMs = performance.now()
     quiet.push(await loopDelayMs(() => new Promise((done) => setTimeout(done, tookMs))))
   }
@@ -89,11 +88,11 @@ test('hashes fifty concurrent log-ins off the event loop', async (t) => {
   t.diagnostic(
     `event-loop delay p99, median of ${busy.length}: ${without.toFixed(1)} ms without, ${during.toFixed(1)} ms during log-ins`,
   )
-  // One hash on this thread would be 65 ms and more.
+  // One hash on this thread would block the loop for 65 ms or more.
   if (isLong) assert.ok(during < without + 20, `${during} ms beside ${without} ms`)
 })
 
-/** The 99th percentile of how late the loop was while something went on, milliseconds. */
+/** The 99th percentile of the event-loop delay during `work`, in milliseconds. */
 async function loopDelayMs(during: () => Promise<unknown>): Promise<number> {
   const resolution = 10
   const histogram = monitorEventLoopDelay({ resolution })

@@ -1,4 +1,4 @@
-// Quotas against an exact log of what was let through, and as a client at a steady rate meets them.
+// Compares quotas with an exact log of the admitted requests.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 
 const RUNS = process.env.TEST_LONG === '1' ? 10_000 : 200
 
-/** The window of an exact log: the first request of it, and how many it holds at `nowMs`. */
+/** The current window of the log: its first request, and the number of its requests at `nowMs`. */
 function windowOf(log: readonly number[], nowMs: number): { startMs: number; used: number } {
   let [startMs, used] = [Number.NEGATIVE_INFINITY, 0]
   for (const atMs of log) {
@@ -29,7 +29,7 @@ test('returns the same decisions and figures as an exact request log in seeded r
     for (let step = 0; step < 60; step += 1) {
       const longest = [200, 5_000, 30_000, 59_999][random.below(4)] ?? 0
       clock.advance(random.below(longest + 1))
-      // The calendar may step; windows are measured by what has passed.
+      // The system time may jump. Windows use monotonic time.
       if (random.below(20) === 0) clock.jumpCalendar(random.below(7_200_000) - 3_600_000)
       const key = random.below(3)
       const log = logs.get(key) ?? []

@@ -1,5 +1,5 @@
-// What "complete" means of a wallet: that readings of the venue cover everything shown. Fills that run ahead of them,
-// readings that fail, answers that are shorter than before, counts that differ; and what is done about each.
+// A wallet is complete when syncs cover everything shown. Reactions to live fills ahead of the syncs, failed syncs,
+// shorter answers and differing position counts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ import {
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
-/** A venue that tells what came by now, of which the stream tells the sale alone. */
+/** Adds a split and a sale to the venue. Returns the sale, the only one of the two that the stream reports. */
 function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   const nowMs = world.clock.nowMs()
   const none = { token: null, price: priceMicros(0), role: null } as const
@@ -53,7 +53,7 @@ test('waits for another sync when a wallet is requested after a new fill, and in
   )
   assert.equal(view.asOfMs, world.clock.nowMs())
   await world.open(wallet)
-  assert.equal(world.venue.readFrom.length, 2, 'told now')
+  assert.equal(world.venue.readFrom.length, 2, 'the last sync contained the fill')
   await world.wallets.stop()
 })
 
@@ -80,7 +80,7 @@ test('shows a wallet as incomplete as of the last sync until a sync confirms a n
   }
   world.venue.isDown = true
   const shown = await world.wallets.inspect(wallet)
-  assert.equal(shown?.view.totals.realized, 2_000_000, 'it was read before any request')
+  assert.equal(shown?.view.totals.realized, 2_000_000, 'a background sync ran before the request')
   world.venue.isDown = false
   world.clock.advance(3 * SECOND_MS)
   const late = assertComplete(await world.open(wallet))
@@ -162,7 +162,7 @@ test('resyncs a ledger that lacks events the venue counts, at most once a day', 
   world.clock.advance(6 * MINUTE_MS)
   const full = await world.openSettled(wallet)
   assert.deepEqual([full.totals.trades, full.isComplete], [4, true])
-  // It never agrees: compared every five minutes, read anew after a day.
+  // The venue’s count differs permanently: it is compared every five minutes, and a full resync follows after a day.
   world.venue.held = [held(7)]
   const anewAt: number[] = []
   const startMs = world.clock.nowMs()
@@ -186,7 +186,7 @@ test('accepts position sizes that differ from the venue’s when they still diff
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
   await settled()
-  // Between the reading and the count something is sold, which the next reading tells; or the count is wrong once.
+  // Either a sale occurs between the sync and the count, and the next sync contains it, or one count is wrong.
   const sold = () => {
     const sale = fillAt(world.clock.nowMs(), { kind: 'sell', size: sizeMicros(5_000_000) })
     world.venue.events.get(wallet)?.push(sale)
@@ -267,7 +267,7 @@ test('stores a wallet’s owner when the wallet is requested by its own address 
     assert.equal(assertComplete(await world.open(eoa)).profile.eoa, eoa)
     assert.equal(assertComplete(await world.open(wallet)).profile.eoa, eoa)
     await world.restart()
-    // Its profile is asked for again by its own address, for which the venue names no owner.
+    // The profile is requested again by the wallet’s own address, for which the venue states no owner.
     const count = world.venue.profileCount
     await world.open(wallet)
     await settled()
@@ -306,7 +306,7 @@ test('shows no wallet as complete while no stream names wallets, and resyncs fol
   const before = requested()
   clock.advance(MINUTE_MS)
   await settled(60)
-  assert.equal(requested(), before, 'the stream tells the fills of all')
+  assert.equal(requested(), before, 'no sync while the stream delivers fills')
   world.tradesSource = 'last_trade_price'
   const view = assertComplete(await world.open(wallets[0] ?? assert.fail()))
   assert.deepEqual([view.isComplete, view.issues], [false, ['no_live_fills']])

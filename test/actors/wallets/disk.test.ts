@@ -1,5 +1,4 @@
-// A wallet with thousands of events as it really is: the ledger on LMDB, the tally made in the thread, and a second
-// process over the same folder. The judge is the naive twin.
+// A large wallet on LMDB with the PnL state computed in the thread, opened by two processes one after the other.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +41,7 @@ test('returns the same large wallet from disk and thread as from memory', async 
     )
     const row = storage.wallets.get(wallet)
     assert.equal(row?.events, events.length)
-    assert.ok((row?.pnlEvents ?? 0) > 0, 'the tally is kept')
+    assert.ok((row?.pnlEvents ?? 0) > 0, 'the PnL state is stored')
     await world.wallets.stop()
     await storage.close()
   }

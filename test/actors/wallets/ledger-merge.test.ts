@@ -1,5 +1,4 @@
-// A ledger beside a history told again: what comes of it is the union of both as a plain count of events says, in order,
-// whatever either lacks, and however late the one tells what the other has.
+// A merge returns the union of a ledger and the venue’s history, whatever either lacks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +15,7 @@ import { fillAt } from '../../support/worlds/wallet-venue.ts'
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const WALLET = addressOf(1)
 
-/** Some in one second, some in one transaction, some equal in all. */
+/** Events of which some share a second, some a transaction, and some are equal. */
 function history(random: Random, count: number): WalletEvent[] {
   const events: WalletEvent[] = []
   let second = 1_790_000_000
@@ -33,7 +32,7 @@ function history(random: Random, count: number): WalletEvent[] {
   return events.sort(compareEvents)
 }
 
-/** Everything but what the two may tell otherwise. */
+/** The fields that are equal in both lists. */
 const nameOf = ({ txHash, kind, token, size, price }: WalletEvent) =>
   [txHash, kind, token, size, price].join(' ')
 
@@ -43,7 +42,7 @@ function counted(events: readonly WalletEvent[]): Map<string, number> {
   return counts
 }
 
-/** Of each event as many as the one that has more of it. */
+/** Each event as often as in the list that has more of it. */
 function union(one: readonly WalletEvent[], other: readonly WalletEvent[]): Map<string, number> {
   const counts = counted(one)
   for (const [name, count] of counted(other)) {
@@ -85,7 +84,7 @@ test('merges a ledger and a repeated history into their union in order, whicheve
     const { lackingCount, addedCount, changedCount } = merge.difference(timeMs(9e15))
     assert.equal(lackingCount, events.length - published.length, `seed ${seed}`)
     assert.equal(addedCount, events.length - retained.length, `seed ${seed}`)
-    // Without a fee and a role the venue tells nothing new, and says nothing against what is known.
+    // A listed event without fee and role does not replace the known fee and role.
     assert.equal(changedCount, 0)
     const fees = events.reduce((sum, { fee }) => sum + fee, 0)
     assert.equal(fees, 7 * retained.length)

@@ -1,4 +1,4 @@
-// Wallets that an older version stored: without fees by the second, and without what was done with combos.
+// Wallets stored by an older version, which had no fees per hour and no combos.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import {
 
 const FEE = usdMicros(20_000)
 
-/** A wallet as an older version left it: read, without the venue's combo, its tally of an older layout. */
+/** A synced wallet of an older version: without the venue's combo, and with a PnL state of an older layout. */
 async function olderWorld() {
   const world = new WalletWorld()
   const fills = hourlyFills(world, 5).map((fill) => ({ ...fill, fee: FEE }))

@@ -1,6 +1,3 @@
-// The smaller parts behind the owner of wallets: bounds of what is kept, places for long readings, whales, and the
-// command of an operator.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairSlots } from '../../../actors/slots.ts'
@@ -76,7 +73,7 @@ test('requeues a long sync behind waiting syncs', async () => {
   await Promise.all([long, ...others])
   assert.deepEqual(done, ['long 1', 'long 2', 'one', 'two', 'long 3', 'long 4'])
   assert.equal(slots.isFull(), false)
-  // A call that gives up while waiting leaves its place.
+  // A call that is aborted while it waits frees its slot.
   const giveUp = new AbortController()
   let letGo = (): void => undefined
   const held = new Promise<void>((resolve) => {

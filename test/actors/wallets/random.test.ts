@@ -1,6 +1,5 @@
-// Wallets with random histories, asked for at random moments while time goes on: whatever was told late, live first,
-// in the middle of a failure, before a restart or after the wallet left the memory, what is shown is what a naive twin
-// makes of the same events from the beginning.
+// Compares wallets with random histories with the reference implementation at random moments, with late events, live
+// fills, failed syncs, restarts and evictions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +13,7 @@ import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4
 
-/** What a view tells, in the words of the twin. */
+/** The figures of a view in the form of the reference implementation. */
 async function viewFigures(view: WalletView, ranges: readonly Range[]) {
   const positions = (await view.positions()).map(
     ({ view: market, facts, price, unrealized, ...own }) => {
@@ -33,7 +32,7 @@ async function viewFigures(view: WalletView, ranges: readonly Range[]) {
   }
 }
 
-function judged(
+function expectedFigures(
   events: readonly WalletEvent[],
   markets: readonly WalletMarket[],
   ranges: readonly Range[],
@@ -47,7 +46,7 @@ function judged(
   }
 }
 
-/** The whole ledger by pages of random size in either order, oldest first. */
+/** The complete ledger, read in pages of random size in either order; oldest first. */
 function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   const order = random.below(2) === 0 ? 'asc' : 'desc'
   const all: WalletEvent[] = []
@@ -65,13 +64,12 @@ function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
     if (last === undefined || page.length < limit) break
     after = { timeMs: last.timeMs, ordinal: last.ordinal }
   }
-  assert.equal(ids.size, all.length, 'each event has an id of its own')
+  assert.equal(ids.size, all.length, 'each event has a unique id')
   return order === 'asc' ? all : all.reverse()
 }
 
 /**
- * Opens the wallet while the venue may break off, which it never does twice on end. It is complete when the venue has
- * told everything that the stream told.
+ * Opens the wallet. The venue may fail once. The wallet is complete when the venue has returned every event of the stream.
  */
 async function opened(
   world: WalletWorld,
@@ -82,7 +80,7 @@ async function opened(
     try {
       const view = await world.open(wallet)
       assert.ok(view !== null)
-      // What is a little old is shown, and read again behind: then it is young.
+      // Data of a few seconds is returned at once and synced in the background.
       await settled()
       const again = await world.open(wallet)
       const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
@@ -95,20 +93,20 @@ async function opened(
     world.clock.advance(2_000)
     await settled()
   }
-  return assert.fail('it was never complete')
+  return assert.fail('the wallet was never complete')
 }
 
-/** One wallet's past in a world, with the moments at which it is asked for. */
+/** One wallet with its history, and the moments of requests. */
 class Scenario {
   readonly world: WalletWorld
   readonly #random: Random
-  readonly #told: readonly WalletEvent[]
+  readonly #history: readonly WalletEvent[]
   readonly #markets: readonly WalletMarket[]
   readonly #wallet: ReturnType<WalletWorld['wallet']>
   readonly #other: ReturnType<WalletWorld['wallet']>
   readonly #name: string
   readonly #stepMs: number
-  /** What the stream told, in this process or one before it. */
+  /** Events that the stream delivered, in this process or an earlier one. */
   readonly #streamed = new Set<WalletEvent>()
 
   constructor(seed: number) {
@@ -118,7 +116,7 @@ class Scenario {
     const eventCount = isLarge ? 2_600 : 20 + random.below(700)
     const shape = { isComplete: random.below(2) === 0, eventCount, groupCount: 2 }
     const history = randomHistory(seed, shape)
-    // Half of them trade every few seconds, so that there is always something that the venue is late with.
+    // Half of the wallets trade every few seconds, so that the venue always lacks some events.
     const haste = seed % 2 === 0 ? 1 : 400
     const beginMs = history.events[0]?.timeMs ?? 0
     const hurried = (atMs: number) =>
@@ -143,7 +141,7 @@ class Scenario {
     venue.lateMs = random.pick([0, 20_000, 50_000])
     this.#wallet = this.world.wallet(1, published)
     this.#other = this.world.wallet(2)
-    this.#told = published
+    this.#history = published
     this.#markets = markets
     this.#stepMs = (last - startMs) / 6
     this.#name = `seed ${seed}`
@@ -156,7 +154,7 @@ class Scenario {
     if (random.below(5) === 0) await this.world.restart()
     if (random.below(3) === 0) await this.world.open(this.#other)
     const isCovered = () => !this.#late().some((event) => this.#streamed.has(event))
-    await this.#judge(await opened(this.world, this.#wallet, isCovered), 'read')
+    await this.#compare(await opened(this.world, this.#wallet, isCovered), 'read')
     for (const event of this.#late()) {
       if (random.below(4) === 0 || this.#streamed.has(event)) continue
       if (event.kind !== 'buy' && event.kind !== 'sell') continue
@@ -165,34 +163,34 @@ class Scenario {
     }
     const view = await this.world.open(this.#wallet)
     assert.ok(view !== null)
-    await this.#judge(view, 'streamed')
+    await this.#compare(view, 'streamed')
     const jump = random.below(3) > 0 ? 10_000 + random.below(60_000) : this.#stepMs
     clock.advance(Math.max(31_000, Math.floor(jump)))
     await settled()
   }
 
-  /** What happened and is not told by the venue yet. */
+  /** Events that the venue does not return yet. */
   #late(): readonly WalletEvent[] {
     const { venue, clock } = this.world
     const fromMs = clock.nowMs() - venue.lateMs
-    return this.#told.filter(({ timeMs: atMs }) => atMs > fromMs && atMs <= clock.nowMs())
+    return this.#history.filter(({ timeMs: atMs }) => atMs > fromMs && atMs <= clock.nowMs())
   }
 
-  async #judge(view: WalletView, when: string): Promise<void> {
+  async #compare(view: WalletView, when: string): Promise<void> {
     const { venue, clock } = this.world
     const listedToMs = clock.nowMs() - venue.lateMs
-    const existing = this.#told.flatMap((event) => {
+    const existing = this.#history.flatMap((event) => {
       if (event.timeMs <= listedToMs) return event
       return this.#streamed.has(event) ? { ...event, fee: usdMicros(0), role: null } : []
     })
-    const first = this.#told[0]?.timeMs ?? 0
+    const first = this.#history[0]?.timeMs ?? 0
     const ranges: Range[] = [
       [0, clock.nowMs()],
       [Math.floor((first + clock.nowMs()) / 2), clock.nowMs()],
     ]
     const context = `${this.#name}, ${when} at ${clock.nowMs()}`
     assert.deepEqual(allEvents(view, this.#random), existing, context)
-    const figures = judged(existing, this.#markets, ranges)
+    const figures = expectedFigures(existing, this.#markets, ranges)
     assert.deepEqual(await viewFigures(view, ranges), figures, context)
     const unrealized = (await view.positions()).reduce((sum, one) => sum + one.unrealized, 0)
     assert.equal(view.unrealized, unrealized, context)

@@ -1,4 +1,4 @@
-// Rankings of wallets against a plain sort of all rows, while wallets come, change and hours end.
+// Compares rankings with a sort of all rows while wallets are added, wallets change and hours end.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const HOURS: Readonly<Record<WalletWindow, number>> = {
   ...{ one_day: 24, seven_day: 168, thirty_day: 720, all_time: 0 },
 }
 
-/** As the contract says it: whole hours up to now, the present one included. */
+/** The number of whole hours in a window, including the current hour. */
 function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) {
   const { realized, volume, trades, fees, income } = wallet.totals
   if (window === 'all_time') return { realized, volume, trades, fees, income }

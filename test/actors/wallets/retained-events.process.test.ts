@@ -1,6 +1,5 @@
-// What is kept of a wallet stays, whatever the venue answers: empty, shorter, older, forgotten, in memory or from disk.
-// The answer says that it is not complete and why, what the venue lacks is counted and asked for again, and when the
-// venue tells it again all is as if nothing had been. And what a complete answer promises.
+// Stored events stay when the venue returns fewer of them, in memory and on disk. The wallet is then incomplete, and is
+// synced again until the venue returns them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +31,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 } as const
 
-/** Everything that a user sees of it but the moments of reading. */
+/** Everything that a user sees, except the times of syncs. */
 async function seen(view: WalletView) {
   const range = { fromMs: timeMs(0), toMs: timeMs(9e15), granularity: 'all' } as const
   const events = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
@@ -46,7 +45,7 @@ async function seen(view: WalletView) {
   }
 }
 
-/** Hourly fills, some of them sales, and of the last minute a fill and a merge. */
+/** Hourly fills, some of them sales, and a fill and a merge within the last minute. */
 function past(world: WalletWorld, count: number): WalletEvent[] {
   const nowMs = world.clock.nowMs()
   const old = hourlyFills(world, count).map((fill, at): WalletEvent => {
@@ -62,17 +61,17 @@ function past(world: WalletWorld, count: number): WalletEvent[] {
   return [...old, both, merge]
 }
 
-/** What the venue answers instead of all; what it lacks of `count` + 2 events. */
+/** Answers of the venue that lack some of `count` + 2 events. */
 const ANSWERS: readonly {
   readonly name: string
-  readonly told: (all: readonly WalletEvent[]) => readonly WalletEvent[]
+  readonly listed: (all: readonly WalletEvent[]) => readonly WalletEvent[]
 }[] = [
-  { name: 'nothing', told: () => [] },
-  { name: 'all but the last minutes', told: (all) => all.slice(0, -2) },
-  { name: 'an older page', told: (all) => all.slice(0, Math.floor(all.length / 2)) },
-  { name: 'without its beginning', told: (all) => all.slice(10) },
-  { name: 'the last minutes alone', told: (all) => all.slice(-2) },
-  { name: 'a hole', told: (all) => [...all.slice(0, 5), ...all.slice(-4)] },
+  { name: 'nothing', listed: () => [] },
+  { name: 'all but the last minutes', listed: (all) => all.slice(0, -2) },
+  { name: 'an older page', listed: (all) => all.slice(0, Math.floor(all.length / 2)) },
+  { name: 'without its beginning', listed: (all) => all.slice(10) },
+  { name: 'the last minutes alone', listed: (all) => all.slice(-2) },
+  { name: 'a hole', listed: (all) => [...all.slice(0, 5), ...all.slice(-4)] },
 ]
 
 const WAYS: readonly {
@@ -89,14 +88,14 @@ const WAYS: readonly {
   },
 ]
 
-for (const { name, told: published } of ANSWERS) {
+for (const { name, listed: published } of ANSWERS) {
   test(`keeps all stored events when the venue returns: ${name}`, async () => {
     for (const way of WAYS) {
       const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
       const all = past(world, 30)
       const wallet = world.wallet(1, all)
-      // Its own count goes with its history.
+      // The venue’s position count is empty like its history.
       world.venue.held = []
       const before = await seen(assertComplete(await world.open(wallet)))
       const context = `${way.name}, ${name}`
@@ -108,14 +107,14 @@ for (const { name, told: published } of ANSWERS) {
         const view = await world.openSettled(wallet)
         assert.deepEqual(await seen(view), before, `${context} after ${pauseMs}`)
       }
-      // A hole in the middle is noticed once the venue's count leads to a reading of all.
+      // A gap in the middle is found by the full resync that follows the comparison of position counts.
       const view = assertComplete(await world.open(wallet))
       assert.equal(view.isComplete, false, context)
       assert.equal(view.lacking, 32 - published(all).length, context)
       assert.ok(view.issues.includes('venue_lacks_kept'), context)
       await world.restart()
       assert.deepEqual(await seen(assertComplete(await world.open(wallet))), before, context)
-      // The venue remembers.
+      // The venue returns all events again.
       world.venue.events.set(wallet, [...all])
       world.venue.held = null
       world.clock.advance(DAY_MS)
@@ -146,7 +145,7 @@ test('continues to sync from a venue that lost data, and adds new events to the 
     assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
     assert.deepEqual([view.lacking, view.issues], [1_300, ['venue_lacks_kept']])
   }
-  // What it does not tell of the middle is in its place when it does.
+  // An event that first appears in a later full history is inserted at its time.
   const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
   world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...published])
   world.clock.advance(DAY_MS)
@@ -185,7 +184,7 @@ test('keeps the readable part of a damaged ledger when the venue lost the data',
   world.storage.wallets.putBlock(wallet, 1, new Uint8Array(100))
   world.venue.events.set(wallet, [])
   await world.restart()
-  // All of it is asked for again, which meets the damage.
+  // The full resync reads the damaged block.
   const view = await world.openSettled(wallet)
   assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [788, false, 788])
   await world.wallets.stop()
@@ -202,7 +201,7 @@ test('keeps a name, a payout and outcomes that the venue no longer returns', asy
   world.wallets.onListed(market)
   const before = assertComplete(await world.open(wallet))
   assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
-  // A catalogue of before, a profile that is gone.
+  // The catalogue has no payout any more, and the profile has no name.
   const none = { eoa: null, handle: null, pseudonym: null, image: null }
   world.venue.profiles.set(wallet, { proxy: wallet, ...none })
   await world.restart()
@@ -269,7 +268,7 @@ test('keeps live fills across a restart when the venue lost them', async () => {
   await world.open(wallet)
   const fills = [1, 2, 3].map((n) => fillAt(world.clock.nowMs(), { txHash: `0x${n}` }))
   for (const fill of fills) world.stream(wallet, fill)
-  // Half a second later they are on disk: nothing is left for the end of the process.
+  // Live fills are stored after half a second, so that the end of the process loses none.
   world.clock.advance(500)
   const stored = world.storage.wallets.block(wallet, 2 ** 31)
   assert.ok(stored !== null, 'stored')
@@ -313,7 +312,7 @@ test('builds a wallet without events at the venue from our own trades and whales
     assert.deepEqual(
       rows.map(({ event }) => [event.kind, event.price, event.txHash, event.usd]),
       [
-        // A sale of Yes at 0.30 in the words of the market, and of the token: No bought at 0.70.
+        // The log states a sale of Yes at 0.30. For the traded token this is a purchase of No at 0.70.
         ['buy', 700_000, '0x90', 7_000_000],
         ['sell', 300_000, '0x20', 7_000_000],
         ['buy', 700_000, '0x1', 7_000_000],
@@ -355,7 +354,7 @@ test('includes in a complete answer every event, also merges, that the venue ret
     if (!view.isComplete) continue
     assert.ok(view.asOfMs >= nowMs - 5 * SECOND_MS, `as of ${nowMs - view.asOfMs} ms ago`)
     const rows = view.events({ ...EVER, order: 'asc', kinds: ['merge'], market: null })
-    const due = world.venue.told(wallet).filter(({ kind }) => kind === 'merge')
+    const due = world.venue.listed(wallet).filter(({ kind }) => kind === 'merge')
     const shown = new Set(rows.map(({ event }) => event.txHash))
     for (const { txHash, timeMs: atMs } of due) {
       if (shown.has(txHash)) continue

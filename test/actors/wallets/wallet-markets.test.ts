@@ -1,5 +1,4 @@
-// What the owner of wallets knows of markets that the catalogue has forgotten or never had: their names, and the whole
-// group of a market that was converted. The judge of figures is the naive twin, which knows every market.
+// Names and groups of markets that the catalogue removed or never had.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -89,7 +88,7 @@ async function figuresOf(view: WalletView) {
   return { positions, totals: view.totals }
 }
 
-function judged(events: readonly WalletEvent[], markets: readonly WalletMarket[]) {
+function expectedFigures(events: readonly WalletEvent[], markets: readonly WalletMarket[]) {
   const byId = new Map(markets.map((market) => [market.nativeId, market]))
   const naive = naiveFigures(events, (id) => byId.get(id) ?? null, [])
   const positions = naive.positions.map((position) => {
@@ -99,7 +98,7 @@ function judged(events: readonly WalletEvent[], markets: readonly WalletMarket[]
   return { positions, totals: naive.totals }
 }
 
-/** As it is once everything that was asked for behind has come. */
+/** The wallet after all background work has ended. */
 async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet']>) {
   await world.open(wallet)
   await settled(40)
@@ -123,30 +122,30 @@ test('divides a conversion over its complete group, including settled markets, a
       else if (market.group !== null) smaller += 1
     }
     const wallet = world.wallet(1, events)
-    const expected = judged(events, markets)
+    const expected = expectedFigures(events, markets)
     const converted = new Set(events.flatMap((event) => event.converted))
     conversions += expected.totals.conversions
-    // At first the venue may not tell of groups; then the wallet is incomplete, and asks again.
+    // While the venue returns no group, the wallet is incomplete and requests the group again.
     if (random.below(2) === 0) {
-      world.venue.tellsGroups = false
+      world.venue.returnsGroups = false
       const isLacking = converted.size > 0
       assert.equal((await opened(world, wallet)).isComplete, !isLacking, `seed ${seed}`)
       if (random.below(2) === 0) await world.restart()
       assert.equal((await opened(world, wallet)).isComplete, !isLacking, `seed ${seed}`)
       world.clock.advance(31_000)
-      world.venue.tellsGroups = true
-      world.venue.groupAsked.length = 0
+      world.venue.returnsGroups = true
+      world.venue.groupRequests.length = 0
     }
     const view = await opened(world, wallet)
     assert.equal(view.isComplete, true, `seed ${seed}`)
     assert.deepEqual(await figuresOf(view), expected, `seed ${seed}`)
-    assert.equal(new Set(world.venue.groupAsked).size, world.venue.groupAsked.length)
-    assert.ok(world.venue.groupAsked.every((id) => converted.has(id)))
-    world.venue.groupAsked.length = 0
+    assert.equal(new Set(world.venue.groupRequests).size, world.venue.groupRequests.length)
+    assert.ok(world.venue.groupRequests.every((id) => converted.has(id)))
+    world.venue.groupRequests.length = 0
     await world.restart()
     world.clock.advance(6 * HOUR_MS)
     assert.deepEqual(await figuresOf(await opened(world, wallet)), expected, `seed ${seed}, again`)
-    assert.deepEqual(world.venue.groupAsked, [], 'what was told is kept')
+    assert.deepEqual(world.venue.groupRequests, [], 'a known group is not requested again')
     await world.wallets.stop()
   }
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
@@ -177,7 +176,7 @@ test('requests an unsettled market outside the catalogue again after a minute, w
 
 const GROUP = ['g0', 'g1', 'g2', 'g3'].map(nativeMarketId)
 
-/** Ten No of g0 at 70 cents converted to ten Yes of each other market; g3 was settled long ago. */
+/** A conversion of ten No of g0, bought at 70 cents, to ten Yes of each other market. g3 was settled long ago. */
 function conversionWorld() {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
@@ -217,10 +216,10 @@ test('waits for the group of a recent conversion, and requests an unknown group 
   for (const id of GROUP) world.venue.groups.set(id, GROUP)
   world.clock.advance(6 * 60_000)
   assert.equal((await opened(world, wallet)).isComplete, false)
-  assert.deepEqual(world.venue.groupAsked, ['g0'])
+  assert.deepEqual(world.venue.groupRequests, ['g0'])
   world.clock.advance(HOUR_MS)
   const complete = await opened(world, wallet)
-  assert.deepEqual(world.venue.groupAsked, ['g0', 'g0'])
+  assert.deepEqual(world.venue.groupRequests, ['g0', 'g0'])
   const yes: Record<string, number> = { 'g1-yes': 2_333_333, 'g2-yes': 2_333_333 }
   assert.deepEqual(
     [complete.isComplete, await costsOf(complete)],
@@ -232,7 +231,7 @@ test('waits for the group of a recent conversion, and requests an unknown group 
 test('never uses the catalogue’s group when the venue returns none, even after a restart or a lost PnL state', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
-  world.venue.tellsGroups = false
+  world.venue.returnsGroups = false
   assert.equal((await opened(world, wallet)).isComplete, false)
   await world.wallets.stop()
   world.storage.wallets.putPnlState(wallet, new Uint8Array([1, 2, 3]))

@@ -1,5 +1,4 @@
-// When the owner of wallets asks the venue, which requests wait and for how long, which wallets are followed or in memory,
-// and what the venue's own count says.
+// Waiting and refused requests, followed wallets, wallets in memory, and comparisons with the venue’s position count.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -57,7 +56,7 @@ test('returns known data as incomplete when the venue fails or does not answer, 
   assert.deepEqual([failed.totals.trades, failed.isComplete], [2, false])
   const readCount = world.venue.readFrom.length
   await world.open(existing)
-  assert.equal(world.venue.readFrom.length, readCount, 'not asked again at once')
+  assert.equal(world.venue.readFrom.length, readCount, 'no second request at once')
   world.venue.isDown = false
   world.clock.advance(2 * SECOND_MS)
   const { closed, open } = gate()
@@ -67,7 +66,7 @@ test('returns known data as incomplete when the venue fails or does not answer, 
   world.clock.advance(3_500)
   assert.equal(assertComplete(await late).isComplete, false)
   assert.equal(await lost, 'UNAVAILABLE')
-  // The requests that gave up did not end the reading.
+  // The sync continues after the requests that waited for it have timed out.
   open()
   await settled()
   assert.equal(assertComplete(await world.open(existing)).isComplete, true)
@@ -84,7 +83,7 @@ test('syncs few wallets at once, queues some and refuses more', async () => {
   world.venue.gate = closed
   const requested = all.slice(8).map((wallet) => refusal(world.open(wallet)))
   await settled()
-  // Four are asked who they are, sixty-four wait for that.
+  // Four profile requests run, and 64 wait.
   assert.equal(world.venue.profileCount, 8 + 4)
   assert.equal(await refusal(world.open(addressOf(1_000))), 'UNAVAILABLE')
   assert.equal(world.venue.readFrom.length, 0)
@@ -139,7 +138,7 @@ test('evicts wallets by size in bytes and reloads them with equal figures', asyn
     assert.deepEqual([view.totals.trades, view.isComplete], [10 + index, true])
   }
   const again = world.venue.readFrom.length - readCount
-  assert.ok(again > 0, 'some were gone')
+  assert.ok(again > 0, 'some wallets were evicted')
   assert.ok(world.venue.readFrom.slice(readCount).every((fromMs) => fromMs > 0))
   await world.wallets.stop()
 })
@@ -165,7 +164,7 @@ test('marks a wallet as incomplete when its position sizes differ from the venue
     [difference?.what, difference?.ours, difference?.theirs],
     ['size', 20_000_000, 5_000_000],
   )
-  // In a market that moves just now the two cannot agree.
+  // A market with unsettled events is not compared.
   world.clock.advance(61 * MINUTE_MS)
   world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() - 5_000))
   assert.equal((await world.openSettled(wallet)).isComplete, true)
@@ -189,7 +188,7 @@ test('syncs known wallets at once while one requester has ten times its share of
   assert.equal(world.venue.readFrom.length, 2)
   const view = assertComplete(await world.wallets.open(existing, signal, ['other', '10.0.0.2']))
   assert.equal(view.isComplete, true)
-  // A bystander's unknown wallet is read at once as well.
+  // An unknown wallet of another requester is synced at once as well.
   const fresh = world.wallet(100, fills(world, 1))
   assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
   open()
@@ -206,7 +205,11 @@ test('looks up at most 30 unknown wallets a minute for each account and each add
     assert.equal(await ask(number, [`account ${number}`, '10.0.0.1']), 'answered')
   }
   assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'RATE_LIMITED')
-  assert.equal(await ask(1, ['account 31', '10.0.0.1']), 'answered', 'known wallets stay free')
+  assert.equal(
+    await ask(1, ['account 31', '10.0.0.1']),
+    'answered',
+    'known wallets are not counted',
+  )
   assert.equal(await ask(32, ['other', '10.0.0.2']), 'answered')
   world.clock.advance(MINUTE_MS)
   assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'answered')

@@ -1,6 +1,3 @@
-// The owner of wallets over an invented venue: what is read, shown live, kept, made anew, resolved and valued. When the
-// venue is asked is wallet-requests.test.ts; figures are judged in random.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -34,7 +31,7 @@ test('syncs a wallet completely on its first request, with one sync for all conc
   assert.deepEqual(world.venue.readFrom, [0])
   assert.equal(world.venue.profileCount, 1)
   assert.equal(tradesOf(await world.open(wallet)), 30)
-  assert.deepEqual(world.venue.readFrom, [0], 'what is young is not read again')
+  assert.deepEqual(world.venue.readFrom, [0], 'no second sync of fresh data')
   assert.equal(world.wallets.count, 1)
   await world.wallets.stop()
   assert.equal(world.clock.timerCount, 0)
@@ -106,7 +103,7 @@ test('shows the events of an interrupted sync once, excluding too recent events'
   await world.open(wallet)
   const live = fillAt(world.clock.nowMs(), { name: 'live' })
   world.stream(wallet, live)
-  // Of three hundred and two the last hundred are not told; the one before them is young, and told otherwise later.
+  // The sync fails before the last 100 of 302 events. The event before them is young, and the next sync lacks it.
   world.clock.advance(200 * SECOND_MS)
   const nowMs = world.clock.nowMs()
   const older = Array.from({ length: 199 }, (_, index) => fillAt(nowMs - 180_000 + index * 50))
@@ -148,14 +145,14 @@ test('counts a live fill once with the history’s fields when the history retur
   const fill = fillAt(world.clock.nowMs(), { fee: usdMicros(0), role: null })
   const published = { ...fill, fee: usdMicros(777), role: 'taker' as const }
   for (const one of [fill, fill, { ...fill, txHash: '0xother' }]) world.stream(wallet, one)
-  assert.equal(tradesOf(await world.open(wallet)), 4, 'the one told again may be a repeat')
-  // Two seconds later by the chain than by the stream; the third is never told.
+  assert.equal(tradesOf(await world.open(wallet)), 4, 'equal fills may be one repeated message')
+  // The history states a time two seconds later than the stream, and never contains the third fill.
   const late = { ...published, timeMs: timeMs(published.timeMs + 2_000) }
   world.venue.events.get(wallet)?.push(late, late)
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.totals.fees], [5, 1_554])
-  // What no history tells was told by the stream all the same: it stays, and is counted.
+  // The wallet keeps and counts a fill of the stream that no history contains.
   for (const minutes of [2, 10]) {
     world.clock.advance(minutes * MINUTE_MS)
     const lacked = assertComplete(await world.open(wallet))
@@ -181,7 +178,7 @@ test('counts a fill that the stream repeats once, and twice only when the histor
       ...close.map((set) => ({ ...fill, ...set })),
     ]
     world.venue.events.get(wallet)?.push(...published)
-    // No request comes; only a settled reading ends the doubt.
+    // There is no request. Only a sync that settles this time shows whether the fill occurred twice.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()
@@ -211,7 +208,11 @@ test('syncs a followed wallet that trades periodically, without a request', asyn
   await settled()
   assert.equal(world.venue.readFrom.length, 3)
   assert.equal(world.storage.wallets.get(wallet)?.events, 3)
-  assert.equal(world.storage.wallets.get(wallet)?.totals.trades, 3, 'as rankings show it')
+  assert.equal(
+    world.storage.wallets.get(wallet)?.totals.trades,
+    3,
+    'the stored totals, which rankings show',
+  )
   world.clock.advance(HOUR_MS)
   await settled()
   assert.equal(world.venue.readFrom.length, 3)
@@ -233,7 +234,7 @@ test('stores only settled events, accepts corrections of the venue’s last minu
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
-  // The others of these minutes wait for the one that is not told, which may come late.
+  // Later events are not settled before the missing event, which may still arrive.
   assert.equal(world.storage.wallets.get(wallet)?.events, 2)
   world.venue.events.get(wallet)?.splice(1, 0, fillAt(nowMs - 20 * SECOND_MS))
   world.venue.events.get(wallet)?.sort((one, other) => one.timeMs - other.timeMs)
@@ -269,7 +270,11 @@ test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger'
     const row = wallets.get(wallet)
     assert.deepEqual([row?.events, row?.pnlEvents, row?.blocks], [1_300, 1_300, 3])
   }
-  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 3, 'the tally was not')
+  assert.equal(
+    world.venue.readFrom.filter((fromMs) => fromMs === 0).length,
+    3,
+    'a damaged PnL state needs no full sync',
+  )
   await world.wallets.stop()
 })
 
@@ -291,7 +296,11 @@ test('resumes a PnL state that was stored in the middle of a block, for few and 
   }
   await world.restart()
   assert.equal(tradesOf(await world.open(wallet)), 3_840)
-  assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 1, 'never read anew')
+  assert.equal(
+    world.venue.readFrom.filter((fromMs) => fromMs === 0).length,
+    1,
+    'no further full sync',
+  )
   await world.wallets.stop()
 })
 
@@ -317,7 +326,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await world.restart()
   assert.equal(assertComplete(await world.open(wallet)).totals.realized, -4_000_000)
   await world.wallets.stop()
-  // And when the engine was stopped at the resolution.
+  // The same if the market resolves while the engine is stopped.
   const later = new WalletWorld()
   const quiet = later.list(listing('m'))
   const other = later.wallet(1, [fillAt(nowMs - HOUR_MS)])
@@ -350,7 +359,7 @@ test('requests markets unknown to the catalogue once and stores them', async () 
   assert.deepEqual(
     lost.map(({ timeMs: atMs }) => atMs),
     [Date.UTC(2026, 10, 20, 11, 30), nowMs - 5 * MINUTE_MS],
-    'the loser when it closed, the winner when it was redeemed',
+    'the loser at the close, the winner at the redemption',
   )
   assert.equal(world.storage.wallets.market(missing.nativeId)?.payout, 1_000_000)
   assert.deepEqual(world.fetched.toSorted(), ['gone', 'unlisted'])

@@ -1,5 +1,4 @@
-// Many endpoints at once: those that hang or fail delay no other, and a long backlog of one webhook costs
-// neither the start nor a turn.
+// Hanging and failing endpoints delay no others. A long backlog of one webhook slows neither the start nor a tick.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -66,7 +65,7 @@ test('delays no first attempt of healthy endpoints by a second when 100 of 1,000
 test('reserves a quarter of the attempt slots for failing endpoints and gives them no more', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
-  // The first posts tell which endpoints hang.
+  // The first posts show which endpoints hang.
   for (let second = 0; second < 40; second += 1) await passASecond(world)
   const isOpen = () => caller.openCount
   assert.ok(isOpen() <= attemptsOfFailingMax, `${isOpen()} open`)
@@ -83,7 +82,10 @@ test('reserves a quarter of the attempt slots for failing endpoints and gives th
   const tried = new Set<string>()
   caller.onPost = ({ url }) => tried.add(url)
   for (let second = 0; second < 90; second += 1) await passASecond(world)
-  assert.ok([...tried].filter((url) => url.includes('hangs')).length === 500, 'each has its turn')
+  assert.ok(
+    [...tried].filter((url) => url.includes('hangs')).length === 500,
+    'each hanging endpoint is attempted',
+  )
   world.webhooks.stop()
 })
 
@@ -92,12 +94,12 @@ async function passASecond({ clock }: WebhookWorld): Promise<void> {
   await settle()
 }
 
-/** An outbox of one webhook with many pending rows, counting what is asked of it. */
+/** An outbox with many pending rows of one webhook. Counts the rows that are read. */
 class LongOutbox extends MemoryOutbox {
   readonly pendingCount: number
   readonly nowMs: TimeMs
   rowsRead = 0
-  asked = 0
+  readCount = 0
   readonly #changed = new Map<number, StoredDelivery>()
 
   constructor(pendingCount: number, nowMs: TimeMs) {
@@ -127,7 +129,7 @@ class LongOutbox extends MemoryOutbox {
   }
 
   override due({ attemptKind: variant, limit }: Parameters<OutboxTable['due']>[0]) {
-    this.asked += 1
+    this.readCount += 1
     const rows: { dueAtMs: TimeMs; number: number }[] = []
     if (variant === 'retry') return rows
     for (let number = 1; rows.length < limit && number <= this.pendingCount; number += 1) {
@@ -176,7 +178,7 @@ test('reads only a bounded window of 100,000 pending deliveries, at start and in
   const sent = caller.posts.length
   assert.ok(sent >= 1_000)
   assert.ok(outbox.rowsRead < 5 * sent, `${outbox.rowsRead} rows for ${sent} posts`)
-  assert.ok(outbox.asked < sent / 16, `the table was asked ${outbox.asked} times`)
+  assert.ok(outbox.readCount < sent / 16, `${outbox.readCount} reads`)
   assert.equal(new Set(caller.posts.map(({ body }) => body)).size, sent)
   assert.equal(await actor.remove(ALICE, id), true)
 })
@@ -220,7 +222,7 @@ test('keeps a delivery window in order when deliveries are inserted before, with
       assert.deepEqual(head, first ?? null)
       if (head === null) continue
       window.shift()
-      // Some stay in the table while they are under way, and then come again.
+      // Some entries stay in the table during their attempt, and are read again.
       taken.set(head.number, true)
       if (taken.size < 4) continue
       for (const number of taken.keys()) variant.delete(number)

@@ -1,5 +1,5 @@
-// The dispatcher against its naive twin (test/support/reference/naive/deliveries.ts): random events, outcomes,
-// requests of owners, crashes with and without the last writes, and jumps of the calendar.
+// Compares deliveries with a reference implementation (naive/deliveries.ts) over random events, outcomes, owner requests,
+// crashes with and without the last writes, and clock jumps.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,13 +34,13 @@ class RandomRun {
     caller.post = (request) => {
       const reference = this.#begin(request)
       const posted = post(request)
-      // Heard right before the dispatcher hears it, since it was asked for before.
+      // Registered before the dispatcher’s own timer, so it runs right before it.
       posted.then((outcome) => this.#guard(() => reference?.(outcome)))
       return posted
     }
   }
 
-  /** Tells the twin of a post, and returns how to tell it of the outcome. */
+  /** Reports a post to the reference implementation. Returns a function that reports its outcome. */
   #begin(request: PostRequest): ((outcome: PostOutcome) => void) | null {
     const { world, twins: references, bodies } = this
     return this.#guard(() => {
@@ -51,14 +51,14 @@ class RandomRun {
       assert.ok(row !== undefined)
       const key = `${request.url} ${eventId}`
       const body = Buffer.from(request.body).toString('utf8')
-      assert.equal(bodies.get(key) ?? body, body, 'the same bytes at every attempt')
+      assert.equal(bodies.get(key) ?? body, body, 'equal bytes at every attempt')
       bodies.set(key, body)
       reference.naive.begin(row.number, world.clock.nowMs())
       return (outcome) => reference.naive.end(row.number, outcome, world.clock.nowMs())
     })
   }
 
-  /** What fails inside the dispatcher’s turns fails the test, and not the delivery. */
+  /** An error inside the dispatcher fails the test instead of the delivery. */
   #guard<Result>(check: () => Result): Result | null {
     try {
       return check()
@@ -144,7 +144,7 @@ class RandomRun {
     const { world } = this
     const outboxAtCrash = world.outbox
     const began = world.crash(isLossy)
-    // Before the new process has its first turn.
+    // Before the first tick of the new process.
     for (const { view, naive } of this.present()) {
       const number = world.numberOf(view.id)
       const left = isLossy ? outboxAtCrash.crash() : outboxAtCrash
@@ -173,7 +173,7 @@ class RandomRun {
     }
   }
 
-  /** All receivers are well at last: nothing is left waiting, and no webhook keeps rows. */
+  /** All receivers answer 200: nothing stays pending, and removed webhooks leave no rows. */
   async finish(): Promise<void> {
     const { world } = this
     this.isWell = true

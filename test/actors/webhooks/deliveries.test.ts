@@ -1,12 +1,9 @@
-// The dispatcher: commits before posts, the same bytes every time, the schedule and its exceptions, bounds, crashes,
-// precedence, windows, a disk that takes nothing, the real tables, and the end of everything.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Webhook as Judge } from 'standardwebhooks'
+import { Webhook as ReferenceWebhook } from 'standardwebhooks'
 import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
 import { accountId } from '../../../engine/ids.ts'
 import {
@@ -65,7 +62,7 @@ test('waits for a separate commit for the events of each tick', async () => {
   world.trade()
   await settle()
   world.trade()
-  // The first turn's commit resolves; the second turn's was not asked for yet.
+  // The commit of the first tick resolves. The commit of the second tick is not requested yet.
   world.commit()
   await settle()
   assert.equal(world.caller.posts.length, 1)
@@ -82,11 +79,11 @@ test('sends a manual test only after its commit, even if a manual retry wakes th
   world.caller.answer = () => answered(200)
   world.isCommitting = false
   const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
-  const asked = [world.webhooks.test(ALICE, view.id), world.webhooks.retry(ALICE, view.id, 1)]
+  const requests = [world.webhooks.test(ALICE, view.id), world.webhooks.retry(ALICE, view.id, 1)]
   await settle()
   assert.deepEqual(types(), ['trade.created', 'trade.created'])
   world.commit()
-  await Promise.all(asked)
+  await Promise.all(requests)
   await settle()
   assert.deepEqual(types(), ['trade.created', 'trade.created', 'webhook.test'])
 })
@@ -120,10 +117,10 @@ test('never sends an event that a crash before the commit loses', async () => {
 
 test('sends every attempt with the same bytes and id, but with its own time and signature', async (t) => {
   const world = new WebhookWorld()
-  // The judge compares with the machine's clock.
+  // The reference library compares with the system time.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
   const { secret } = await world.webhooks.create(ALICE, request())
-  const validator = new Judge(secret)
+  const validator = new ReferenceWebhook(secret)
   world.caller.onPost = ({ body, headers }) => validator.verify(body, headers)
   world.caller.answer = () => answered(500)
   world.trade()
@@ -181,9 +178,9 @@ test('drops and counts a price that is over 15 minutes old at its attempt, excep
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
-  for (const price of [400_000, 500_000]) tellPrice(world, price)
+  for (const price of [400_000, 500_000]) publishPrice(world, price)
   await world.pass(DAY)
-  // At once, after 5 s, 30 s, 2 min and 10 min: the sixth would be over an hour old.
+  // Attempts at once, after 5 s, 30 s, 2 min and 10 min. The sixth would be over an hour late.
   assert.equal(world.caller.posts.length, 5)
   const counts = { created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 }
   assert.deepEqual(world.counts(view.id), counts)
@@ -193,7 +190,7 @@ test('drops and counts a price that is over 15 minutes old at its attempt, excep
   assert.deepEqual(world.counts(view.id), { ...counts, dropped: 0, delivered: 1 })
 })
 
-function tellPrice(world: WebhookWorld, price: number): void {
+function publishPrice(world: WebhookWorld, price: number): void {
   const atMs = world.clock.nowMs()
   world.webhooks.watcher.onUpdate({
     kind: 'price',
@@ -245,7 +242,7 @@ test('delivers one at a time to a failing webhook, alternating new events and du
   await settle()
   assert.equal(world.counts(view.id).pending, 20)
   world.caller.answer = () => 'hang'
-  // Twenty retries come due while twenty new events come in.
+  // Twenty retries become due while twenty new events arrive.
   const retried = world.caller.posts.length
   world.clock.advance(6_000)
   await settle()
@@ -277,7 +274,7 @@ test('runs at most 16 attempts at once for a healthy webhook, and four while hal
   }
   assert.equal(openMax, 16)
   assert.equal(world.caller.posts.length, 40)
-  // Thirty-two of as many hosts hang and take half of all places between them; one that comes later has four.
+  // 32 webhooks of 32 hanging hosts use half of all slots. A later webhook then gets four.
   const crowd = new WebhookWorld()
   for (let nth = 0; nth < 32; nth += 1) {
     const url = `https://host-${nth}.example.com/`
@@ -379,9 +376,13 @@ test('records a failed attempt with the reason when the secret cannot be decrypt
   assert.match(world.deliveries(view.id)[0]?.last?.error ?? '', /secret/)
   const rotated = await world.webhooks.rotateSecret(ALICE, view.id, null)
   assert.equal(world.counts(view.id).pending, 1)
-  assert.equal(rotated?.webhook.previousSecretUntilMs, null, 'what cannot be read signs nothing')
+  assert.equal(
+    rotated?.webhook.previousSecretUntilMs,
+    null,
+    'a secret that cannot be opened does not sign',
+  )
   await world.pass(6_001)
-  assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
+  assert.equal(world.counts(view.id).delivered, 1, 'delivered after the rotation')
 })
 
 test('signs with the current secret when a previous secret cannot be decrypted', async () => {
@@ -457,7 +458,7 @@ test('counts deliveries and attempts in metrics by type and outcome, without web
   assert.ok(!text.includes('wh_'))
 })
 
-// Where there is no room: what is committed later is sent then, what was not written is neither counted nor promised.
+// A full disk
 
 test('sends an event whose commit failed once a commit succeeds, without waiting for another event', async () => {
   const { world } = await oneWebhook()
@@ -470,7 +471,7 @@ test('sends an event whose commit failed once a commit succeeds, without waiting
   assert.equal(world.caller.posts.length, 1)
 })
 
-/** Refuses changes while the disk is full. */
+/** Refuses changes while `isFull`. */
 class FullOutbox extends CrashingOutbox {
   isFull = false
 
@@ -529,9 +530,9 @@ test('limits a webhook’s finished deliveries, however fast they arrive', async
   assert.equal(world.counts(view.id).created, finishedRetainedMax + 200)
 })
 
-// On the real tables
+// With LMDB
 
-const TOLD_COUNT = 300
+const EVENT_COUNT = 300
 
 function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   const webhooks = new Webhooks({
@@ -549,7 +550,7 @@ test('delivers pending events of the previous run from the real tables', async (
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const notify = (webhooks: Webhooks) => {
-    for (let count = 0; count < TOLD_COUNT; count += 1) {
+    for (let count = 0; count < EVENT_COUNT; count += 1) {
       const nativeId = `t${count}`
       webhooks.watcher.onUpdate(tradeUpdate({ market: marketRef('m'), atMs: nowMs, nativeId }))
     }
@@ -563,7 +564,10 @@ test('delivers pending events of the previous run from the real tables', async (
     let webhooks = openOn(storage, hanging)
     const { webhook } = await webhooks.create(ALICE, request())
     notify(webhooks)
-    await until(() => hanging.posts.length === attemptsPerWebhookQuietMax, 'all are under way')
+    await until(
+      () => hanging.posts.length === attemptsPerWebhookQuietMax,
+      'all attempts are running',
+    )
     webhooks.stop()
     await storage.close()
     storage = await openStorage()
@@ -571,11 +575,11 @@ test('delivers pending events of the previous run from the real tables', async (
     webhooks = openOn(storage, caller)
     notify(webhooks)
     const counts = () => webhooks.get(ALICE, webhook.id)?.counts
-    await until(() => counts()?.delivered === TOLD_COUNT, 'all are delivered')
+    await until(() => counts()?.delivered === EVENT_COUNT, 'all are delivered')
     const ended = { exhausted: 0, dropped: 0, pending: 0 }
-    assert.deepEqual(counts(), { created: TOLD_COUNT, delivered: TOLD_COUNT, ...ended })
-    assert.equal(caller.posts.length, TOLD_COUNT)
-    assert.equal(new Set(caller.posts.map(({ body }) => body)).size, TOLD_COUNT)
+    assert.deepEqual(counts(), { created: EVENT_COUNT, delivered: EVENT_COUNT, ...ended })
+    assert.equal(caller.posts.length, EVENT_COUNT)
+    assert.equal(new Set(caller.posts.map(({ body }) => body)).size, EVENT_COUNT)
     webhooks.stop()
     await storage.close()
   } finally {

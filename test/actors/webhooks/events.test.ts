@@ -1,4 +1,4 @@
-// Updates as events: which webhook gets which, once; ages; prices against the price last delivered.
+// Which updates create events for which webhooks, their ages, and comparisons with the last delivered price.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -166,7 +166,7 @@ test('compares a price with the last delivered price, and stores the first price
     '40 44',
     '44 45',
   ])
-  // Other markets have their own; where nothing is known there is no price.
+  // Each market has its own base price. An update without price data is ignored.
   await notify(90, { market: OTHER })
   await notify(50, { source: 'none' })
   assert.equal(world.counts(usual.id).created, 3)
@@ -345,7 +345,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
       .join()
   const { watcher } = world.webhooks
   let before: ArbitrageRefresh['previousPeak'] = null
-  /** So many milliseconds after it opened it earns so much. */
+  /** Publishes the opportunity at `ageMs` after its opening with a profit of `dollars`. */
   const notify = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
@@ -373,7 +373,7 @@ test('sends an opportunity when it reaches a webhook’s minimums, and its end t
   notify(999, 1, 'closed')
   assert.equal(counts(), 'any 2,first 2,second 2,venue 2,edge 2')
   await settle()
-  // Two events in all, each the same for every webhook, also when the run is told of once more.
+  // Two events, each with one id for all webhooks. A repeated update creates no further event.
   const ids = () => new Set(world.caller.posts.map(({ headers }) => headers['webhook-id']))
   assert.equal(world.caller.posts.length, 10)
   assert.equal(ids().size, 2)

@@ -1,4 +1,4 @@
-// Accounts that use more than their share of the deliveries, and a bystander whose deliveries come in time.
+// Accounts that exceed their share of deliveries, and a bystander whose deliveries are not delayed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const SECONDS = process.env.TEST_LONG === '1' ? 40 : 20
 const BYSTANDER = 'https://bystander.example.com/'
 const attacker = (nth: number): AccountId => accountId(`acc_attacker_${nth}`)
 
-/** Twelve accounts of 25 webhooks on every trade, and then the bystander. */
+/** Twelve accounts with 25 webhooks each for all trades, and a bystander. */
 async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   const world = new WebhookWorld()
   for (let account = 0; account < ATTACKERS; account += 1) {
@@ -33,7 +33,7 @@ async function attackedWorld(urlOf: (account: number, nth: number) => string) {
   return { world, bystander }
 }
 
-/** Trades at a rate for some seconds; returns when each was made, by id. */
+/** Publishes trades at a rate. Returns the time of each trade by its id. */
 async function trades(world: WebhookWorld, { perSecond, seconds }: Record<string, number>) {
   const madeAtMs = new Map<string, number>()
   const stepMs = 1_000 / (perSecond ?? 1)
@@ -52,7 +52,7 @@ const delaysOf = (posts: readonly Post[], madeAtMs: ReadonlyMap<string, number>)
 for (const [name, urlOf] of [
   ['one host', (account: number, nth: number) => `https://tarpit.example.com/${account}/${nth}`],
   [
-    'a port each of one host',
+    'one host with a port for each webhook',
     (account: number, nth: number) =>
       `https://tarpit.example.com:${2_000 + account * 25 + nth}/hook`,
   ],
@@ -71,7 +71,7 @@ for (const [name, urlOf] of [
     assert.ok(delaysOf(posts, madeAtMs).every((delayMs) => delayMs === 0))
     assert.ok(tarpitMax <= attemptsPerHostMax + 1, `${tarpitMax} attempts at once`)
     const seen = new Set(world.caller.posts.map(({ url }) => new URL(url).pathname.split('/')[1]))
-    if (name === 'one host') assert.equal(seen.size, ATTACKERS + 1, 'each account has turns')
+    if (name === 'one host') assert.equal(seen.size, ATTACKERS + 1, 'each account gets attempts')
     world.webhooks.stop()
   })
 }
@@ -107,7 +107,7 @@ test('leaves attempt slots to other accounts while several accounts use a separa
   world.webhooks.stop()
 })
 
-/** Webhooks made before `trade.created` needed a filter, of accounts of the tier free. */
+/** Webhooks of accounts of tier free, created before `trade.created` required a filter. */
 async function freeWorld() {
   const { world, bystander } = await attackedWorld(
     (account, nth) => `https://victim.example.com/${account}/${nth}`,
@@ -158,7 +158,7 @@ test('limits twelve free accounts with 25 webhooks each at 50 trades a second, a
     const { created, throttled, dropped, delivered, pending } = totals(world, attacker(nth))
     assert.equal(created, 25 * 50 * seconds)
     assert.equal(dropped, throttled)
-    // A minute's deliveries at once, and then the rate.
+    // The deliveries of one minute at once, then the rate.
     assert.ok(created - throttled <= rate * (60 + seconds), `${created - throttled} rows`)
     assert.ok(delivered <= rate * (5 + seconds) + 1, `${delivered} delivered`)
     assert.ok(delivered >= rate * seconds)
@@ -166,7 +166,7 @@ test('limits twelve free accounts with 25 webhooks each at 50 trades a second, a
   }
   const victim = world.caller.posts.filter(({ url }) => url !== BYSTANDER)
   assert.ok(victim.length <= ATTACKERS * (rate * (5 + seconds) + 1))
-  // Without further trades what was taken is delivered within a minute.
+  // The pending deliveries are sent within a minute after the last trade.
   for (let step = 0; step < 650; step += 1) {
     world.clock.advance(100)
     await settle()
@@ -187,7 +187,7 @@ for (const isLossy of [false, true]) {
     await settle()
     world.outbox.commit()
     for (let count = 0; count < 500; count += 1) world.trade()
-    // Counts are written within a second.
+    // Counts are stored within a second.
     if (!isLossy) world.clock.advance(1_000)
     await settle()
     await world.crash(isLossy)

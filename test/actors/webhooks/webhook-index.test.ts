@@ -1,4 +1,4 @@
-// The index against a naive reading of all filters, with webhooks that come, change and go at random.
+// Compares the index with a check of all webhooks while webhooks are added, changed and removed at random.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +13,9 @@ import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import { ALICE } from '../../support/worlds/webhook-world.ts'
 
 const MARKETS = ['m1', 'm2', 'm3', 'm4']
-/** A test is asked for by hand: no webhook is searched. */
+/** Types that an update causes: all except webhook.test. */
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
-const TOLD = EVENT_TYPES.filter((type) => type !== 'webhook.test')
+const PUBLISHED_TYPES = EVENT_TYPES.filter((type) => type !== 'webhook.test')
 const WALLETS = ['0xa', '0xb', '0xc']
 
 function some(random: Random, items: readonly string[]): readonly string[] | null {
@@ -78,7 +78,7 @@ test('finds each webhook that matches an event once, and each awaited minimum ag
         webhooks.set(number, webhook)
       }
       const facts = randomFacts(random)
-      const type = random.pick(TOLD)
+      const type = random.pick(PUBLISHED_TYPES)
       const naive = [...webhooks.values()].filter(
         ({ eventTypes, filters }) =>
           eventTypes.includes(type) && matchesFilters(filters, typeOf(type), facts),

@@ -1,9 +1,6 @@
-// The owner of webhooks: ownership, the bound of an account, secrets and their rotation, what happens
-// when the disk fails, removal, tests and retries by hand, and what inactive means.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Webhook as Judge } from 'standardwebhooks'
+import { Webhook as ReferenceWebhook } from 'standardwebhooks'
 import { previousSecretsMax, rotationMs } from '../../../actors/webhooks/webhooks.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { webhooksPerAccountMax } from '../../../engine/limits.ts'
@@ -20,11 +17,13 @@ import {
   WebhookWorld,
 } from '../../support/worlds/webhook-world.ts'
 
-/** Whether the standard's own library accepts a post with a secret, whatever its age. */
+/** Whether the reference library creates the same signature with this secret. */
 function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
-  // The judge compares with the machine's clock: its own signature of the same time is compared.
+  // The library’s `verify` compares with the system time, so its signature for the post’s time is compared instead.
   const sent = (headers['webhook-signature'] ?? '').split(' ')
-  return sent.includes(new Judge(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body))
+  return sent.includes(
+    new ReferenceWebhook(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body),
+  )
 }
 
 test('shows a webhook only to its account and lists webhooks in order of creation', async () => {
@@ -110,7 +109,7 @@ test('keeps each earlier secret valid for its own 24 hours after repeated rotati
     secrets.push(rotated.secret)
     return rotated.webhook.previousSecretUntilMs
   }
-  /** Of all secrets so far, which the next post is signed with. */
+  /** For each secret so far, whether it signs the next post. */
   const signing = async () => {
     world.trade()
     await settle()
@@ -125,7 +124,7 @@ test('keeps each earlier secret valid for its own 24 hours after repeated rotati
   await rotate()
   assert.equal(await rotate(), world.clock.nowMs() + rotationMs)
   assert.deepEqual(await signing(), [true, true, true])
-  // The first one's day ends a second before the second one's.
+  // The 24 hours of the first secret end one second before those of the second.
   await world.pass(rotationMs - 1_000)
   assert.deepEqual(await signing(), [false, true, true])
   await world.pass(1_000)
@@ -289,8 +288,8 @@ test('pauses a disabled account’s webhooks until the account is enabled, also 
   world.webhooks.onAccountEnabled(ALICE)
   world.trade()
   await settle()
-  assert.equal(world.counts(view.id).delivered, 2, 'what waited, and what is new')
-  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true, 'as its owner left it')
+  assert.equal(world.counts(view.id).delivered, 2, 'the pending and the new delivery')
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isActive, true, 'unchanged by the account')
   const sent = world.caller.posts.length
   const other = await world.create({}, BOB)
   world.silentAccounts.add(ALICE)
@@ -302,7 +301,7 @@ test('pauses a disabled account’s webhooks until the account is enabled, also 
     [...world.table.all()].map(({ id }) => id),
     [other.id],
   )
-  assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
+  assert.equal(world.caller.posts.length, sent + 1, 'only the delivery of the other account')
 })
 
 test('removes a webhook that is being created when its account is deleted', async () => {
@@ -313,7 +312,7 @@ test('removes a webhook that is being created when its account is deleted', asyn
   await assert.rejects(making, { code: 'UNAUTHORIZED' })
   assert.deepEqual([...world.table.all()], [])
   assert.deepEqual(world.webhooks.list(ALICE), [])
-  // One that is made for a disabled account stays, and is silent.
+  // A webhook created for a disabled account stays, without deliveries.
   const other = world.webhooks.create(BOB, request())
   world.silentAccounts.add(BOB)
   world.webhooks.onAccountDeactivated(BOB, 'disabled')
@@ -385,11 +384,11 @@ test('sends no event to a host before the host answers the account’s webhook t
   await world.webhooks.test(ALICE, view.id)
   await settle()
   assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
-  assert.equal(world.webhooks.get(ALICE, sibling.id)?.isVerified, true, 'the host is')
+  assert.equal(world.webhooks.get(ALICE, sibling.id)?.isVerified, true, 'the host is verified')
   world.trade()
   await settle()
   assert.equal(types().filter((type) => type === 'trade.created').length, 2)
-  // Another account has to have it verified itself; another webhook of this one has not.
+  // Another account must verify the host itself. Another webhook of this account need not.
   const [other, third] = [
     await world.create({ url: view.url }, BOB),
     await world.create({ url: view.url }),

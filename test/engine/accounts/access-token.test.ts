@@ -1,4 +1,4 @@
-// Login tokens against jose's own verification: what we take jose takes, and the other way round.
+// Compares the verification of log-in tokens with that of jose.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -19,11 +19,11 @@ const secret = 'thirty-two bytes of secret text, and more'
 const key = new TextEncoder().encode(secret)
 const startMs = timeMs(1_780_000_000_000)
 
-/** The account that a token was issued to, as we read it. */
+/** The account of a token by our verification; null if it is invalid. */
 const subjectIn = (tokens: AccessTokens, token: string): string | null =>
   tokens.claimsOf(token)?.subject ?? null
 
-/** jose's answer to the same question. */
+/** The account of a token by jose’s verification; null if it is invalid. */
 async function joseSubject(token: string, nowMs: number): Promise<string | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
@@ -48,7 +48,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
   const now = startMs / 1_000
   const seen = { taken: 0, refused: 0 }
   for (let round = 0; round < 2_000; round += 1) {
-    // Mostly right in each part, so that tokens with one thing wrong are common.
+    // Each part is mostly valid, so that tokens with one error are frequent.
     const odd = (right: unknown, ...wrong: readonly unknown[]) =>
       random.below(16) === 0 ? wrong[random.below(wrong.length)] : right
     const claims = {
@@ -68,7 +68,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
     let token = await new CompactSign(body).setProtectedHeader(header).sign(key)
     if (random.below(6) === 0) token = damaged(token, random.below)
     const [ours, theirs] = [subjectIn(tokens, token), await joseSubject(token, startMs)]
-    // base64url has spare bits in its last character: jose reads any, only the canonical is ours.
+    // The last base64url character has spare bits. jose accepts any value, we only the canonical one.
     const isCanonical =
       Buffer.from(token.split('.')[2] ?? '', 'base64url').toString('base64url') ===
       token.split('.')[2]
@@ -79,7 +79,7 @@ test('verifies a token synchronously, with the same result as jose', async (t) =
   assert.ok(seen.taken > 200 && seen.refused > 200)
 })
 
-/** A character changed, left out, or said twice. */
+/** The text with a character changed, removed or repeated. */
 function damaged(token: string, below: (count: number) => number): string {
   const at = below(token.length)
   const change = ['', 'A', '.', token.charAt(at).repeat(2)][below(4)] ?? ''

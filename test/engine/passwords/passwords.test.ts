@@ -1,5 +1,3 @@
-// Password hashing through the real pool of threads.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { argon2Verify } from 'hash-wasm'
@@ -97,7 +95,7 @@ test('refuses tasks beyond the queue limit and completes the accepted tasks', as
   }
 })
 
-/** Runs tasks one at a time, when the test says so; `begun` are their passwords. */
+/** A pool whose tasks end when the test calls `endOne`. `begun` has the passwords of started tasks. */
 function openHeldPool() {
   const begun: string[] = []
   const ends: (() => void)[] = []

@@ -1,5 +1,3 @@
-// Blocks of the ledger: what goes in comes out, in little room; bytes that were cut or changed never throw.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -78,7 +76,7 @@ test('round-trips events of every kind through a block', () => {
   }
 })
 
-// Written with the code of before: its sections of hashes are filled.
+// Blocks of an earlier version, whose hash sections are filled.
 test('opens a stored block, byte for byte', () => {
   const bytes = Buffer.from(GOLDEN_BLOCK, 'base64')
   assert.deepEqual(unpackBlock(bytes), GOLDEN_EVENTS)

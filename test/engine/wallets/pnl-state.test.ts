@@ -1,5 +1,5 @@
-// The rules of PnL: against their naive twin over random histories, told all at once, bit by bit, and late; and by
-// numbers worked out by hand.
+// Compares PnL states with the reference implementation over random histories, in order and late, and with figures that
+// were calculated by hand.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ import {
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
 const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
-/** Of tests that judge each history at several places. */
+/** Number of histories in tests that compare each history several times. */
 const OFTEN_JUDGED = HISTORIES / 2
 
 test('computes every figure of a history like the naive reference', () => {
@@ -76,7 +76,7 @@ test('keeps cash excluding fees plus the cost of holdings equal to realised PnL'
     const { realized: published } = pnlState.totals()
     assert.equal(BigInt(published), realized)
   }
-  assert.ok(heldCount > 100, 'histories end with something held')
+  assert.ok(heldCount > 100, 'many histories end with open positions')
 })
 
 test('computes the same result regardless of when a resolution arrives and how often figures are read', () => {
@@ -84,7 +84,7 @@ test('computes the same result regardless of when a resolution arrives and how o
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
     const { events } = history
-    const random = seededRandom('told', seed)
+    const random = seededRandom('wallet', seed)
     const knownFrom = new Map(
       history.markets.map(({ nativeId }) => [nativeId, random.below(events.length + 1)]),
     )
@@ -140,7 +140,7 @@ test('applies a late event to its position, or requests a rebuild', () => {
     if (random.below(2) === 0) pnlState.totals()
     const answer = pnlState.apply(late, find)
     answers[answer] += 1
-    // Within a second the order told stands.
+    // Events of one second keep the given order.
     const location = others.findLastIndex(({ timeMs: atMs }) => atMs <= late.timeMs) + 1
     const sorted = others.toSpliced(location, 0, late)
     const ranges = someRanges(seed, history)
@@ -162,7 +162,7 @@ test('continues unchanged after being serialised and deserialised at every event
       straight.apply(event, find)
       packed.apply(event, find)
       const bytes = packed.pack()
-      // At an odd place, as in a page of a database.
+      // At an unaligned offset, as in a database page.
       const shifted = new Uint8Array(bytes.byteLength + 3)
       shifted.set(bytes, 3)
       const unpacked = PnlState.unpack(shifted.subarray(3))
@@ -194,23 +194,23 @@ test('rejects truncated bytes and other versions', () => {
   for (let length = 0; length < bytes.byteLength; length += 1) {
     assert.equal(PnlState.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
   }
-  assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
+  assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'an additional byte')
   const older = new Packr({ useRecords: true }).pack({ version: 2, sums: {}, markets: [] })
   assert.equal(PnlState.unpack(older), null)
-  // The first bytes of the layout of before.
+  // The first bytes of an earlier layout.
   assert.equal(PnlState.unpack(new Uint8Array([2, 99, 99, 97, 28, 0, 0, 0])), null)
 })
 
 test('keeps pending write-offs through a copy and through packing', () => {
-  const told = new Told(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
-  // No figure was read: the loser is not written off yet.
-  const copy = told.state.copy()
-  const opened = PnlState.unpack(told.state.copy().pack())
+  const wallet = new TestWallet(market('m', resolved(100, 0))).all(['buy', [0, 'm-yes', 10, 4]])
+  // Losers are written off when a figure is read. None was read yet.
+  const copy = wallet.state.copy()
+  const opened = PnlState.unpack(wallet.state.copy().pack())
   assert.ok(opened !== null)
   for (const state of [copy.copy(), copy, opened]) {
     const { amount, lost, realized } = positionOf(state, 'm-yes')
     assert.deepEqual([amount, lost, realized], [0, 4_000_000, -4_000_000])
-    assert.deepEqual(accountFigures(state, []), accountFigures(told.state, []))
+    assert.deepEqual(accountFigures(state, []), accountFigures(wallet.state, []))
   }
 })
 
@@ -226,7 +226,7 @@ function finder(markets: readonly WalletMarket[]): FindWalletMarket {
   return (id) => byId.get(id) ?? null
 }
 
-/** All of it, and two pieces that may begin and end anywhere, between seconds too. */
+/** The complete history, and two ranges whose ends may be between seconds. */
 function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
   const random = seededRandom('ranges', seed)
   const first = events[0]?.timeMs ?? 0
@@ -240,14 +240,14 @@ function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
   ]
 }
 
-// By hand
+// Figures calculated by hand
 
 const START_MS = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
 const DAY = 86_400_000
 const GROUP = ['m0', 'm1', 'm2', 'm3']
 
-/** Dollars or contracts. */
+/** Millionths of dollars or contracts. */
 const micros = (value: number): number => Math.round(value * MICROS)
 
 function market(name: string, set: Partial<WalletMarket> = {}): WalletMarket {
@@ -261,7 +261,7 @@ function market(name: string, set: Partial<WalletMarket> = {}): WalletMarket {
 
 const grouped = GROUP.map((name) => market(name, { group: GROUP.map(nativeMarketId) }))
 
-/** An event some seconds after the start; sizes and dollars in whole ones, `token` as 'm-yes'. */
+/** An event `second` seconds after the start. Sizes in contracts and dollars; `on` is a token such as `m-yes`. */
 function event(
   kind: WalletEventKind,
   [second, on, size, usd = size]: readonly [number, string, number, number?],
@@ -286,8 +286,8 @@ function event(
 
 type Given = Parameters<typeof event>
 
-/** A wallet after some events. */
-class Told {
+/** A PnL state with methods to apply events and read figures. */
+class TestWallet {
   readonly state = PnlState.empty()
   readonly #markets: readonly WalletMarket[]
 
@@ -305,7 +305,7 @@ class Told {
     return this
   }
 
-  /** Some figures of a position, in the order of the names. */
+  /** Figures of a position, in the order of `names`. */
   of(token: string, ...names: readonly (keyof PnlPosition)[]): unknown[] {
     const position = positionOf(this.state, token)
     return names.map((name) => position[name])
@@ -316,7 +316,7 @@ class Told {
     return names.map((name) => totals[name])
   }
 
-  /** What was realised in one second. */
+  /** Realised profit of one second. */
   realizedAt(second: number): number {
     const atMs = timeMs(START_MS + second * SECOND)
     return this.state.between(atMs, atMs).realized
@@ -346,78 +346,97 @@ test('floors proportional shares exactly at every size and below 0, and makes th
 })
 
 test('raises the average cost on buys, realises against it on sales, and gives the last sale the remaining cost', () => {
-  const told = new Told(market('m')).all(
+  const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 10, 4]],
     ['buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) }],
     ['sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) }],
   )
-  const figures = told.of('m-yes', 'amount', 'cost', 'realized', 'fees', 'isCostKnown')
+  const figures = wallet.of('m-yes', 'amount', 'cost', 'realized', 'fees', 'isCostKnown')
   assert.deepEqual(figures, [15e6, 7_500_000, 1_000_000, 320_000, true])
-  told.apply('sell', [3, 'm-yes', 14.999999, 1])
-  assert.deepEqual(told.of('m-yes', 'cost'), [1], 'floor(7,500,000 × 14,999,999 / 15,000,000)')
-  told.apply('sell', [4, 'm-yes', 0.000001, 0])
-  assert.deepEqual(told.of('m-yes', 'cost', 'realized'), [0, 1_000_000 + 1_000_000 - 7_500_000])
+  wallet.apply('sell', [3, 'm-yes', 14.999999, 1])
+  assert.deepEqual(wallet.of('m-yes', 'cost'), [1], 'floor(7,500,000 × 14,999,999 / 15,000,000)')
+  wallet.apply('sell', [4, 'm-yes', 0.000001, 0])
+  assert.deepEqual(wallet.of('m-yes', 'cost', 'realized'), [0, 1_000_000 + 1_000_000 - 7_500_000])
 })
 
 test('realises nothing for disposals beyond known holdings, and marks the position', () => {
-  const told = new Told(market('m')).all(
+  const wallet = new TestWallet(market('m')).all(
     ['buy', [0, 'm-yes', 3, 1.5]],
     ['sell', [1, 'm-yes', 4, 2.4]],
     ['sell', [2, 'm-no', 1, 0.9]],
   )
-  assert.deepEqual(told.of('m-yes', 'amount', 'balance', 'cost'), [0, 0, 0])
-  // Three of the four, for 1.8 of the 2.4 dollars.
-  const figures = told.of('m-yes', 'realized', 'sold', 'soldUsd', 'isCostKnown')
+  assert.deepEqual(wallet.of('m-yes', 'amount', 'balance', 'cost'), [0, 0, 0])
+  // Three of the four contracts were known, so 1.8 of the 2.4 dollars count.
+  const figures = wallet.of('m-yes', 'realized', 'sold', 'soldUsd', 'isCostKnown')
   assert.deepEqual(figures, [300_000, 4_000_000, 2_400_000, false])
-  assert.deepEqual(told.of('m-no', 'realized', 'isCostKnown'), [0, false])
-  assert.deepEqual(told.totals('volume'), [1_500_000 + 2_400_000 + 900_000], 'all of it is volume')
+  assert.deepEqual(wallet.of('m-no', 'realized', 'isCostKnown'), [0, false])
+  assert.deepEqual(
+    wallet.totals('volume'),
+    [1_500_000 + 2_400_000 + 900_000],
+    'the complete sale counts as volume',
+  )
 })
 
 test('splits at half a dollar per side, treats a merge as sales, and assigns the odd micro-dollar to the last side', () => {
-  const told = new Told(market('m')).all(['split', [0, 'm', 3.000001]])
-  assert.deepEqual([told.of('m-yes', 'cost'), told.of('m-no', 'cost')], [[1_500_000], [1_500_001]])
-  told.all(['sell', [1, 'm-no', 3.000001, 2]], ['buy', [2, 'm-no', 1, 0.2]], ['merge', [3, 'm', 1]])
-  assert.deepEqual(told.of('m-no', 'realized'), [2_000_000 - 1_500_001 + 300_000])
-  assert.deepEqual(told.of('m-yes', 'realized'), [500_000 - 499_999], 'floor of the cost')
-  assert.deepEqual(told.totals('splits', 'merges', 'trades', 'volume'), [1, 1, 2, 2_200_000])
+  const wallet = new TestWallet(market('m')).all(['split', [0, 'm', 3.000001]])
+  assert.deepEqual(
+    [wallet.of('m-yes', 'cost'), wallet.of('m-no', 'cost')],
+    [[1_500_000], [1_500_001]],
+  )
+  wallet.all(
+    ['sell', [1, 'm-no', 3.000001, 2]],
+    ['buy', [2, 'm-no', 1, 0.2]],
+    ['merge', [3, 'm', 1]],
+  )
+  assert.deepEqual(wallet.of('m-no', 'realized'), [2_000_000 - 1_500_001 + 300_000])
+  assert.deepEqual(wallet.of('m-yes', 'realized'), [500_000 - 499_999], 'floor of the cost')
+  assert.deepEqual(wallet.totals('splits', 'merges', 'trades', 'volume'), [1, 1, 2, 2_200_000])
 })
 
 test('realises a loser at the resolution, or at the market’s last event if that is later', () => {
-  const told = new Told(market('m', resolved(100.4, 0))).all(['buy', [0, 'm-yes', 10, 4]])
-  assert.equal(told.realizedAt(100), -4_000_000)
-  told.apply('buy', [150, 'm-yes', 10, 1])
-  assert.deepEqual([told.realizedAt(100), told.realizedAt(150)], [0, -5_000_000], 'taken back')
-  const figures = told.of('m-yes', 'balance', 'amount', 'cost', 'lost', 'updatedAtMs')
+  const wallet = new TestWallet(market('m', resolved(100.4, 0))).all(['buy', [0, 'm-yes', 10, 4]])
+  assert.equal(wallet.realizedAt(100), -4_000_000)
+  wallet.apply('buy', [150, 'm-yes', 10, 1])
+  assert.deepEqual(
+    [wallet.realizedAt(100), wallet.realizedAt(150)],
+    [0, -5_000_000],
+    'the earlier write-off was reversed',
+  )
+  const figures = wallet.of('m-yes', 'balance', 'amount', 'cost', 'lost', 'updatedAtMs')
   assert.deepEqual(figures, [20_000_000, 0, 0, 5_000_000, START_MS + 150 * SECOND])
-  told.apply('redeem', [200, 'm', 0])
-  assert.deepEqual(told.of('m-yes', 'balance'), [0])
-  assert.deepEqual([told.realizedAt(150), told.realizedAt(200)], [-5_000_000, 0], 'too late')
+  wallet.apply('redeem', [200, 'm', 0])
+  assert.deepEqual(wallet.of('m-yes', 'balance'), [0])
+  assert.deepEqual(
+    [wallet.realizedAt(150), wallet.realizedAt(200)],
+    [-5_000_000, 0],
+    'the write-off moved to the last event',
+  )
 })
 
 test('pays the payout, including fractional payouts, for all holdings of both sides on redemption', () => {
-  const told = new Told(market('m', resolved(5, 333_333))).all(
+  const wallet = new TestWallet(market('m', resolved(5, 333_333))).all(
     ['buy', [0, 'm-yes', 1.5, 0.6]],
     ['buy', [1, 'm-no', 2, 1]],
     ['redeem', [9, 'm', 0, 0]],
   )
-  assert.deepEqual(told.of('m-yes', 'realized'), [499_999 - 600_000])
-  assert.deepEqual(told.of('m-no', 'realized'), [1_333_334 - 1_000_000])
-  assert.deepEqual(told.state.openMarkets(), [])
+  assert.deepEqual(wallet.of('m-yes', 'realized'), [499_999 - 600_000])
+  assert.deepEqual(wallet.of('m-no', 'realized'), [1_333_334 - 1_000_000])
+  assert.deepEqual(wallet.state.openMarkets(), [])
 })
 
 test('infers the winner when no payout is known and the dollars equal one side’s holdings', () => {
   const bought = (yes: number, no: number) =>
-    new Told(market('m')).all(['buy', [0, 'm-yes', yes, 0.4]], ['buy', [0, 'm-no', no, 1]])
-  const told = bought(10, 7).all(['redeem', [9, 'm', 7, 7]])
-  assert.deepEqual(told.of('m-yes', 'realized'), [-400_000])
-  assert.deepEqual(told.of('m-no', 'realized', 'isCostKnown'), [6_000_000, true])
-  assert.deepEqual(told.state.guessedMarkets(), [nativeMarketId('m')])
-  // Of No alone there was enough.
+    new TestWallet(market('m')).all(['buy', [0, 'm-yes', yes, 0.4]], ['buy', [0, 'm-no', no, 1]])
+  const wallet = bought(10, 7).all(['redeem', [9, 'm', 7, 7]])
+  assert.deepEqual(wallet.of('m-yes', 'realized'), [-400_000])
+  assert.deepEqual(wallet.of('m-no', 'realized', 'isCostKnown'), [6_000_000, true])
+  assert.deepEqual(wallet.state.guessedMarkets(), [nativeMarketId('m')])
+  // Only No was held in full.
   const other = bought(1, 3).all(['redeem', [9, 'm', 2, 2]])
   assert.deepEqual(other.of('m-yes', 'realized'), [0])
   const figures = other.of('m-no', 'realized', 'balance', 'isCostKnown')
   assert.deepEqual(figures, [2_000_000 - 666_666, 1_000_000, false])
-  // The first row does not say which one lost.
+  // The first row does not state which outcome lost.
   const both = bought(3, 3).all(['redeem', [8, 'm', 0, 0]])
   assert.deepEqual(both.of('m-yes', 'balance'), [3_000_000])
   both.apply('redeem', [9, 'm', 2, 2])
@@ -427,43 +446,43 @@ test('infers the winner when no payout is known and the dollars equal one side�
 
 test('converts No in two of four markets to dollars, and to Yes in the other two at the remaining cost', () => {
   const converted = ['m0', 'm2'].map(nativeMarketId)
-  const told = new Told(...grouped).all(
+  const wallet = new TestWallet(...grouped).all(
     ['buy', [0, 'm0-no', 10, 7]],
     ['buy', [0, 'm2-no', 20, 18]],
     ['conversion', [1, 'm0', 10, 10], { converted }],
   )
-  assert.deepEqual(told.of('m0-no', 'amount'), [0])
-  assert.deepEqual(told.of('m2-no', 'amount', 'cost'), [10_000_000, 9_000_000])
-  // 7 + 9 dollars of cost, less (2 − 1) × 10 dollars, for 10 Yes each.
-  assert.deepEqual(told.of('m1-yes', 'cost'), [3_000_000])
-  assert.deepEqual(told.of('m3-yes', 'cost', 'amount'), [3_000_000, 10_000_000])
-  assert.deepEqual(told.totals('realized', 'conversions', 'trades'), [0, 1, 2])
-  const touched = Array.from(told.state.positions(), ({ token }) => String(token))
-  assert.ok(!touched.includes('m1-no'), 'nothing else was touched')
+  assert.deepEqual(wallet.of('m0-no', 'amount'), [0])
+  assert.deepEqual(wallet.of('m2-no', 'amount', 'cost'), [10_000_000, 9_000_000])
+  // Cost of 7 + 9 dollars less (2 − 1) × 10 dollars received, for 10 Yes of each market.
+  assert.deepEqual(wallet.of('m1-yes', 'cost'), [3_000_000])
+  assert.deepEqual(wallet.of('m3-yes', 'cost', 'amount'), [3_000_000, 10_000_000])
+  assert.deepEqual(wallet.totals('realized', 'conversions', 'trades'), [0, 1, 2])
+  const touched = Array.from(wallet.state.positions(), ({ token }) => String(token))
+  assert.ok(!touched.includes('m1-no'), 'no other position changed')
 })
 
 test('gives Yes a negative price after a cheap No, and realises No in every market', () => {
-  const told = new Told(...grouped)
-  for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
+  const wallet = new TestWallet(...grouped)
+  for (const name of GROUP) wallet.apply('buy', [0, `${name}-no`, 10, 1])
   const group = GROUP.map(nativeMarketId)
-  told.apply('conversion', [1, 'm0', 5, 10], { converted: group.slice(0, 3) })
-  assert.deepEqual(told.of('m3-yes', 'cost'), [1_500_000 - 10_000_000])
-  told.apply('conversion', [2, 'm0', 5, 15], { converted: group })
-  assert.deepEqual(told.totals('realized'), [15_000_000 - 2_000_000])
-  assert.deepEqual(told.of('m0-no', 'realized'), [3_750_000 - 500_000])
+  wallet.apply('conversion', [1, 'm0', 5, 10], { converted: group.slice(0, 3) })
+  assert.deepEqual(wallet.of('m3-yes', 'cost'), [1_500_000 - 10_000_000])
+  wallet.apply('conversion', [2, 'm0', 5, 15], { converted: group })
+  assert.deepEqual(wallet.totals('realized'), [15_000_000 - 2_000_000])
+  assert.deepEqual(wallet.of('m0-no', 'realized'), [3_750_000 - 500_000])
 })
 
 test('marks Yes converted from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
   const converted = [nativeMarketId('m0')]
-  const told = new Told(...grouped).all(
+  const wallet = new TestWallet(...grouped).all(
     ['buy', [0, 'm0-no', 4, 2]],
     ['conversion', [1, 'm0', 5, 0], { converted }],
   )
-  assert.deepEqual(told.of('m0-no', 'amount', 'isCostKnown'), [0, false])
-  assert.deepEqual(told.of('m1-yes', 'cost', 'isCostKnown'), [666_666, false])
-  assert.deepEqual(told.of('m2-yes', 'isCostKnown'), [false])
-  assert.deepEqual(told.of('m3-yes', 'cost', 'isCostKnown'), [666_668, false])
-  const lone = new Told(market('m0')).all(
+  assert.deepEqual(wallet.of('m0-no', 'amount', 'isCostKnown'), [0, false])
+  assert.deepEqual(wallet.of('m1-yes', 'cost', 'isCostKnown'), [666_666, false])
+  assert.deepEqual(wallet.of('m2-yes', 'isCostKnown'), [false])
+  assert.deepEqual(wallet.of('m3-yes', 'cost', 'isCostKnown'), [666_668, false])
+  const lone = new TestWallet(market('m0')).all(
     ['buy', [0, 'm0-no', 4, 2]],
     ['conversion', [1, 'm0', 3, 0], { converted }],
   )
@@ -494,13 +513,13 @@ test('realises the cash of converting all markets at once, to the micro-dollar, 
 })
 
 test('counts a market as won or lost when no position is open, and as open again after a purchase', () => {
-  const told = new Told(market('w'), market('l'), market('e'), market('o')).all(
+  const wallet = new TestWallet(market('w'), market('l'), market('e'), market('o')).all(
     ['buy', [0, 'w-yes', 2, 1]],
     ['buy', [1, 'w-no', 2, 1]],
     ['sell', [2, 'w-yes', 2, 1.5]],
   )
-  assert.deepEqual(told.totals('wins'), [0], 'the other side is still held')
-  told.all(
+  assert.deepEqual(wallet.totals('wins'), [0], 'the other outcome is still open')
+  wallet.all(
     ['sell', [3, 'w-no', 2, 0.75]],
     ['buy', [4, 'l-yes', 1, 1]],
     ['sell', [5, 'l-yes', 1, 0]],
@@ -508,40 +527,40 @@ test('counts a market as won or lost when no position is open, and as open again
     ['sell', [7, 'e-yes', 1, 0.5]],
     ['buy', [8, 'o-yes', 1, 0.5]],
   )
-  assert.deepEqual(told.totals('markets', 'wins', 'losses'), [4, 1, 1])
-  assert.equal(told.state.openMarkets().join(), 'o')
-  told.apply('buy', [9, 'w-yes', 1, 0.5])
-  assert.deepEqual(told.totals('markets', 'wins', 'losses'), [4, 0, 1])
-  assert.equal(told.state.openMarkets().join(), 'w,o')
+  assert.deepEqual(wallet.totals('markets', 'wins', 'losses'), [4, 1, 1])
+  assert.equal(wallet.state.openMarkets().join(), 'o')
+  wallet.apply('buy', [9, 'w-yes', 1, 0.5])
+  assert.deepEqual(wallet.totals('markets', 'wins', 'losses'), [4, 0, 1])
+  assert.equal(wallet.state.openMarkets().join(), 'w,o')
 })
 
 test('includes both ends of a range, and groups by days, weeks from Monday, and months in UTC', () => {
-  const told = new Told(market('m')).all(['buy', [0, 'm-yes', 100, 50]])
-  // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
+  const wallet = new TestWallet(market('m')).all(['buy', [0, 'm-yes', 100, 50]])
+  // 1 January 2026 is a Thursday; 4 January is a Sunday, 5 January a Monday.
   const days = [0, 3, 4, 31]
-  for (const day of days) told.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
+  for (const day of days) wallet.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
   const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
   const starts = (granularity: PnlGranularity) =>
-    told.state.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
+    wallet.state.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
   assert.deepEqual(starts('day'), days)
   assert.deepEqual(starts('week'), [-3, 4, 25])
   assert.deepEqual(starts('month'), [0, 31])
   assert.deepEqual(starts('all').map(Math.floor), days)
   const second = timeMs(START_MS + 3 * DAY + SECOND)
-  assert.equal(told.state.between(second, second).realized, 1_000_000)
-  assert.equal(told.state.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
-  const [point] = told.state.series({ fromMs: second, toMs: second, granularity: 'week' })
+  assert.equal(wallet.state.between(second, second).realized, 1_000_000)
+  assert.equal(wallet.state.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
+  const [point] = wallet.state.series({ fromMs: second, toMs: second, granularity: 'week' })
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
 test('returns complete hours in order, even with late resolutions', () => {
-  const told = new Told()
+  const wallet = new TestWallet()
   const count = 50
   for (let index = 0; index < count; index += 1)
-    told.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
+    wallet.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
   for (let index = count - 1; index >= 0; index -= 1)
-    told.state.resolve(market(`m${index}`, resolved(index * 3_600 + 7, 0)))
-  const hours = told.state.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
+    wallet.state.resolve(market(`m${index}`, resolved(index * 3_600 + 7, 0)))
+  const hours = wallet.state.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
   assert.equal(hours.length, 40)
   const figures = { realized: -1_000_000, volume: 1_000_000, trades: 1, fees: 0, income: 0 }
   for (const [index, row] of hours.entries())
@@ -549,16 +568,16 @@ test('returns complete hours in order, even with late resolutions', () => {
 })
 
 test('requests a rebuild once when late facts arrive', () => {
-  const told = new Told().all(['buy', [0, 'm-yes', 10, 4]], ['redeem', [9, 'm', 3, 3]])
+  const wallet = new TestWallet().all(['buy', [0, 'm-yes', 10, 4]], ['redeem', [9, 'm', 3, 3]])
   const facts = market('m', resolved(5, MICROS))
-  assert.equal(told.state.resolve(facts), 'rebuild')
-  const again = new Told(facts).all(['buy', [0, 'm-yes', 10, 4]])
+  assert.equal(wallet.state.resolve(facts), 'rebuild')
+  const again = new TestWallet(facts).all(['buy', [0, 'm-yes', 10, 4]])
   assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
   assert.equal(again.state.resolve(facts), 'ignored')
   assert.deepEqual(again.state.guessedMarkets(), [])
   assert.deepEqual(again.of('m-yes', 'realized'), [1_800_000])
   const other = { ...facts, payout: priceMicros(0) }
-  assert.equal(again.state.resolve(other), 'rebuild', 'it was redeemed as a winner')
+  assert.equal(again.state.resolve(other), 'rebuild', 'the redemption used another payout')
   assert.equal(again.state.resolve(market('never')), 'ignored')
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
@@ -571,85 +590,89 @@ test('moves contracts and their cost to the market of the migrated id', () => {
   const at = { market: nativeMarketId(old), token: outcomeId('77') }
   const moved = { market: id, token }
   const olds = market(old, { tokens: [outcomeId('76'), outcomeId('77')] })
-  const told = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] })).all(
+  const wallet = new TestWallet(
+    olds,
+    market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] }),
+  ).all(
     ['buy', [0, '', 10, 4], at],
     ['migration', [1, '', 4, 0], moved],
     ['sell', [2, '', 1, 1], moved],
   )
-  assert.deepEqual(told.of('77', 'amount', 'cost'), [6_000_000, 2_400_000])
-  const figures = told.of(token, 'amount', 'cost', 'realized', 'isCostKnown')
+  assert.deepEqual(wallet.of('77', 'amount', 'cost'), [6_000_000, 2_400_000])
+  const figures = wallet.of(token, 'amount', 'cost', 'realized', 'isCostKnown')
   assert.deepEqual(figures, [3_000_000, 1_200_000, 600_000, true])
-  told.apply('migration', [3, '', 7, 0], moved)
-  assert.deepEqual([...told.of('77', 'amount'), ...told.of(token, 'isCostKnown')], [0, false])
-  const lone = new Told().all(['migration', [0, '', 4, 0], moved])
+  wallet.apply('migration', [3, '', 7, 0], moved)
+  assert.deepEqual([...wallet.of('77', 'amount'), ...wallet.of(token, 'isCostKnown')], [0, false])
+  const lone = new TestWallet().all(['migration', [0, '', 4, 0], moved])
   assert.deepEqual(lone.of(token, 'amount', 'isCostKnown'), [4e6, false])
-  assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
+  assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market became known')
 })
 
 test('redeems the named token, otherwise the token that the dollars imply', () => {
   const begun = () =>
-    new Told(market('m', resolved(5, MICROS))).all(
+    new TestWallet(market('m', resolved(5, MICROS))).all(
       ['buy', [0, 'm-yes', 10, 4]],
       ['buy', [1, 'm-no', 7, 2]],
     )
-  const redeemed = (told: Told, ...given: readonly [string, number, number]) => {
-    told.apply('redeem', [9, ...given])
-    return ['m-yes', 'm-no'].map((token) => positionOf(told.state, token).balance / MICROS)
+  const redeemed = (wallet: TestWallet, ...given: readonly [string, number, number]) => {
+    wallet.apply('redeem', [9, ...given])
+    return ['m-yes', 'm-no'].map((token) => positionOf(wallet.state, token).balance / MICROS)
   }
   const named = begun()
   assert.deepEqual(redeemed(named, 'm-yes', 4, 4), [6, 7])
   assert.deepEqual(named.of('m-yes', 'realized'), [4_000_000 - 1_600_000])
   assert.deepEqual(redeemed(named, 'm-no', 7, 0), [6, 0])
   const unnamed = begun()
-  assert.deepEqual(redeemed(unnamed, 'm', 0, 0), [10, 0], 'no dollars: what is worth nothing')
+  assert.deepEqual(redeemed(unnamed, 'm', 0, 0), [10, 0], 'no dollars: the worthless outcome')
   assert.deepEqual(redeemed(unnamed, 'm', 10, 10), [0, 0])
   const winner = begun()
-  assert.deepEqual(redeemed(winner, 'm', 3, 3), [7, 7], 'as many contracts as they pay for')
+  assert.deepEqual(redeemed(winner, 'm', 3, 3), [7, 7], 'as many contracts as the dollars pay for')
   assert.deepEqual(winner.of('m-yes', 'realized'), [3_000_000 - 1_200_000])
-  assert.deepEqual(redeemed(winner, 'm', 9, 9), [0, 7], 'more dollars: all that pays')
+  assert.deepEqual(redeemed(winner, 'm', 9, 9), [0, 7], 'more dollars: all paying contracts')
 })
 
 test('redeems one outcome at a time when a redemption in a void market names no token', () => {
-  const told = new Told(market('m', resolved(5, MICROS / 2))).all(
+  const wallet = new TestWallet(market('m', resolved(5, MICROS / 2))).all(
     ['buy', [0, 'm-yes', 10, 4]],
     ['buy', [1, 'm-no', 30, 9]],
     ['redeem', [9, 'm', 15, 15]],
   )
-  assert.deepEqual(told.of('m-yes', 'balance'), [1e7])
-  assert.deepEqual(told.of('m-no', 'balance', 'isCostKnown'), [0, true], 'its worth to the micro')
-  told.apply('redeem', [10, 'm', 2, 2])
-  assert.deepEqual(told.of('m-yes', 'balance', 'realized', 'isCostKnown'), [6e6, 400_000, true])
+  assert.deepEqual(wallet.of('m-yes', 'balance'), [1e7])
+  assert.deepEqual(wallet.of('m-no', 'balance', 'isCostKnown'), [0, true], 'its exact value')
+  wallet.apply('redeem', [10, 'm', 2, 2])
+  assert.deepEqual(wallet.of('m-yes', 'balance', 'realized', 'isCostKnown'), [6e6, 400_000, true])
 })
 
 test('sums fees and income beside realised PnL, and counts a gain smaller than its fees as a loss', () => {
-  const told = new Told().all(
+  const wallet = new TestWallet().all(
     ['buy', [1, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) }],
     ['income', [50, '', 2]],
     ['sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) }],
   )
-  assert.deepEqual(told.totals('realized', 'fees', 'income'), [228_400, 569_510, 2_000_000])
-  assert.deepEqual(told.totals('wins', 'losses', 'trades'), [0, 1, 2])
-  assert.deepEqual(told.totals('firstTradeMs', 'lastTradeMs'), [
+  assert.deepEqual(wallet.totals('realized', 'fees', 'income'), [228_400, 569_510, 2_000_000])
+  assert.deepEqual(wallet.totals('wins', 'losses', 'trades'), [0, 1, 2])
+  assert.deepEqual(wallet.totals('firstTradeMs', 'lastTradeMs'), [
     START_MS + SECOND,
     START_MS + 100 * SECOND,
   ])
-  assert.equal(netRealized(told.state.totals()), 228_400 - 569_510 + 2_000_000)
-  const first = told.state.between(timeMs(START_MS), timeMs(START_MS + 99 * SECOND))
+  assert.equal(netRealized(wallet.state.totals()), 228_400 - 569_510 + 2_000_000)
+  const first = wallet.state.between(timeMs(START_MS), timeMs(START_MS + 99 * SECOND))
   assert.deepEqual([first.fees, first.income, first.realized], [285_040, 2_000_000, 0])
-  assert.equal(told.state.hours(timeMs(START_MS)).length, 1)
-  assert.deepEqual(told.of('m-yes', 'outcomeIndex'), [-1], 'the market is unknown')
+  assert.equal(wallet.state.hours(timeMs(START_MS)).length, 1)
+  assert.deepEqual(wallet.of('m-yes', 'outcomeIndex'), [-1], 'the market is unknown')
 })
 
 test('reports combo PnL only when no contracts are held and all redeemed contracts are accounted for', () => {
-  const told = new Told().all(['comboBuy', [0, 'm-c', 100, 25]])
-  const realizedAfter = (...events: readonly Given[]) => told.all(...events).totals('comboRealized')
+  const wallet = new TestWallet().all(['comboBuy', [0, 'm-c', 100, 25]])
+  const realizedAfter = (...events: readonly Given[]) =>
+    wallet.all(...events).totals('comboRealized')
   assert.deepEqual(realizedAfter(), [null])
   const sold = realizedAfter(['comboSell', [1, 'm-c', 40, 20]], ['comboRedeem', [2, 'm-c', 60, 60]])
   assert.deepEqual(sold, [55_000_000])
   const lost = realizedAfter(['comboBuy', [3, 'm-d', 10, 3]], ['comboRedeem', [4, 'm-d', 0, 0]])
-  assert.deepEqual(lost, [52_000_000], 'a loser turned in')
+  assert.deepEqual(lost, [52_000_000], 'a redeemed loser')
   assert.deepEqual(realizedAfter(['comboRedeem', [5, 'm-e', 1, 1]]), [null], 'more than was held')
-  const others = told.totals(
+  const others = wallet.totals(
     'comboEvents',
     'realized',
     'trades',
@@ -660,14 +683,14 @@ test('reports combo PnL only when no contracts are held and all redeemed contrac
   assert.deepEqual(others, [6, 0, 0, 0, 0, 0])
 })
 
-// The recorded purchase of 25 April 2026: $18.06 at 0.86 are 21 contracts, of which 20.9118 arrived; and 5 at 0.29 on 31 March,
-// of which 4.8935 did (a public report).
+// Recorded: on 25 April 2026 $18.06 at 0.86 bought 21 contracts, of which 20.9118 arrived. On 31 March 4.8935 of 5
+// contracts at 0.29 arrived (public report).
 test('deducts a taker fee before 28 April 2026 from the contracts when the row omits the fee', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
   const bought = (set: Partial<WalletEvent>, existing = facts) => {
     const fields = { timeMs: april(25), role: 'taker', price: priceMicros(860_000) } as const
-    return new Told(existing).all(['buy', [0, 'm-yes', 21, 18.06], { ...fields, ...set }])
+    return new TestWallet(existing).all(['buy', [0, 'm-yes', 21, 18.06], { ...fields, ...set }])
   }
   const buy = (...given: Parameters<typeof bought>) =>
     bought(...given).of('m-yes', 'balance', 'cost', 'fees', 'isCostKnown')
@@ -679,10 +702,10 @@ test('deducts a taker fee before 28 April 2026 from the contracts when the row o
   assert.deepEqual(buy({ timeMs: april(28) }), complete)
   assert.deepEqual(buy({ timeMs: timeMs(Date.UTC(2026, 2, 29)) }), complete)
   assert.deepEqual(buy({}, market('m')), complete)
-  // The row's own dollars show the fee: its contracts are those that arrived.
+  // The row’s dollars include the fee, so its size is the number of contracts that arrived.
   assert.deepEqual(buy({ fee: usdMicros(75_852) }), [21_000_000, 18_060_000, 75_852, true])
   assert.deepEqual(buy({ role: null }), [21_000_000, 18_060_000, 0, false])
   const unknown = bought({}, market('m', { takerFee: null }))
   assert.deepEqual(unknown.of('m-yes', 'isCostKnown'), [false])
-  assert.equal(unknown.state.resolve(facts), 'rebuild', 'what the market charged came to be known')
+  assert.equal(unknown.state.resolve(facts), 'rebuild', 'the fee of the market became known')
 })

@@ -1,5 +1,3 @@
-// Our figures beside the venue's: its meanings make no difference, real differences are told.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -91,7 +89,7 @@ test('reports positions that only we or only the venue have, if the venue’s li
   assert.deepEqual(differencesOf([held], [...twice, asTheVenueTells(held, 0)]), [])
 })
 
-/** By the venue's definitions, with an average cut to four decimals. */
+/** A position by the venue’s definitions, with its average cut to four decimals. */
 function asTheVenueTells(position: PnlPosition, chance: number): VenuePosition {
   const contracts = position.bought / 1e6
   const rounding = Math.trunc(contracts * 100 * chance)

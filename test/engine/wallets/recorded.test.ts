@@ -1,4 +1,4 @@
-// What the venue itself said of wallets: its rows, put through our rules, give its figures.
+// Recorded rows of the venue produce the venue’s own figures.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -54,7 +54,7 @@ const number = (row: Row, name: string): number => Number(row[name] ?? 0)
 const usdOf = (value: number) => roundUsd(value) ?? usdMicros(0)
 const sizeOf = (value: number) => roundSize(value) ?? fail()
 
-/** An event with a venue's row's words; what it does not say is empty. */
+/** An event with the fields of a recorded row; other fields are empty. */
 function eventOf(row: Row, set: Partial<WalletEvent> = {}): WalletEvent {
   const isFill = String(row.asset ?? '') !== ''
   const side = String(row.side) === 'BUY' ? 'buy' : 'sell'
@@ -77,7 +77,7 @@ function eventOf(row: Row, set: Partial<WalletEvent> = {}): WalletEvent {
   }
 }
 
-/** The position bought at its average, as the venue lists it, and its market resolved or not. */
+/** A venue position with an average price, and its market, resolved or not. */
 function bought(row: Row, resolvedTo: number | null) {
   const size = sizeOf(number(row, 'totalBought'))
   const usd = usdOf((size / MICROS) * number(row, 'avgPrice'))
@@ -109,7 +109,7 @@ test('realises the same amount as the venue for a closed position held to the en
     pnlState.apply({ ...event, kind: 'redeem', ...paid }, () => market)
     const [position = fail()] = pnlState.positions()
     const theirs = usdOf(number(row, 'realizedPnl'))
-    // Averages of six decimals here: half a micro a contract.
+    // These averages have six decimals: an error of half a micro a contract.
     const tolerance = position.bought / MICROS / 2 + 1
     assert.ok(Math.abs(position.realized - theirs) <= tolerance, `${position.realized} ${theirs}`)
     assert.deepEqual(differencesOf([position], [venueOf(row, true)]), [])
@@ -122,7 +122,7 @@ test('costs open positions like the venue, but counts a loser as lost while the 
   for (const row of open) {
     const price = number(row, 'curPrice')
     const isResolved = row.redeemable === true
-    // Two of the wallets sold a part of what they bought: this is about what is left.
+    // Two wallets sold a part. This compares the remaining contracts.
     const held = { ...row, totalBought: row.size }
     const { pnlState } = bought(held, isResolved ? price : null)
     const [position = fail()] = pnlState.positions()

@@ -1,4 +1,4 @@
-// Accounts made in the real thread, in slices and in one go.
+// PnL states computed in the real thread, in one task and in several.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,11 @@ test('computes the same PnL state in the thread’s time slices as inline and in
         const base = packed
         const result = await thread.run({ base, blocks: [block], markets })
         assert.ok(result instanceof Uint8Array)
-        assert.deepEqual([base.byteLength, block.byteLength], [0, 0], 'both are given away')
+        assert.deepEqual(
+          [base.byteLength, block.byteLength],
+          [0, 0],
+          'both buffers were transferred',
+        )
         packed = result
       }
       const pnlState = PnlState.unpack(packed)
@@ -62,7 +66,7 @@ test('requests a rebuild for a damaged base and reports a damaged block', async 
   assert.equal(
     await port.run({ base: early, blocks: [], markets }),
     'rebuild',
-    'too much was guessed',
+    'the base was built with unknown facts',
   )
 })
 
@@ -100,7 +104,7 @@ test('preserves bytes that share a buffer, and refuses too many tasks', async ()
     assert.ok(
       refused.every((error) => error instanceof EngineError && error.code === 'UNAVAILABLE'),
     )
-    assert.deepEqual(page.subarray(8), block, 'the page was not handed over')
+    assert.deepEqual(page.subarray(8), block, 'the shared page was copied')
   } finally {
     await thread.close()
   }

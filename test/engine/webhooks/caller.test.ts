@@ -1,4 +1,4 @@
-// The caller against receivers of every kind, on real sockets; time is manual.
+// Posts to receivers with all kinds of behaviour, on real sockets with a manual clock.
 
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
@@ -21,7 +21,7 @@ async function receive(behaviour: Behaviour): Promise<Receiver> {
   return receiver
 }
 
-/** A caller that may reach loopback. */
+/** A caller that allows loopback addresses. */
 function open(parts: Partial<CallerParts> = {}) {
   const clock = new ManualClock()
   const metrics = new Metrics()
@@ -33,7 +33,7 @@ function open(parts: Partial<CallerParts> = {}) {
   return { caller, clock, count }
 }
 
-/** A post, and what came of it as soon as something did. */
+/** A running post, and its outcome as soon as it has one. */
 function send(caller: Caller, url: string, signal = new AbortController().signal) {
   const sent: { outcome: PostOutcome | null } = { outcome: null }
   const headers = { 'webhook-id': 'evt_1', 'Content-Type': 'application/json' }
@@ -48,7 +48,7 @@ function post(caller: Caller, url: string): Promise<PostOutcome> {
   return send(caller, url).done
 }
 
-/** Says these bytes to every request. */
+/** Answers every request with these bytes. */
 const logLine = (text: string): Behaviour => ({ onRequest: (socket) => void socket.write(text) })
 const status = (code: number, ...headers: readonly string[]) =>
   logLine(`HTTP/1.1 ${[`${code} Words`, 'Content-Length: 0', ...headers].join('\r\n')}\r\n\r\n`)
@@ -69,7 +69,11 @@ describe('receiver behaviour', () => {
       const { caller } = open()
       for (let round = 1; round <= 5; round += 1) {
         const outcome = await post(caller, receiver.url)
-        assert.deepEqual(told(outcome), { kind: 'answered', status: code, retryAfterMs: null })
+        assert.deepEqual(withoutHead(outcome), {
+          kind: 'answered',
+          status: code,
+          retryAfterMs: null,
+        })
         assert.equal(receiver.requests.length, round, 'one request each: no redirect is followed')
       }
       const hasNoBody = code === 204
@@ -95,11 +99,7 @@ describe('receiver behaviour', () => {
       ],
       ['headers of 20 KB', status(200, `X-Long: ${'x'.repeat(20_000)}`), 'network'],
       ['a million headers', status(200, ...Array<string>(10_000).fill('X-A: b')), 'network'],
-      [
-        'another protocol instead',
-        status(101, 'Upgrade: websocket', 'Connection: Upgrade'),
-        'network',
-      ],
+      ['a protocol switch', status(101, 'Upgrade: websocket', 'Connection: Upgrade'), 'network'],
       [
         'early hints first',
         logLine('HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
@@ -118,7 +118,7 @@ describe('receiver behaviour', () => {
         200,
       ],
       [
-        'a refusal without reading',
+        'an answer without reading the request',
         unread('HTTP/1.1 413 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
         413,
       ],
@@ -129,7 +129,7 @@ describe('receiver behaviour', () => {
       const { caller, clock } = open()
       for (let round = 0; round < 5; round += 1) {
         const { sent, done } = send(caller, receiver.url)
-        // Everything ends by itself, or a second after its status.
+        // Each call ends at once, or one second after its status.
         for (const ms of [1_000, 14_000]) {
           await soon(() => sent.outcome !== null)
           if (sent.outcome === null) clock.advance(ms)
@@ -139,7 +139,7 @@ describe('receiver behaviour', () => {
         assert.ok(!JSON.stringify(outcome).includes('127.0.0.1'), JSON.stringify(outcome))
       }
       const { done } = send(caller, `http://127.0.0.1:${(await receive(status(200))).port}/`)
-      assert.equal(reasonOf(await done), 200, 'another receiver is none the worse for it')
+      assert.equal(reasonOf(await done), 200, 'another receiver is not affected')
       assert.equal(clock.timerCount, 0)
     })
   }
@@ -209,7 +209,7 @@ describe('receiver behaviour', () => {
     )
   })
 
-  /** Gives a thing many turns to happen by itself; it may not. */
+  /** Waits many ticks for something that must not happen. */
   async function soon(condition: () => boolean): Promise<void> {
     for (let tick = 0; tick < 2_000 && !condition(); tick += 1) await nextTurn()
   }
@@ -238,7 +238,7 @@ describe('Retry-After', () => {
       const receiver = await receive(status(429, `Retry-After: ${header}`))
       const { caller } = open()
       const outcome = await post(caller, receiver.url)
-      assert.deepEqual(told(outcome), { kind: 'answered', status: 429, retryAfterMs })
+      assert.deepEqual(withoutHead(outcome), { kind: 'answered', status: 429, retryAfterMs })
     })
   }
 })
@@ -278,8 +278,8 @@ describe('stored answer', () => {
   }
 })
 
-/** What an outcome says beside the head of the answer. */
-function told(outcome: PostOutcome): object {
+/** The outcome without the head of the answer. */
+function withoutHead(outcome: PostOutcome): object {
   if (outcome.kind === 'failed') return outcome
   const { answer: _, ...rest } = outcome
   return rest
@@ -404,7 +404,7 @@ describe('connections', () => {
 
   it('replaces an idle connection closed by the receiver once within the same attempt', async () => {
     const { caller } = open()
-    // Closes each connection when the second request on it comes, as if it had been about to.
+    // Closes each connection when its second request arrives, like a receiver that just closes an idle connection.
     const stale = await receive({
       onRequest: (socket, requests) => {
         if (requests % 2 === 0) return void socket.resetAndDestroy()

@@ -1,16 +1,14 @@
-// Names of events: the same for the same thing, different for different things.
-
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { eventId } from '../../../engine/webhooks/event-id.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 
-/** RFC 4648 base32 by BigInt, as a judge. */
+/** RFC 4648 base32, computed with BigInt as a reference. */
 function naiveId(parts: readonly string[]): string {
   const hex = createHash('sha256').update(parts.join('|')).digest('hex')
   const letters = 'abcdefghijklmnopqrstuvwxyz234567'
-  // 256 bits and four zeros make 52 letters.
+  // 256 bits and four zero bits are 52 characters.
   const number = BigInt(`0x${hex}`) << 4n
   const text = Array.from({ length: 52 }, (_, index) => {
     return letters[Number((number >> BigInt(5 * (51 - index))) & 31n)]

@@ -1,5 +1,5 @@
-// No URL, name, answer of a resolver or redirect leads to an address inside: canaries listen on
-// loopback, and one connection to them is one too many. That they can be reached is shown first.
+// No URL, name, DNS answer or redirect leads to an internal address. A canary server listens on loopback and must get no
+// connection. The first test shows that it is reachable.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -37,7 +37,7 @@ const lookup: AddressesOf = async (host) => {
   return NAMES_INSIDE.get(host) ?? ['127.0.0.1', '::1']
 }
 
-/** The URLs with the canary's port, by both schemes and some paths. */
+/** URLs with the canary’s port, for both schemes and several paths. */
 function hostileUrls(): readonly string[] {
   const hosts = [...LOOPBACK_V4, ...INSIDE, ...NAMES_INSIDE.keys()]
   const paths = ['/', '/hook?next=https://example.com', '/a/../%2e%2e/b#c']
@@ -233,7 +233,7 @@ describe('hostile URLs', () => {
   })
 })
 
-/** What a socket learns of a name: its addresses, or why not. */
+/** The addresses that a socket gets for a name, or the error message. */
 function verdict(addressesOf: AddressesOf, isAll = true): Promise<string | readonly string[]> {
   return new Promise((resolve) => {
     guardedLookup(addressesOf, false)('name.example', { all: isAll }, (error, found) => {

@@ -1,11 +1,9 @@
-// Which addresses are public: every special range at both of its ends, and their neighbours.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { isPublicAddress } from '../../../engine/webhooks/public-address.ts'
 
-/** First and last address that is not public; the addresses next to them are, unless null. */
+/** Public address before a range (or null), first and last address of the range, public address after it (or null). */
 const RANGES_V4: readonly (readonly [string | null, string, string, string | null])[] = [
   [null, '0.0.0.0', '0.255.255.255', '1.0.0.0'],
   ['9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],

@@ -1,5 +1,3 @@
-// The schedule of attempts: which waits, how much jitter, what a receiver may ask for.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'

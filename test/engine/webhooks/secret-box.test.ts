@@ -1,5 +1,3 @@
-// Secrets at rest: what was sealed opens, and nothing else does.
-
 import assert from 'node:assert/strict'
 import { createDecipheriv, createHash } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Signatures against the standard's own example and its reference library.
+// Compares signatures with the example and the reference library of Standard Webhooks.
 
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
@@ -8,7 +8,7 @@ import { isSecret, makeSecret, signatureHeaders } from '../../../engine/webhooks
 
 const nowSeconds = Date.UTC(2026, 10, 20, 12) / 1_000
 
-/** What the reference library says of a delivery; it compares with the machine's time, which stands still meanwhile. */
+/** Whether the reference library accepts a delivery. It reads the system time, which is mocked during the call. */
 function isVerified(secret: string, body: Uint8Array, headers: Record<string, string>): boolean {
   mock.timers.enable({ apis: ['Date'], now: nowSeconds * 1_000 })
   try {
@@ -106,7 +106,7 @@ test('accepts whsec_ with canonical base64 of 24 to 64 bytes, and generates uniq
     `whsec_${encoded(32)}\n`,
     `whsec_ ${encoded(32)}`,
     `whsec_${Buffer.alloc(32, 0xfb).toString('base64url')}`,
-    // The last letter holds bits that are no part of the bytes.
+    // The last base64 character has bits that belong to no byte.
     `whsec_${'A'.repeat(42)}B=`,
   ]
   for (const text of refused) assert.ok(!isSecret(text), text)

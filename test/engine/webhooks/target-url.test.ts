@@ -1,5 +1,3 @@
-// Which URLs a webhook may have, before anything is resolved.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallPolicy } from '../../../engine/webhooks/post.ts'
@@ -9,8 +7,8 @@ const strict: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 const http: CallPolicy = { allowsHttp: true, allowsPrivate: false }
 const trial: CallPolicy = { allowsHttp: true, allowsPrivate: true }
 
-/** The URL as it is kept; null for a refused one. */
-function kept(text: string, policy: CallPolicy = strict): string | null {
+/** The normalised URL; null if it is refused. */
+function normalised(text: string, policy: CallPolicy = strict): string | null {
   const target = readTargetUrl(text, policy)
   return 'url' in target ? target.url : null
 }
@@ -21,7 +19,7 @@ function problem(text: string, policy: CallPolicy = strict): string {
 }
 
 test('normalises public https URLs and removes the fragment', () => {
-  const forms: readonly (readonly [given: string, kept: string])[] = [
+  const forms: readonly (readonly [given: string, normalised: string])[] = [
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['HTTPS://EXAMPLE.com:443', 'https://example.com/'],
     ['https://example.com/a/../b?c=d&e=%20f#fragment', 'https://example.com/b?c=d&e=%20f'],
@@ -32,9 +30,9 @@ test('normalises public https URLs and removes the fragment', () => {
     ['https://134744072/x', 'https://8.8.8.8/x'],
     ['https://[2606:4700:0::1111]:9443/', 'https://[2606:4700::1111]:9443/'],
   ]
-  for (const [given, normal] of forms) assert.equal(kept(given), normal)
+  for (const [given, normal] of forms) assert.equal(normalised(given), normal)
   const longest = `https://example.com/${'x'.repeat(2_048 - 20)}`
-  assert.equal(kept(longest), longest)
+  assert.equal(normalised(longest), longest)
 })
 
 test('refuses other schemes, user names, forms and lengths, and states what is accepted', () => {
@@ -93,25 +91,26 @@ test('refuses non-public hosts in any spelling', () => {
   ]
   for (const text of refused) {
     assert.match(problem(text), /public/, text)
-    assert.notEqual(kept(text, trial), null, `${text} in a trial`)
+    assert.notEqual(normalised(text, trial), null, `${text} in a trial`)
     assert.ok(!/\d+\.\d+\.\d+/.test(problem(text)), 'the problem names no address')
   }
-  assert.notEqual(kept('https://local.example/'), null)
-  assert.notEqual(kept('https://mylocalhost.example/'), null)
-  assert.equal(kept('https://[fe80::1%25eth0]/', trial), null)
+  assert.notEqual(normalised('https://local.example/'), null)
+  assert.notEqual(normalised('https://mylocalhost.example/'), null)
+  assert.equal(normalised('https://[fe80::1%25eth0]/', trial), null)
 })
 
 test('allows port 443 and ports from 1024 except other protocols’ ports, and port 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const existing = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]
-  for (const port of ok) assert.notEqual(kept(`https://example.com:${port}/`), null, `${port}`)
+  for (const port of ok)
+    assert.notEqual(normalised(`https://example.com:${port}/`), null, `${port}`)
   for (const port of [...refused, ...existing]) {
     assert.match(problem(`https://example.com:${port}/`), /port must be 443 or/, `${port}`)
-    assert.equal(kept(`https://127.0.0.1:${port}/`, { ...trial, allowsHttp: false }), null)
+    assert.equal(normalised(`https://127.0.0.1:${port}/`, { ...trial, allowsHttp: false }), null)
   }
-  assert.equal(kept('http://example.com/', http), 'http://example.com/')
-  assert.equal(kept('http://example.com:443/', http), 'http://example.com:443/')
+  assert.equal(normalised('http://example.com/', http), 'http://example.com/')
+  assert.equal(normalised('http://example.com:443/', http), 'http://example.com:443/')
   assert.match(problem('http://example.com:81/', http), /443, 80 or/)
   assert.match(problem('ftp://example.com/', http), /https:\/\/ or http:/)
 })

@@ -1,5 +1,3 @@
-// The shares of the tiers, and tokens that refill.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenLevel, webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'

@@ -1,5 +1,5 @@
-// The session of the dashboard in its cookie: who is given one, which requests it counts for, what they are taken from,
-// how it ends, and who is let in to the local account without a password.
+// The session cookie of the dashboard: who gets it, which requests it authenticates, how it ends, and log-in to the local
+// account without a password.
 
 import assert from 'node:assert/strict'
 import { request as begin, type IncomingMessage } from 'node:http'
@@ -22,7 +22,7 @@ after(() => apiServer.stop())
 
 type Headers = Readonly<Record<string, string>>
 
-/** Asks as exactly these headers say, Host and Cookie among them. */
+/** Sends a request with exactly these headers, including Host and Cookie. */
 async function ask(
   method: string,
   path: string,
@@ -48,12 +48,12 @@ async function ask(
 const isPublished = (body: unknown): boolean => Value.Check(DashboardSessionSchema, body)
 
 const OURS = { 'x-dashboard': '1' }
-/** A cookie as a browser sends back what `Set-Cookie` said. */
+/** The cookie that a browser sends back after `Set-Cookie`. */
 const pairOf = (cookies: string | readonly string[]): string =>
   String([cookies].flat()[0]).split(';')[0] ?? ''
 
 let people = 0
-/** An account, logged in on the dashboard. */
+/** A new account that logged in on the dashboard. */
 async function newcomer(headers: Headers = {}) {
   people += 1
   clock.advance(60_000)
@@ -112,7 +112,7 @@ describe('dashboard session', () => {
     for (const headers of good) assert.equal(await status(headers), 200, JSON.stringify(headers))
     const bad: readonly Headers[] = [
       {},
-      // A page without TLS may have set the plain cookie.
+      // A page without TLS could have set the plain cookie.
       { ...OURS, ...overTls },
       { ...OURS, 'x-forwarded-proto': 'https' },
       { ...OURS, 'sec-fetch-site': 'same-origin', host: 'twinbook.example' },
@@ -137,7 +137,11 @@ describe('dashboard session', () => {
       ...{ ...OURS, cookie, origin: apiServer.origin, connection: 'Upgrade', upgrade: 'websocket' },
       ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
     }
-    assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
+    assert.equal(
+      (await ask('GET', '/v1/ws', handshake)).status,
+      401,
+      'a cookie does not open a stream',
+    )
   })
 
   test('authenticates with the key or token and leaves the session unchanged when a cookie is sent too', async () => {

@@ -1,5 +1,4 @@
-// Over HTTP, on real accounts: what manages an account goes on when its keys have used up its minute; what a
-// key may; logging out, a new password and deletion; and credentials that end while a request is under way.
+// Account management, permissions of keys, and ended credentials over HTTP with real accounts.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -41,7 +40,7 @@ const HOOK = {
 }
 
 let people = 0
-/** A free account with a key for each scope, in a new minute. */
+/** A new free account with one key for each scope. Starts a new minute. */
 async function newcomer() {
   people += 1
   clock.advance(60_000)
@@ -69,8 +68,8 @@ describe('account management', () => {
       left = Number(headers.get('x-ratelimit-remaining'))
     }
     const spent = await send('GET', '/v1/auth/me', withKey(key))
-    assert.deepEqual([spent.status, limitOf(spent)], [429, 60], 'a key has the minute alone')
-    // A client that sends a leaked key with all requests is not held up by it.
+    assert.deepEqual([spent.status, limitOf(spent)], [429, 60], 'the key has used up its minute')
+    // A client that sends both credentials is not limited by the quota of the key.
     const both = { ...withKey(key), ...bearer(token) }
     let remaining = 60
     for (const [status, method, path, body] of [
@@ -97,7 +96,7 @@ describe('account management', () => {
       const user = { email: path.endsWith('login') ? email : `new-${email}`, password: PASSWORD }
       const got = await send('POST', path, withKey(key), user)
       assert.ok(got.status < 300, got.text)
-      assert.equal(limitOf(got), 20, 'the address’s attempts')
+      assert.equal(limitOf(got), 20, 'the attempts of the address')
     }
     const { status, text } = await send('GET', '/v1/keys', both)
     assert.equal(status, 401, text)
@@ -105,7 +104,7 @@ describe('account management', () => {
 
   test('limits management requests per token, separately from API keys and other clients', async () => {
     const { email, token, reader } = await newcomer()
-    // The address's own requests, all of them: without a credential, and with a wrong one.
+    // Uses up the quota of the address, without a credential and with a wrong one.
     for (let count = 0; count < 600; count += 1) {
       await send('GET', '/v1/keys', count % 2 === 0 ? {} : bearer('x'))
     }
@@ -127,7 +126,7 @@ describe('permissions of a key', () => {
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
     }
-    // The one that is good counts, whichever header it is in.
+    // The valid credential counts, in either header.
     const mixed = { ...withKey('pmk_wrong'), ...bearer(reader) }
     assert.equal((await send('GET', '/v1/markets?limit=1', mixed)).status, 200)
     assert.equal((await send('GET', '/v1/keys', bearer(reader))).status, 401)
@@ -209,7 +208,7 @@ describe('permissions of a key', () => {
 })
 
 describe('ended credentials', () => {
-  /** A stream by token and one by key; how the first ends, while the second goes on. */
+  /** Opens a stream by token and one by key. */
   async function streams(token: string, key: string) {
     const byToken = await StreamClient.open(server.port, `access_token=${token}`)
     const byKey = await StreamClient.open(server.port, `api_key=${key}`)
@@ -234,7 +233,11 @@ describe('ended credentials', () => {
     assert.equal((await send('GET', '/v1/auth/me', bearer(token))).status, 401)
     await assert.rejects(StreamClient.open(server.port, `access_token=${token}`))
     assert.equal((await send('GET', '/v1/auth/me', bearer(other))).status, 200)
-    assert.equal((await send('POST', '/v1/auth/logout', withKey(reader))).status, 401, 'of no key')
+    assert.equal(
+      (await send('POST', '/v1/auth/logout', withKey(reader))).status,
+      401,
+      'a key cannot log out',
+    )
   })
 
   test('returns a new session on a password change and ends other tokens and streams but no keys; errors reveal no password', async () => {
@@ -318,7 +321,7 @@ describe('ended credentials', () => {
     const answered = (socket: ReturnType<typeof connect>) =>
       new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
     const ends = [begin(`X-API-Key: ${key}`), begin(`Authorization: Bearer ${token}`)]
-    // The heads are there once a later request of another connection is answered.
+    // The server has read both heads when it has answered later requests.
     for (let tick = 0; tick < 3; tick += 1) await send('GET', '/v1/markets?limit=1', withKey(key))
     await accounts.revokeKey(caller.accountId, keyId)
     await accounts.logOut(caller)

@@ -1,5 +1,4 @@
-// What people do with accounts, step by step over HTTP on real accounts: sign-up, log-in, keys, the keys
-// of others, a disabled and a deleted account; and tokens that another issuer made.
+// One scenario over HTTP with real accounts: sign-up, log-in, keys, disabled and deleted accounts, and invalid tokens.
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
@@ -211,7 +210,7 @@ describe('accounts over HTTP', () => {
     }
     t.diagnostic(`${Object.keys(bad).length} tokens`)
     assert.ok(Object.keys(bad).length >= 24)
-    // A key or another scheme in its place is no token either.
+    // Neither a key nor another scheme is accepted in place of a bearer token.
     for (const authorization of [
       '',
       'Bearer',
@@ -227,7 +226,7 @@ describe('accounts over HTTP', () => {
 const part = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token signed with our secret, whatever it says; texts are taken for JSON as they are. */
+/** A token with any header and claims, signed with our secret. Texts are used as JSON. */
 function token(
   claims: unknown,
   header: unknown = {},

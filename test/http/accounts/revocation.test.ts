@@ -1,5 +1,4 @@
-// A key is revoked, its account disabled or deleted, while clients ask at full speed and sockets are
-// open: what is answered afterwards, and how the sockets end.
+// Requests and streams of an account while its key is revoked, or while the account is disabled or deleted.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -19,7 +18,7 @@ before(async () => {
 after(() => server.stop())
 
 let people = 0
-/** An account with room for all clients, and a key. */
+/** An account without limits, and a key. */
 async function newcomer() {
   people += 1
   clock.advance(60_000)
@@ -41,7 +40,7 @@ async function newcomer() {
   return { id, key, keyId: view.id, token, record }
 }
 
-/** Asks without pause until `isOver`, then a few times more; how often each answer came, and when. */
+/** Sends requests without pause until `isOver`, then three more. Counts the answers before and after the end. */
 async function hammer(
   headers: Record<string, string>,
   state: { isGone: boolean; isOver: boolean },
@@ -58,7 +57,7 @@ async function hammer(
   return seen
 }
 
-/** Clients and sockets, `end` in the middle of it, and what came of them. */
+/** Runs clients and streams, calls `end` meanwhile, and returns their results. */
 async function race(key: string, end: () => Promise<void>) {
   const state = { isGone: false, isOver: false }
   const sockets = await Promise.all(
@@ -68,7 +67,7 @@ async function race(key: string, end: () => Promise<void>) {
   const clients = Promise.all(
     Array.from({ length: CLIENTS }, () => hammer({ 'x-api-key': key }, state)),
   )
-  // The end comes when all of them are under way.
+  // Waits until all clients run.
   for (let tick = 0; tick < 3; tick += 1) {
     await server.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
   }

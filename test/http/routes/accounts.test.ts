@@ -1,5 +1,3 @@
-// Sign-up, log-in and keys through HTTP, on accounts that a test can see into.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { TSchema } from '@sinclair/typebox'

@@ -1,5 +1,4 @@
-// Wallets through HTTP against plain recomputations of the same rows: every field, every filter, pages that
-// make up the whole exactly once, and all refusals.
+// Compares wallet answers with plain recomputations from the same events: fields, filters, pages and refusals.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -43,10 +42,10 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** The JSON number of so many millionths, by their decimal text. */
+/** Millionths as a JSON number, through their decimal text. */
 const number = (micros: number): number => Number(toDecimal(usdMicros(micros)))
 
-/** dividend / divisor to the nearest millionth, halves up, by whole numbers alone. */
+/** dividend / divisor, rounded half up to millionths with integers only. */
 function quotient(dividend: bigint, divisor: bigint): number | null {
   if (divisor <= 0n) return null
   let low = (dividend * 1_000_000n) / divisor - 2n
@@ -54,7 +53,7 @@ function quotient(dividend: bigint, divisor: bigint): number | null {
   return Number(low) / 1_000_000
 }
 
-/** All rows of a paged list, and how many pages they took. */
+/** All rows of a paged list, and the number of pages. */
 async function pages(path: string, list: string, onPage?: () => void) {
   const rows: Readonly<Record<string, unknown>>[] = []
   let cursor = ''
@@ -72,7 +71,7 @@ async function pages(path: string, list: string, onPage?: () => void) {
   }
 }
 
-/** By hand: what is beside profits before fees. */
+/** Expected fees, income and net profit. */
 function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   return {
     ...{ fees_paid: number(fees), income: number(income) },
@@ -161,7 +160,11 @@ test('answers 422 with the expected format for an invalid address, and 400 for a
   for (const query of ['window=year', 'sort_by=trades', 'limit=201']) {
     assert.equal((await server.get(`/v1/wallets?${query}`)).status, 422, query)
   }
-  assert.equal(server.engine.wallets.opened.length, opened, 'refusals cost the owner nothing')
+  assert.equal(
+    server.engine.wallets.opened.length,
+    opened,
+    'refused requests do not open the wallet',
+  )
   const restore = withRefusal(server.engine.wallets, 'open')
   for (const path of paths) {
     const got = await server.get(`/v1/wallets/${ANN}${path}`)
@@ -172,7 +175,7 @@ test('answers 422 with the expected format for an invalid address, and 400 for a
   assert.equal(new EngineError('UNAVAILABLE', '').status, 503)
 })
 
-/** By hand: of a market that is listed, of one that was kept, and of one that no venue lists. */
+/** Expected names of a listed market, a stored market, or an unknown one. */
 function names(market: string, isListed: boolean, isStored: boolean) {
   if (isListed) {
     return { question: `Will ${market} happen?`, slug: `slug-${market}`, event: `event-${market}` }
@@ -186,7 +189,7 @@ function labelOf(index: number, isListed: boolean, isStored: boolean) {
   return (isListed ? ['Yes', 'No'] : isStored ? ['Up', 'Down'] : [])[index] ?? null
 }
 
-/** By hand: as a Trade says it, in the first outcome. */
+/** Expected trade record, quoted for the first outcome. */
 function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
   const isStored = event.market === '0xgone1'
   const index = /-(no|1)$/.test(String(event.token)) ? 1 : 0
@@ -210,14 +213,14 @@ function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
   }
 }
 
-/** By hand: the taker of a fill did the opposite of its maker. */
+/** Expected taker side: the opposite of the maker’s. */
 function takerSideOf({ role, kind }: WalletEventView['event']) {
   if (role === 'taker') return kind
   if (role === 'maker') return kind === 'buy' ? 'sell' : 'buy'
   return null
 }
 
-/** Of the ledger, newest first. */
+/** Events of the ledger, newest first. */
 const newest = (isWanted: (row: WalletEventView) => boolean) =>
   ann.ledger.filter(isWanted).reverse()
 
@@ -380,7 +383,7 @@ test('ranks each wallet once per window and order, and counts wallets in statist
   assert.equal((await server.get('/v1/stats')).body.wallets, 4)
 })
 
-/** A wallet with so many positions in one market and two of no known market. */
+/** A wallet with `count` positions, a third of them in a market without a listing. */
 function holder(pair: string, count: number): FakeWallet {
   const proxy = fakeAddress(pair)
   const random = seededRandom('holder', pair)
@@ -397,7 +400,7 @@ function holder(pair: string, count: number): FakeWallet {
       nowMs: NOON,
     }),
     token: outcomeId(String(1_000_000 + index)),
-    // As floats, 0.07 × 1,000,000 is more than 70,000.
+    // In floating point 0.07 × 1,000,000 exceeds 70,000.
     ...(index === 1 ? { amount: sizeMicros(70_000), balance: sizeMicros(70_000) } : {}),
   }))
   server.engine.wallets.known.push(wallet)
@@ -415,7 +418,7 @@ test('returns every position of the first page’s snapshot once, in order, whil
   let moves = 0
   const { rows, count } = await pages(`${base}&limit=450`, 'positions', () => {
     moves += 1
-    // Figures move, positions close and come, and the owner tells them in another order.
+    // Figures change, positions open and close, and the order of the positions is reversed.
     const fresh = { ...wallet.held[0], token: outcomeId(`new-${moves}`) }
     wallet.held = [...wallet.held].reverse().map((position) => {
       const isClosed = random.below(4) === 0

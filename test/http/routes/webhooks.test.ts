@@ -1,5 +1,4 @@
-// Webhooks through HTTP, on a Map of them: every route and status, hostile bodies, pages of deliveries.
-// Every answer is held against the specification document.
+// Webhook routes over HTTP with a fake store. Validates every answer against the API document.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -61,7 +60,7 @@ interface Asked {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Asks a route, and holds its answer against the document. */
+/** Sends a request and validates its answer against the document. */
 async function ask(method: string, pattern: string, requested: Asked = {}): Promise<RawAnswer> {
   const { id = 'wh_none', delivery = 'dlv_1', query = '', body, raw } = requested
   const path = pattern.replace('{webhook_id}', id).replace('{delivery_id}', delivery)
@@ -85,7 +84,7 @@ async function make(set: Json = {}): Promise<Json & { readonly id: string }> {
   return { ...made, id: String(made.id) }
 }
 
-/** Where and how each failure of a refused body is, and that nothing of it that is secret comes back. */
+/** Field and type of each validation error. Checks that the answer repeats no secret. */
 async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_none') {
   const raw = typeof body === 'string' ? { raw: body } : { body }
   const { status, body: text } = await ask(method, pattern, { id, ...raw })
@@ -130,7 +129,7 @@ describe('webhooks', () => {
     const { id } = made
     assert.deepEqual(await got(200, 'GET', ONE, { id }), record)
     const other = await make()
-    assert.match(String(other.secret), /^whsec_[A-Za-z0-9+/]{43}=$/, 'one is made')
+    assert.match(String(other.secret), /^whsec_[A-Za-z0-9+/]{43}=$/, 'a secret is generated')
     const listed = await ask('GET', ALL)
     assert.doesNotMatch(listed.body, /whsec_/)
     const { webhooks, total }: { webhooks: Json[]; total: number } = JSON.parse(listed.body)
@@ -142,7 +141,11 @@ describe('webhooks', () => {
     assert.deepEqual(new Set(Object.values(Object(changed.filters))), new Set([null]))
     assert.deepEqual(await got(200, 'PATCH', ONE, { id, body: {} }), changed, 'nothing changes')
     const same = { filters: changed.filters }
-    assert.deepEqual(await got(200, 'PATCH', ONE, { id, body: same }), changed, 'as it is read')
+    assert.deepEqual(
+      await got(200, 'PATCH', ONE, { id, body: same }),
+      changed,
+      'the filters as they were read',
+    )
     assert.deepEqual(await got(204, 'DELETE', ONE, { id }), {})
     await got(404, 'GET', ONE, { id })
     await got(404, 'DELETE', ONE, { id })
@@ -154,7 +157,7 @@ describe('webhooks', () => {
     const path = `${ONE}/rotate-secret`
     for (const sent of [{}, { raw: '' }, { body: {} }, { body: { secret: null } }]) {
       const rotated = await got(200, 'POST', path, { id, ...sent })
-      assert.ok(!seen.has(rotated.secret), 'another each time')
+      assert.ok(!seen.has(rotated.secret), 'a new secret each time')
       seen.add(rotated.secret)
       const day = Math.floor(server.engine.clock.nowMs() / 1000) + 86_400
       assert.equal(rotated.previous_secret_until, day)
@@ -263,7 +266,7 @@ describe('webhook bodies', () => {
       'secret value_error',
       'description string_too_long',
     ])
-    // A list with a failure of its own is judged no further; a name that is redacted hides nothing.
+    // A list with a schema violation is not checked further. A redacted name hides no other error.
     const hidden = {
       url: 'ftp://a.b/',
       event_types: ['trade', 'trade', 5],
@@ -437,8 +440,8 @@ describe('deliveries', () => {
           assert.ok(Array.isArray(deliveries))
           ids.push(...deliveries.map((row: Json) => String(row.id)))
           assert.equal(page.has_more, page.cursor !== null)
-          assert.equal(page.has_more, ids.length < count, 'has_more is no guess')
-          // What is made meanwhile is newer than any page.
+          assert.equal(page.has_more, ids.length < count, 'has_more is exact')
+          // Deliveries created meanwhile are newer than every page.
           next = page.cursor
         } while (next !== null)
         const numbers = ids.map((one) => Number(one.slice('dlv_'.length)))
@@ -499,7 +502,7 @@ describe('deliveries', () => {
     ]) {
       await got(404, 'POST', RETRY, { id, delivery })
     }
-    // A body where none is read does not spoil the connection.
+    // A body on a route without one does not break the connection.
     await got(202, 'POST', `${ONE}/test`, { id, body: { event: 'x'.repeat(9_000) } })
     await got(200, 'GET', ONE, { id })
   })
@@ -569,7 +572,7 @@ describe('single delivery', () => {
   })
 })
 
-/** Bodies that make no webhook, and what is said of each. */
+/** Invalid bodies, and the expected errors. */
 function hostile(): readonly (readonly [body: unknown, failures: string])[] {
   const url = (text: unknown, wanted = 'url value_error') =>
     [{ ...GOOD, url: text }, wanted] as const

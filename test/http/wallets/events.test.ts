@@ -1,4 +1,4 @@
-// Fills in markets that the catalogue has forgotten, by example.
+// Fills in markets that the catalogue removed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ test('keeps a removed market’s names and shows prices and sides in terms of it
   ]
   assert.deepEqual(published(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
   assert.deepEqual(published(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
-  // Where the token's outcome is not known, it counts as the first.
+  // A token with an unknown outcome counts as the first outcome.
   assert.deepEqual(published(['no', null]), [...unnamed, null, 0.4, 'buy'])
   const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
   assert.deepEqual(published(['no', blank]), [...unnamed, null, 0.4, 'buy'])

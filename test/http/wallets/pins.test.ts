@@ -1,5 +1,3 @@
-// Pinned orders of positions: how long and how many are kept.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { outcomeId } from '../../../engine/ids.ts'

@@ -1,5 +1,3 @@
-// What is divided, and what is left out of a long series.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'

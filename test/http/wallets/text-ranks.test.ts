@@ -1,4 +1,4 @@
-// Ranks of texts against a plain sort.
+// Compares ranks of texts with a plain sort.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,4 @@
-// How a wallet's events are read for their pages: in slices of bounded length whatever is asked for, and in the time that
-// the opening of the wallet left.
+// Pages of wallet events are read in bounded slices, within the time left after the wallet was opened.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,10 +12,10 @@ import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000
-/** As many as one turn of the loop may read. */
+/** Maximum events read in one event-loop tick. */
 const TURN_ROWS = 128
 
-/** Counts what is read of it, and whether its owner was asked to look for what is rare. */
+/** Counts the events that are read, and records whether a query filters in the store. */
 class CountedWallet extends FakeWallet {
   rowsOfTurn = 0
   rowsRead = 0
@@ -43,7 +42,7 @@ class CountedWallet extends FakeWallet {
   }
 }
 
-/** Buys in markets that the catalogue has forgotten; of the two oldest events one is a split, one in a market alone. */
+/** Purchases in markets that the catalogue removed. Of the two oldest events one is a split, and one is in another market. */
 function countedWallet(pair: string): CountedWallet {
   const proxy = fakeAddress(pair)
   const { ledger } = randomWallet({ proxy, eventCount: EVENTS, nowMs: NOON }, [])

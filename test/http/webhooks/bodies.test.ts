@@ -1,5 +1,4 @@
-// What is posted to webhooks, against what the stream and REST say of the same updates, and against the
-// specification document's own schemas.
+// Compares posted bodies with the records of the stream and REST, and with the schemas of the API document.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -42,7 +41,7 @@ interface Told {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A world with two markets, and everything that was published in it. */
+/** An engine with two markets and the updates that it published. */
 function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock, names)
@@ -59,7 +58,7 @@ function newest<K extends Update['kind']>(updates: readonly Update[], kind: K) {
   const found = updates.findLast((update): update is Extract<Update, { kind: K }> => {
     return update.kind === kind
   })
-  return found ?? assert.fail(`no ${kind} was told`)
+  return found ?? assert.fail(`no ${kind} was published`)
 }
 
 const ADDRESS = `0x${'a1'.repeat(20)}`
@@ -101,7 +100,7 @@ function arbitrageOf(
   return publishedOpportunity(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
 }
 
-/** A body as its receiver reads it; it has what every body has. */
+/** Parses a body and checks the fields of every body. */
 function read(bytes: Uint8Array, type: WebhookEventType): Told {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
   const reported: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -113,7 +112,7 @@ function read(bytes: Uint8Array, type: WebhookEventType): Told {
 
 const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
 
-/** Every type once, in a world. */
+/** One body of each event type. */
 function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof world>) {
   one.trade({ maker: ADDRESS, taker: ADDRESS, txHash: '0xdef' })
   one.replace([level(0.4, 100)], [level(0.42, 80)])

@@ -1,5 +1,3 @@
-// Webhooks as records of REST.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'

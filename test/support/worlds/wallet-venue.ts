@@ -80,8 +80,8 @@ class InventedWallets implements VenueWallets {
   /** By each of their markets. */
   readonly groups = new Map<NativeMarketId, readonly NativeMarketId[]>()
   /** Markets whose group was requested, in order. */
-  readonly groupAsked: NativeMarketId[] = []
-  tellsGroups = true
+  readonly groupRequests: NativeMarketId[] = []
+  returnsGroups = true
 
   constructor(clock: ManualClock) {
     this.#clock = clock
@@ -110,7 +110,7 @@ class InventedWallets implements VenueWallets {
     signal.throwIfAborted()
     if (this.isDown) throw new FetchError('network', 'the venue is down')
     const nowMs = this.#clock.nowMs()
-    const all = this.told(requested.address)
+    const all = this.listed(requested.address)
     const lastMs = requested.lastMs ?? null
     if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
       const settledToMs = timeMs(requested.fromMs)
@@ -134,7 +134,7 @@ class InventedWallets implements VenueWallets {
   }
 
   /** Events of a wallet that the venue reports now. */
-  told(address: WalletAddress): readonly WalletEvent[] {
+  listed(address: WalletAddress): readonly WalletEvent[] {
     const untilMs = this.#clock.nowMs() - this.lateMs
     return (this.events.get(address) ?? []).filter((event) => event.timeMs <= untilMs)
   }
@@ -146,8 +146,8 @@ class InventedWallets implements VenueWallets {
   }
 
   async group(market: NativeMarketId): Promise<readonly NativeMarketId[] | null> {
-    this.groupAsked.push(market)
-    if (!this.tellsGroups) throw new FetchError('status', 'no groups today')
+    this.groupRequests.push(market)
+    if (!this.returnsGroups) throw new FetchError('status', 'no groups today')
     return this.groups.get(market) ?? null
   }
 
