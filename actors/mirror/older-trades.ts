@@ -2,10 +2,9 @@
 // waits. A client may resume at any gateway with any position. This file has both sides. Trades that the engine does
 // not return are reported as lost.
 
-import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
 import { decodeBatch, encodeBatch } from '../../engine/cluster/batch.ts'
-import { isCount } from '../../engine/codec.ts'
+import { count, message, record } from '../../engine/codec.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import type { StoredTrade } from '../../storage/contract/storage.ts'
@@ -33,7 +32,7 @@ const PAGES_MAX = 128
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
-const packr = new Packr({ useRecords: false, variableMapSize: true })
+const positionMessage = message<RunOffset>(record<RunOffset>({ run: count, offset: count }))
 
 /** Engine side: returns the trades after a position. Throws for an invalid request. */
 export function answerOlderTrades({
@@ -44,23 +43,22 @@ export function answerOlderTrades({
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
 }) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
-    const position: unknown = packr.unpack(body)
-    const [run, offset]: readonly unknown[] = Array.isArray(position) ? position : []
-    if (!isCount(run) || !isCount(offset)) throw new Error('no place among trades')
+    const position = positionMessage.decode(body)
+    if (position === null) throw new Error('the request states no run and offset')
     const writer = new MsgpackWriter()
     writer.begin()
-    let count = 0
-    for (const { market: number, trade } of tradeLog.range({ run, offset, limit: PAGE_ROWS })) {
+    let rowCount = 0
+    for (const { market: number, trade } of tradeLog.range({ ...position, limit: PAGE_ROWS })) {
       const market = catalog.byNumber(number)?.ref
       const { offset: at, seq, timeMs: venueTimeMs, receivedAtMs } = trade
       if (market === undefined || at === null || seq === null) continue
       const stamps = { offset: at, seq, venueTimeMs, receivedAtMs }
       const update = { kind: 'trade', market, ...stamps, trade } as const
       writeItem(writer, { kind: 'update', update, book: null })
-      count += 1
+      rowCount += 1
     }
     const { epoch } = tradeLog.present
-    return encodeBatch({ epoch, term: 1, batch: 1, offsets: [], count }, writer.end())
+    return encodeBatch({ epoch, term: 1, batch: 1, offsets: [], count: rowCount }, writer.end())
   }
 }
 
@@ -104,11 +102,8 @@ export class OlderTrades {
   async #fetch(key: string, position: RunOffset): Promise<void> {
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       try {
-        this.#cache(
-          key,
-          this.#read(await this.#request(packr.pack([position.run, position.offset])), position),
-        )
-        return
+        const bytes = await this.#request(positionMessage.encode(position))
+        return this.#cache(key, this.#read(bytes, position))
       } catch {
         await pause(this.#clock, RETRY_MS)
       }

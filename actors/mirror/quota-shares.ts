@@ -9,7 +9,19 @@
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { isCount } from '../../engine/codec.ts'
+import {
+  as,
+  boolean,
+  choice,
+  count,
+  isCount,
+  list,
+  message,
+  nested,
+  orNull,
+  record,
+  text,
+} from '../../engine/codec.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind } from '../accounts/quotas.ts'
@@ -58,18 +70,37 @@ interface Report {
   readonly reserve: number | null
 }
 
-function readReport(row: unknown): Report | null {
-  const [kindText, id, used, retained, isWanting, ...rest]: readonly unknown[] = Array.isArray(row)
-    ? row
-    : []
-  const [remaining, resetSeconds, reserve] = rest
-  const kind = QUOTA_KINDS.find((kindName) => kindName === kindText)
-  if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(retained))
-    return null
-  if (!isCount(remaining) || !isCount(resetSeconds)) return null
-  const window = { remaining, resetSeconds, reserve: isCount(reserve) ? reserve : null }
-  return { kind, account: accountId(id), used, retained, isWanting: isWanting === true, ...window }
+/** The reports of a gateway. */
+interface Reports {
+  readonly gateway: string
+  readonly reports: readonly Report[]
+  /** The gateway stops and returns all shares. */
+  readonly isLeaving: boolean
+  /** Number of the last answer that it received; null: none. */
+  readonly lastAnswer: number | null
 }
+
+const reportsMessage = message<Reports>(
+  record<Reports>({
+    gateway: text,
+    reports: list(
+      nested(
+        record<Report>({
+          kind: choice(QUOTA_KINDS),
+          account: as(text, accountId),
+          used: count,
+          retained: count,
+          isWanting: boolean,
+          remaining: count,
+          resetSeconds: count,
+          reserve: orNull(count),
+        }),
+      ),
+    ),
+    isLeaving: boolean,
+    lastAnswer: orNull(count),
+  }),
+)
 
 /** What a gateway may admit of an account's window: now, and when the engine does not answer. */
 interface Held {
@@ -108,11 +139,9 @@ export class QuotaServer {
 
   /** Answers a gateway's reports. Throws for invalid bytes. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
-    const value: unknown = packr.unpack(body)
-    const [name, rows, isLeaving, lastAnswer]: readonly unknown[] = Array.isArray(value)
-      ? value
-      : []
-    if (typeof name !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
+    const decoded = reportsMessage.decode(body)
+    if (decoded === null) throw new Error('the reports of quotas cannot be read')
+    const { gateway: name, reports, isLeaving, lastAnswer } = decoded
     this.#removeExpired()
     const gateway = this.#gatewayOf(name)
     if (lastAnswer === gateway.answerNumber) {
@@ -120,12 +149,9 @@ export class QuotaServer {
     } else for (const key of gateway.answered.keys()) gateway.outdated.add(key)
     gateway.answered = new Map()
     gateway.answerNumber += 1
-    const granted = rows.flatMap((row: unknown) => {
-      const report = readReport(row)
-      return report === null ? [] : [this.#grant(gateway, report)]
-    })
+    const granted = reports.map((report) => this.#grant(gateway, report))
     const reserves = this.#smallerReserves(gateway)
-    if (isLeaving === true) this.#gateways.delete(name)
+    if (isLeaving) this.#gateways.delete(name)
     const ends = [GATEWAYS_ROW, this.#gateways.size, gateway.answerNumber]
     return packr.pack([...granted, ...reserves, ends])
   }
@@ -443,22 +469,21 @@ export class QuotaShares {
     const sentAtMs = this.#clock.monotonicMs()
     this.#reportedAtMs = sentAtMs
     const sent = new Map<string, { entry: AccountShare; retained: number }>()
-    const rows: unknown[] = []
+    const reports: Report[] = []
     for (const key of this.#due) {
       const entry = this.#entries.get(key)
       if (entry === undefined) continue
-      const { kind, account, unreported: used, share: retained } = entry
-      const isWanting = sentAtMs - entry.usedAtMs < IDLE_MS
-      const windowFields = [entry.remaining, entry.resetSeconds, entry.reserve]
-      rows.push([kind, account, used, retained, isWanting, ...windowFields])
+      const { unreported: used, share: retained } = entry
+      reports.push({ ...entry, used, retained, isWanting: sentAtMs - entry.usedAtMs < IDLE_MS })
       entry.underWay = used
       entry.unreported = 0
       sent.set(key, { entry, retained })
     }
     this.#due.clear()
     try {
+      const [gateway, lastAnswer] = [this.#name, this.#lastAnswer]
       const answer = await this.#request(
-        packr.pack([this.#name, rows, isLeaving, this.#lastAnswer]),
+        reportsMessage.encode({ gateway, reports, isLeaving, lastAnswer }),
       )
       if (this.#clock.monotonicMs() - sentAtMs < ALONE_MS) {
         this.#applyAnswer(answer, sent)

@@ -2,9 +2,8 @@
 // to a new gateway. So a gateway can check for a free slot synchronously in a handshake, even without a leading engine.
 // Two gateways may admit a stream at the same moment; then the one with the later name closes its newest.
 
-import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import { isCount } from '../../engine/codec.ts'
+import { as, boolean, count, list, message, nested, record, text } from '../../engine/codec.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slots.ts'
 
@@ -18,7 +17,25 @@ const ALL_BEATS = 10
 const ROWS_MAX = 10_000
 const GATEWAYS_MAX = 1_000
 
-const packr = new Packr({ useRecords: false, variableMapSize: true })
+interface OpenStreams {
+  readonly account: AccountId
+  readonly open: number
+}
+
+/** Counts of one gateway. `isAll`: accounts without a row have no open stream. */
+interface Counts {
+  readonly gateway: string
+  readonly isAll: boolean
+  readonly rows: readonly OpenStreams[]
+}
+
+const countsMessage = message<Counts>(
+  record<Counts>({
+    gateway: text,
+    isAll: boolean,
+    rows: list(nested(record<OpenStreams>({ account: as(text, accountId), open: count }))),
+  }),
+)
 
 interface OtherGateway {
   lastSeenAtMs: number
@@ -72,8 +89,9 @@ export class SharedConnectionSlots extends ConnectionSlots {
 
   /** Takes the counts of another gateway; ignores anything else. */
   receive(body: Uint8Array): void {
-    const [name, isAll, rows] = readCounts(body)
-    if (name === null || name === this.#name || rows === null) return
+    const counts = countsMessage.decode(body)
+    if (counts === null || counts.gateway === this.#name) return
+    const { gateway: name, isAll, rows } = counts
     const isNew = !this.#others.has(name)
     if (isNew && this.#others.size >= GATEWAYS_MAX) return
     const other = this.#others.get(name) ?? { lastSeenAtMs: 0, open: new Map<AccountId, number>() }
@@ -81,7 +99,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#others.set(name, other)
     if (isNew) this.#announceAll()
     if (isAll) other.open.clear()
-    for (const [account, open] of rows) {
+    for (const { account, open } of rows) {
       if (open === 0) other.open.delete(account)
       else other.open.set(account, open)
       this.#check(account)
@@ -146,32 +164,10 @@ export class SharedConnectionSlots extends ConnectionSlots {
     let from = 0
     do {
       const some = accounts.slice(from, from + ROWS_MAX)
-      const rows = some.map((account) => [account, this.count(account)])
-      this.#announce(packr.pack([this.#name, isAll && from === 0, rows]))
+      const rows = some.map((account) => ({ account, open: this.count(account) }))
+      const counts = { gateway: this.#name, isAll: isAll && from === 0, rows }
+      this.#announce(countsMessage.encode(counts))
       from += ROWS_MAX
     } while (from < accounts.length)
-  }
-}
-
-type CountsMessage = readonly [
-  string | null,
-  boolean,
-  readonly (readonly [AccountId, number])[] | null,
-]
-
-function readCounts(body: Uint8Array): CountsMessage {
-  try {
-    const value: unknown = packr.unpack(body)
-    const [name, isAll, rows]: readonly unknown[] = Array.isArray(value) ? value : []
-    if (typeof name !== 'string' || !Array.isArray(rows)) return [null, false, null]
-    const read = rows.flatMap((row: unknown) => {
-      const [account, open]: readonly unknown[] = Array.isArray(row) ? row : []
-      return typeof account === 'string' && isCount(open)
-        ? [[accountId(account), open] as const]
-        : []
-    })
-    return [name, isAll === true, read]
-  } catch {
-    return [null, false, null]
   }
 }

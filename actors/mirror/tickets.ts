@@ -1,19 +1,16 @@
 // Wire format of ticket messages between gateways.
 
-import { Packr } from 'msgpackr'
 import { KEY_SCOPES, TIER_NAMES } from '../../engine/accounts/account.ts'
 import {
   as,
   choice,
   constant,
   type Field,
-  fieldsOf,
   list,
   mapped,
-  NEWEST,
+  message,
   number,
   orNull,
-  readExactly,
   record,
   text,
   time,
@@ -31,8 +28,6 @@ export type TicketMessage =
       readonly leftMs: number
     }
   | { readonly kind: 'taken'; readonly id: string }
-
-const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 type Issued = Extract<TicketMessage, { readonly kind: 'issued' }>
 type Taken = Extract<TicketMessage, { readonly kind: 'taken' }>
@@ -66,18 +61,11 @@ const MESSAGES = {
 }
 const messageKind = choice(['issued', 'taken'])
 
-export function encodeTicketMessage(message: TicketMessage): Uint8Array {
-  const field: Field<TicketMessage> = MESSAGES[message.kind]
-  return packr.pack([message.kind, ...fieldsOf(field, message)])
-}
-
-/** Null for invalid bytes. */
-export function decodeTicketMessage(bytes: Uint8Array): TicketMessage | null {
-  try {
-    const [kind, ...fields]: readonly unknown[] = packr.unpack(bytes)
-    const field: Field<TicketMessage> = MESSAGES[messageKind.decode(kind, NEWEST)]
-    return readExactly(field, fields)
-  } catch {
-    return null
-  }
-}
+export const ticketMessage = message<TicketMessage>({
+  put: (to, value) => {
+    const fields: Field<TicketMessage> = MESSAGES[value.kind]
+    messageKind.put(to, value.kind)
+    fields.put(to, value)
+  },
+  take: (from) => MESSAGES[messageKind.take(from)].take(from),
+})

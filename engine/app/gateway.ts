@@ -13,7 +13,7 @@ import { FORWARDED_VIEWS } from '../../actors/mirror/forwarded-views.ts'
 import { Mirror, type MirrorFault } from '../../actors/mirror/mirror.ts'
 import { QuotaShares } from '../../actors/mirror/quota-shares.ts'
 import { SharedConnectionSlots } from '../../actors/mirror/shared-connection-slots.ts'
-import { decodeTicketMessage, encodeTicketMessage } from '../../actors/mirror/tickets.ts'
+import { ticketMessage } from '../../actors/mirror/tickets.ts'
 import type { ClusterView, EngineView } from '../../actors/views.ts'
 import type { Forward } from '../../http/request/forwarding.ts'
 import { createServer, type Server } from '../../http/server.ts'
@@ -125,14 +125,14 @@ export class Gateway {
       ...{ clock, name, announce: (body) => cluster.announce('places', body) },
       onExcess: (account, most) => this.#served?.server.hub.endBeyond(account, most),
     })
-    this.#tickets = new Tickets(clock, (ticketMessage) =>
-      cluster.announce('tickets', encodeTicketMessage(ticketMessage)),
+    this.#tickets = new Tickets(clock, (update) =>
+      cluster.announce('tickets', ticketMessage.encode(update)),
     )
     this.#subscriptions = [
       cluster.subscribe('places', (body) => this.#connectionSlots.receive(body)),
       cluster.subscribe('tickets', (body) => {
-        const ticketMessage = decodeTicketMessage(body)
-        if (ticketMessage !== null) this.#tickets.applyUpdate(ticketMessage)
+        const update = ticketMessage.decode(body)
+        if (update !== null) this.#tickets.applyUpdate(update)
       }),
     ]
     const lag = 'Batches of the log that this gateway has not read yet.'

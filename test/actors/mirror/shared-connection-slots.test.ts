@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConnectionSlot } from '../../../actors/accounts/connection-slots.ts'
 import { SharedConnectionSlots } from '../../../actors/mirror/shared-connection-slots.ts'
-import { decodeTicketMessage, encodeTicketMessage } from '../../../actors/mirror/tickets.ts'
+import { ticketMessage } from '../../../actors/mirror/tickets.ts'
 import type { AccountsView, Caller } from '../../../actors/views.ts'
 import { type AccountId, accountId, keyId } from '../../../engine/ids.ts'
 import { ticketSeconds } from '../../../engine/limits.ts'
@@ -172,9 +172,9 @@ test('accepts a ticket once at any gateway within a minute, and replicates the t
   for (let count = 0; count < 3; count += 1) {
     gateways.push(
       new Tickets(clock, (changes) => {
-        const bytes = encodeTicketMessage(changes)
+        const bytes = ticketMessage.encode(changes)
         published.push(bytes)
-        const read = decodeTicketMessage(bytes)
+        const read = ticketMessage.decode(bytes)
         assert.deepEqual(read, changes)
         for (const other of gateways) if (read !== null) other.applyUpdate(read)
       }),
@@ -192,8 +192,8 @@ test('accepts a ticket once at any gateway within a minute, and replicates the t
   const late = first.issue(CALLER)
   clock.advance(ticketSeconds * 1_000)
   assert.equal(third.take(late, good), null)
-  const bytes = encodeTicketMessage({ kind: 'issued', id: 'x', caller: CALLER, leftMs: 5 })
+  const bytes = ticketMessage.encode({ kind: 'issued', id: 'x', caller: CALLER, leftMs: 5 })
   for (let end = 0; end < bytes.length; end += 1) {
-    assert.equal(decodeTicketMessage(bytes.slice(0, end)), null)
+    assert.equal(ticketMessage.decode(bytes.slice(0, end)), null)
   }
 })
