@@ -98,7 +98,7 @@ class BucketWatch implements LogSubscription {
   readonly #watcher: Watcher
   readonly #parts: BucketParts
   readonly #abort = new AbortController()
-  #entries: { stop(): void } | null = null
+  #entries: Awaited<ReturnType<KV['watch']>> | null = null
   #done: Promise<void> = Promise.resolve()
 
   constructor(kv: KV, watcher: Watcher, parts: BucketParts) {
@@ -108,9 +108,8 @@ class BucketWatch implements LogSubscription {
   }
 
   async start(): Promise<void> {
-    const entries = await this.#kv.watch({ key: '>' })
-    this.#entries = entries
-    this.#done = this.#take(entries, true)
+    this.#entries = await this.#kv.watch({ key: '>' })
+    this.#done = this.#run()
   }
 
   restart(): void {
@@ -123,55 +122,33 @@ class BucketWatch implements LogSubscription {
     await this.#done
   }
 
-  async #take(
-    first: AsyncIterable<KvEntry & { isUpdate: boolean; delta?: number }>,
-    isFirst: boolean,
-  ) {
-    let entries = first
-    let isSnapshotEnded = !isFirst
-    if (!isSnapshotEnded && (await this.#isEmpty())) {
+  async #run(): Promise<void> {
+    const { signal } = this.#abort
+    const { clock, log } = this.#parts
+    let isSnapshotEnded = false
+    const endSnapshot = () => {
+      if (!isSnapshotEnded) this.#watcher.onSnapshotEnd()
       isSnapshotEnded = true
-      this.#watcher.onSnapshotEnd()
     }
-    for (;;) {
+    const isEmpty = await this.#kv.status().then(
+      ({ values }) => values === 0,
+      () => false,
+    )
+    if (isEmpty) endSnapshot()
+    while (!signal.aborted) {
       try {
-        for await (const entry of entries) {
-          if (this.#abort.signal.aborted) return
+        this.#entries ??= await this.#kv.watch({ key: '>' })
+        if (signal.aborted) this.#entries.stop()
+        for await (const entry of this.#entries) {
+          if (signal.aborted) return
           this.#watcher.onEntry(entryOf(entry))
-          if (!isSnapshotEnded && entry.delta === 0) {
-            isSnapshotEnded = true
-            this.#watcher.onSnapshotEnd()
-          }
+          if (entry.delta === 0) endSnapshot()
         }
       } catch (error) {
-        this.#parts.log.debug({ err: error }, 'watching a bucket begins anew')
+        log.debug({ err: error }, 'the watch of a bucket restarts')
       }
-      const nextEntries = await this.#nextEntries()
-      if (nextEntries === null) return
-      entries = nextEntries
+      this.#entries = null
+      await pause(clock, RETRY_MS, signal)
     }
-  }
-
-  async #isEmpty(): Promise<boolean> {
-    return (await this.#kv.status()).values === 0
-  }
-
-  /** Opens the next watch, with retries. Null: stopped. */
-  async #nextEntries(): Promise<AsyncIterable<
-    KvEntry & { isUpdate: boolean; delta?: number }
-  > | null> {
-    const { signal } = this.#abort
-    while (!signal.aborted) {
-      await pause(this.#parts.clock, RETRY_MS, signal)
-      if (signal.aborted) return null
-      try {
-        const entries = await this.#kv.watch({ key: '>' })
-        this.#entries = entries
-        return entries
-      } catch {
-        // Retried below.
-      }
-    }
-    return null
   }
 }

@@ -2,7 +2,7 @@
 // or close and reopen: reads must not change. Run by test/storage/contract/storage.process.test.ts.
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import { DAY_MS, HOUR_MS, priceMicros, timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import {
@@ -34,10 +34,13 @@ export interface StorageUnderTest {
   readonly open: () => Promise<Storage>
   /** Called between writing and reading. Returns the storage to continue with. */
   readonly settle: (storage: Storage) => Promise<Storage>
+  /** Called after each test; closes what it opened. */
+  readonly close: () => Promise<void>
 }
 
 export function storageContract(subject: StorageUnderTest): void {
   describe(`storage contract: ${subject.name}`, () => {
+    afterEach(subject.close)
     listingContract(subject)
     tradeContract(subject)
     venueTradeContract(subject)
@@ -75,7 +78,6 @@ function listingContract({ open, settle }: StorageUnderTest): void {
       [1, 2, 3],
     )
     assert.equal(rows[0]?.summary.question, 'Changed?')
-    await storage.close()
   })
 
   test('replaces only the summary and restores details and every field', async () => {
@@ -92,7 +94,6 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     const { description, native } = listing
     assert.deepEqual(storage.markets.details(number), { description, native })
     assert.equal(storage.markets.details(99), null)
-    await storage.close()
   })
 
   test('separates very long native ids of markets', async () => {
@@ -102,7 +103,6 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.markets.put(marketListing(other)), 2)
     storage = await settle(storage)
     assert.equal(storage.markets.number('a', marketListing(other).nativeId), 2)
-    await storage.close()
   })
 
   test('returns all of thousands of markets in order of number', async () => {
@@ -118,7 +118,6 @@ function listingContract({ open, settle }: StorageUnderTest): void {
       expected += 1
     }
     assert.equal(expected, 2_501)
-    await storage.close()
   })
 
   test('stores, replaces and counts events once', async () => {
@@ -139,7 +138,6 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     const details = storage.events.details('a', listing.nativeId)
     assert.deepEqual(details, { description: 'other', native: { event_ticker: 'EV-1' } })
     assert.equal(storage.events.details('a', eventListing('none').nativeId), null)
-    await storage.close()
   })
 }
 
@@ -168,7 +166,6 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.ticks.at(2, timeMs(NOON_MS * 2)), null)
     assert.equal(storage.ticks.oldestHour(1), hour - 30)
     assert.equal(storage.ticks.oldestHour(3), null)
-    await storage.close()
   })
 
   test('restores checkpoints, runs and marks as stored', async () => {
@@ -191,7 +188,6 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.runs.all(), [first, second])
     assert.equal(storage.marks.get('catalogue'), -2)
     assert.equal(storage.marks.get('other'), null)
-    await storage.close()
   })
 }
 
@@ -215,7 +211,6 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(accounts, [local, account('one', { tier: 'pro', requestsPerMinute: 5 })])
     assert.deepEqual([...storage.accounts.keys()], [key('k2', { lastUsedAtMs: timeMs(NOON_MS) })])
     assert.equal(storage.isHealthy(), true)
-    await storage.close()
   })
 
   test('restores ended tokens, scopes of keys and generations of tokens as stored', async () => {
@@ -237,7 +232,6 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.accounts.endedTokens()], [ended('t2')])
     assert.deepEqual([...storage.accounts.accounts()], [account('one', { tokenGeneration: 3 })])
     assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read'] }), key('k2')])
-    await storage.close()
   })
 
   test('disables and removes an account and leaves its keys to the caller', async () => {
@@ -252,7 +246,6 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     const left = [...storage.accounts.accounts()]
     assert.deepEqual(left, [account('two', { isDisabled: true })])
     assert.deepEqual([...storage.accounts.keys()], [key('k1')])
-    await storage.close()
   })
 }
 
@@ -293,7 +286,6 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     // A removed trade may be stored again, as a back-fill does.
     storage.trades.put(traded(1), trade('6-1', { timeMs: timeMs(NOON_MS - 6 * DAY_MS) }))
     assert.equal(storage.trades.get(1, '6-1')?.ordinal, 0)
-    await storage.close()
   })
 
   test('removes the oldest remaining rows above the size bound and keeps the newest', async () => {
@@ -313,6 +305,5 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     assert.ok(storage.trades.count() < 1_400, `${storage.trades.count()} trades are left`)
     assert.equal(storage.trades.has(0, id(0)), false)
     assert.equal(storage.trades.has(1_999 % 3, id(1_999)), true)
-    await storage.close()
   })
 }

@@ -11,63 +11,6 @@ import { allMarketIds, Rig, read, settle } from '../support/rigs/full-service.ts
 import { startProcess } from '../support/rigs/processes.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const rounds = isLong ? 20 : 2
-
-test('loses and repeats no trade, restores books and keeps the local key when stopped or killed', async (t) => {
-  const logLine = (line: string) => t.diagnostic(line)
-  const rig = new Rig()
-  try {
-    await rig.startVenues({ messagesPerSecond: 300, marketsPerVenue: 40, faults: 'off' })
-    let { engine, locations } = await rig.startEngine()
-    const sinceMs = Date.now()
-    const epochs = new Set<string>()
-    for (let round = 0; round < rounds; round += 1) {
-      await pause(2_000)
-      const signal = round % 2 === 0 ? 'SIGKILL' : 'SIGTERM'
-      const exitCode = await engine.end(signal)
-      assert.equal(exitCode, signal === 'SIGTERM' ? 0 : null)
-      await pause(2_000)
-      const before = locations.key
-      ;({ engine, locations } = await rig.startEngine())
-      assert.equal(locations.key, before, 'the local key stays')
-      const markets = await read<{ markets: { id: string }[] }>(
-        `${locations.api}/v1/markets?limit=1`,
-        locations.key,
-      )
-      const id = encodeURIComponent(markets.markets[0]?.id ?? '')
-      const book = await read<{ epoch: string }>(
-        `${locations.api}/v1/markets/${id}/orderbook`,
-        locations.key,
-      )
-      assert.equal(epochs.has(book.epoch), false, 'every run has an epoch of its own')
-      epochs.add(book.epoch)
-    }
-    await rig.flow('pause')
-    const report = await settle(locations, null, { sinceMs, secondsMax: 180, say: logLine })
-    logLine(
-      `${report.truthTrades} true trades, ${report.tradesMissing.length} missing, ${report.tradesDoubled.length} doubled; ${report.booksCompared} books, ${report.booksWrong.length} wrong`,
-    )
-    assert.deepEqual(report.tradesMissing.slice(0, 5), [])
-    assert.deepEqual(report.tradesExtra.slice(0, 5), [])
-    assert.deepEqual(report.tradesDoubled.slice(0, 5), [])
-    assert.deepEqual(report.booksWrong.slice(0, 5), [])
-    assert.equal(await engine.end('SIGTERM'), 0)
-  } finally {
-    await rig.close()
-  }
-})
-
-test('refuses to start a second engine on the same data folder, and gives the reason', async () => {
-  const rig = new Rig()
-  try {
-    await rig.startVenues({ messagesPerSecond: 10, marketsPerVenue: 20, faults: 'off' })
-    const { engine } = await rig.startEngine()
-    await assert.rejects(rig.startEngine(), /ended with 1[\s\S]*lock/i)
-    assert.equal(await engine.end('SIGTERM'), 0)
-  } finally {
-    await rig.close()
-  }
-})
 
 test('recovers every book and trade after the venues stop responding for a while', async (t) => {
   const logLine = (line: string) => t.diagnostic(line)

@@ -71,7 +71,6 @@ function barContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(minutes(0, 9, 'asc', 0), [])
     const hours = storage.bars.range({ market: 1, size: 'hour', ...EVER, order: 'asc', limit: 9 })
     assert.deepEqual(hours, [full])
-    await storage.close()
   })
 
   test('removes hour bars and past prices only with their market', async () => {
@@ -97,7 +96,6 @@ function barContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([count(1), count(2)], [0, 3])
     assert.equal(storage.pastPrices.get(1, NOON_DAY), null)
     assert.deepEqual(storage.pastPrices.get(2, NOON_DAY - 2), past)
-    await storage.close()
   })
 }
 
@@ -142,7 +140,6 @@ function snapshotContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(rows, [snapshot(NOON_MS), empty])
     assert.deepEqual(storage.snapshots.oldestMs(1), NOON_MS)
     assert.equal(storage.snapshots.oldestMs(3), null)
-    await storage.close()
   })
 
   test('stores twenty levels a side of a deep book', async () => {
@@ -161,7 +158,6 @@ function snapshotContract({ open, settle }: StorageUnderTest): void {
     })
     assert.deepEqual(row?.bids, deep.slice(0, bookSnapshotLevels))
     assert.equal(row?.asks.length, bookSnapshotLevels)
-    await storage.close()
   })
 }
 
@@ -187,7 +183,6 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.pastPrices.get(1, NOON_DAY - 400), nothing)
     assert.equal(storage.pastPrices.get(1, NOON_DAY - 1), null)
     assert.equal(storage.pastPrices.get(2, NOON_DAY), null)
-    await storage.close()
   })
 }
 
@@ -214,7 +209,6 @@ function coverageContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(found('b', 15), [12, 18])
     for (const second of [-1, 10.001, 15, 41]) assert.equal(found('a', second), null)
     assert.equal(found('b', 20), null)
-    await storage.close()
   })
 }
 
@@ -296,7 +290,6 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.deepEqual(left(storage), expected)
     assert.equal(storage.snapshots.oldestMs(1), NOON_MS - 30 * HOUR_MS)
-    await storage.close()
   })
 
   test('removes the oldest of every kind above the size bound, except hour bars and coverage', async () => {
@@ -316,7 +309,6 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     const rest = { trades: 0, minutes: 0, hours: 10, snapshots: 0, ticks: 0, days: 0, coverage: 5 }
     assert.deepEqual(left(storage), rest)
-    await storage.close()
   })
 
   test('removes past price days read first above the size bound', async () => {
@@ -354,6 +346,5 @@ function ageContract({ open, settle }: StorageUnderTest): void {
       const expected = [1, 2, 3, 4, 5].map((position) => position > count)
       assert.deepEqual(left(), expected, `after ${count} rows`)
     }
-    await storage.close()
   })
 }

@@ -63,7 +63,6 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     const second = storage.runs.begin('epoch-2', timeMs(NOON_MS + 1))
     storage = await settle(storage)
     assert.deepEqual(storage.runs.all(), [{ ...first, endOffset: 2 ** 33 }, second])
-    await storage.close()
   })
 
   test('returns losses of a run from an offset on, in order, and no others', async () => {
@@ -86,7 +85,6 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.losses.range({ run: 2, offset: 8 }), all.slice(3))
     assert.deepEqual(storage.losses.range({ run: 1, offset: 0 }), [loss(1, 7)])
     assert.deepEqual(storage.losses.range({ run: 3, offset: 0 }), [])
-    await storage.close()
   })
 
   test('removes losses with their run in batches and bounds those of a run', async () => {
@@ -108,6 +106,5 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(counts, [0, 0, 5])
     for (let index = 0; index < lossesOfRunMax + 10; index += 1) storage.losses.put(loss(4, index))
     assert.equal(storage.losses.range({ run: 4, offset: 0 }).length, lossesOfRunMax)
-    await storage.close()
   })
 }

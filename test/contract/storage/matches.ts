@@ -32,7 +32,6 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     storage.matches.remove(77)
     storage = await settle(storage)
     assert.deepEqual([...storage.matches.all()], [match(1, { b: 9 }), rows[2]])
-    await storage.close()
   })
 
   test('stores an override by both ids or two families, replaces and removes it, for any markets', async () => {
@@ -63,6 +62,5 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
         one.b.length - other.b.length,
     )
     assert.deepEqual(retained, [term('0x1', 'KX-1', 'rejected'), long, family])
-    await storage.close()
   })
 }

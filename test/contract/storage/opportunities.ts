@@ -37,7 +37,6 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
       [puts[3], puts[0], puts[1], puts[2]],
     )
     assert.equal(storage.opportunities.oldestMs(), NOON + 600)
-    await storage.close()
   })
 
   test('removes opportunities that were open, each once, as stored last', async () => {
@@ -64,7 +63,6 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     ])
     storage = await settle(storage)
     assert.deepEqual(storage.opportunities.takeOpen(marketOf), [])
-    await storage.close()
   })
 
   test('removes opportunities older than the retention time', async () => {
@@ -80,6 +78,5 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
       storage.opportunities.range({ ...ALL, order: 'asc' }).map(({ past }) => past.id),
       ['d-29', 'd0'],
     )
-    await storage.close()
   })
 }

@@ -56,7 +56,6 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual([...storage.markets.all()], [])
     assert.equal(storage.markets.put(two), 6, 'also when no market is left')
     assert.equal(storage.markets.count(), 1)
-    await storage.close()
   })
 
   test('matches a plain map after any order of puts and removals', async () => {
@@ -87,7 +86,6 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     for (const [id, number] of numbers) {
       assert.equal(storage.markets.number('a', marketListing(id).nativeId), number)
     }
-    await storage.close()
   })
 
   test('reads trades and ticks of a removed market until they expire', async () => {
@@ -123,7 +121,6 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.newestMs(number), null)
     assert.equal(storage.ticks.oldestHour(number), null)
     assert.equal(storage.trades.count(), 0)
-    await storage.close()
   })
 }
 
@@ -147,7 +144,6 @@ function eventContract({ open, settle }: StorageUnderTest): void {
     assert.notEqual(storage.events.details('a', listing.nativeId), null)
     storage.events.put(listing)
     assert.equal(storage.events.count(), 2)
-    await storage.close()
   })
 }
 
@@ -186,7 +182,6 @@ function runContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.runs.begin('epoch-7', timeMs(NOON_MS)).number, 7)
     await pruneAt(30, 100)
     assert.deepEqual(retained(storage), [7])
-    await storage.close()
   })
 
   test('retains the last ten thousand runs, whatever trades name', async () => {
@@ -207,6 +202,5 @@ function runContract({ open, settle }: StorageUnderTest): void {
     const numbers = retained(storage)
     assert.deepEqual([numbers.length, numbers[0]], [retainedRunsMax, 6])
     assert.equal(storage.trades.rangeByOffset({ run: 1, offset: 0, limit: 9 }).length, 1)
-    await storage.close()
   })
 }

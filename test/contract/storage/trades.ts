@@ -33,7 +33,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 1)
     assert.throws(() => storage.trades.put(traded(7), put), /stored once/)
     assert.equal(storage.trades.count(), 1)
-    await storage.close()
   })
 
   test('restores an id that nearly repeats the fields of its trade', async () => {
@@ -48,7 +47,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     for (const nativeId of ids) storage.trades.put(traded(3), { ...fields, nativeId })
     storage = await settle(storage)
     for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
-    await storage.close()
   })
 
   test('reads the trades that retention leaves of a market, whatever form their ids have', async () => {
@@ -84,7 +82,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
       assert.deepEqual(storage.trades.range(query), [left])
       assert.deepEqual(storage.trades.get(market.number, left.nativeId), left)
     }
-    await storage.close()
   })
 
   test('changes only the maker of a row when the maker becomes known', async () => {
@@ -106,7 +103,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.equal(storage.trades.get(1, 't1')?.taker, '0xlate')
     assert.equal(storage.trades.count(), 1)
-    await storage.close()
   })
 
   test('numbers trades of each millisecond from 0 in any order of arrival', async () => {
@@ -130,7 +126,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     put('j', 2_000)
     put('k', 0)
     assert.deepEqual(ordinals, [0, 1, 0, 2, 3, 1, 0, 2, 3, 0, 4])
-    await storage.close()
   })
 
   test('returns the newest trade time of a market', async () => {
@@ -142,7 +137,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.equal(storage.trades.newestMs(1), NOON_MS)
     assert.equal(storage.trades.newestMs(2), null)
-    await storage.close()
   })
 }
 
@@ -172,7 +166,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(range(4, 3, 'asc'), [])
     assert.deepEqual(range(0, 9, 'asc', 0), [])
     assert.equal(range(-NOON_MS, NOON_MS, 'desc').length, 10)
-    await storage.close()
   })
 
   test('positions between rows or after a complete millisecond', async () => {
@@ -198,7 +191,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(ids('desc', 0), ['before'])
     assert.deepEqual(ids('desc', 1_000_000_000_000), ['c', 'b', 'a', 'before'])
     assert.deepEqual(ids('asc', null, -1_000), ['before', 'a', 'b', 'c', 'later'])
-    await storage.close()
   })
 
   test('returns trades of a run by offset, above the requested one', async () => {
@@ -222,7 +214,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(offsets(1), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
     assert.deepEqual(offsets(2), [15, 16, 17, 18, 19])
     assert.deepEqual(offsets(3), [])
-    await storage.close()
   })
 }
 
@@ -252,7 +243,6 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
       const expected = Array.from({ length: 1_000 }, (_, count) => `t${count}`)
       assert.deepEqual(order === 'asc' ? old : old.reverse(), expected)
     }
-    await storage.close()
   })
 
   test('pages every row exactly once for random times, limits and arrivals', async () => {
@@ -289,7 +279,6 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
       },
     )
     await fc.assert(property, { numRuns: isLong ? 500 : 25, seed: 20261120 })
-    await storage.close()
   })
 }
 

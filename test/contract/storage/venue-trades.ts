@@ -56,7 +56,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(read({ after: behind(5, 1), order: 'desc' }), [all[1], all[0]])
     assert.deepEqual(read({ after: behind(5, null), order: 'desc' }), [all[0]])
     assert.deepEqual(read({ venue: 'b' }), ['other 4 #0 of 3', 'other 5 #0 of 3'])
-    await storage.close()
   })
 
   test('returns the first and last trade of a market and of a venue', async () => {
@@ -80,7 +79,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.oldestMs(1), NOON_MS + 5)
     assert.equal(storage.trades.oldestMs(2), NOON_MS + 4)
     assert.equal(storage.trades.oldestMs(3), null)
-    await storage.close()
   })
 
   test('shows a maker that becomes known in the venue’s trades too', async () => {
@@ -92,7 +90,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     const rows = storage.trades.rangeOfVenue({ venue: 'a', ...EVER, order: 'asc', limit: 9 })
     const expected = { ...stored, maker: '0xmaker' }
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
-    await storage.close()
   })
 }
 
@@ -133,7 +130,6 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
       assert.deepEqual(paged(storage, venue, 'asc'), rows)
       assert.deepEqual(paged(storage, venue, 'desc'), [...rows].reverse())
     }
-    await storage.close()
   })
 
   test('keeps ordinals after more milliseconds than are cached', async () => {
@@ -165,7 +161,6 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
       put(id, atMs)
     }
     assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
-    await storage.close()
   })
 }
 
@@ -206,7 +201,6 @@ function removalContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.extentOfVenue('a'), null)
     storage.trades.put(traded(2), trade('anew'))
     assert.equal(all()[0]?.venueOrdinal, 0)
-    await storage.close()
   })
 }
 

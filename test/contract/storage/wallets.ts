@@ -72,7 +72,6 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.equal(storage.wallets.get(ONE)?.handle, 'changed')
     assert.equal(storage.wallets.count(), 2)
-    await storage.close()
   })
 
   test('finds a wallet by its owner’s address', async () => {
@@ -84,7 +83,6 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     const found = [ONE, THREE, TWO].map((eoa) => storage.wallets.proxyOf(eoa))
     assert.deepEqual(found, [TWO, ONE, null])
-    await storage.close()
   })
 
   test('stores blocks and PnL states as unchanged bytes until removed', async () => {
@@ -115,7 +113,6 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(blocksOf(storage), [bytesOf(0, 0), null, null, null])
     assert.deepEqual(storage.wallets.get(ONE), storedWallet(ONE), 'the row stays')
     assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
-    await storage.close()
   })
 
   test('stores markets unknown to the catalogue with all known fields', async () => {
@@ -131,7 +128,6 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     for (const one of retained) assert.deepEqual(storage.wallets.market(one.nativeId), one)
     assert.equal(storage.wallets.market(nativeMarketId('other')), null)
-    await storage.close()
   })
 }
 

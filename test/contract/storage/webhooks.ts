@@ -57,7 +57,6 @@ function tableContract({ open, settle }: StorageUnderTest): void {
     await storage.webhooks.put(changed)
     storage = await settle(storage)
     assert.deepEqual([...storage.webhooks.all()], [changed, second, third])
-    await storage.close()
   })
 
   test('never reuses a number, also after the newest was removed', async () => {
@@ -71,7 +70,6 @@ function tableContract({ open, settle }: StorageUnderTest): void {
       storage = await settle(storage)
       assert.deepEqual([...storage.webhooks.all()], [])
     }
-    await storage.close()
   })
 
   test('does not restore a removed webhook on a late change', async () => {
@@ -81,7 +79,6 @@ function tableContract({ open, settle }: StorageUnderTest): void {
     await storage.webhooks.put({ ...made, description: 'late' })
     storage = await settle(storage)
     assert.deepEqual([...storage.webhooks.all()], [])
-    await storage.close()
   })
 }
 
@@ -109,7 +106,6 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.get(ONE, 2)?.body.length, 0)
     assert.equal(storage.outbox.get(ONE, 4), null)
     assert.equal(storage.outbox.get(webhookNumber(3), 1), null)
-    await storage.close()
   })
 
   test('returns due deliveries by attempt kind, due time and number, strictly after a position', async () => {
@@ -156,7 +152,6 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.deepEqual(due('first', null), [[7, 4]])
     assert.deepEqual(due('retry', null), [[9, 1]])
-    await storage.close()
   })
 
   test('updates counts with the status and stores the outcome of failures', async () => {
@@ -199,7 +194,6 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
       first.map(({ number }) => number),
       [2, 5],
     )
-    await storage.close()
   })
 
   test('lists deliveries newest first, by status and below a number, without bodies', async () => {
@@ -231,7 +225,6 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     change(storage, 2, { status: 'pending' })
     assert.equal(storage.outbox.oldestPending(ONE)?.number, 2)
     assert.equal(storage.outbox.oldestPending(TWO), null)
-    await storage.close()
   })
 }
 
@@ -274,7 +267,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
       'forgotten with its row',
     )
     assert.equal(storage.outbox.prune({ ...limits, webhook: TWO }), false)
-    await storage.close()
   })
 
   test('clears only one webhook in batches, and lists each webhook with rows', async () => {
@@ -308,7 +300,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.create(ONE, newDelivery('e1'))?.number, 1)
     assert.equal(storage.outbox.state(TWO).counts.pending, 20)
     assert.equal(storage.outbox.clear(webhookNumber(77), 5), false)
-    await storage.close()
   })
 
   test('counts throttled events as dropped, and the bytes of pending ones', async () => {
@@ -336,7 +327,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     const after = { ...counts, delivered: 2, pending: 0, dropped: 8 }
     assert.deepEqual(storage.outbox.state(ONE).counts, after)
     assert.equal(storage.outbox.state(ONE).pendingBytes, 0)
-    await storage.close()
   })
 
   test('stores the failure time and the last sent prices of each webhook', async () => {
@@ -360,7 +350,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.lastPrice(TWO, 2), null)
     assert.equal(storage.outbox.state(ONE).failingSinceMs, NOON_MS)
     assert.equal(storage.outbox.state(TWO).failingSinceMs, null)
-    await storage.close()
   })
 }
 
@@ -423,7 +412,6 @@ function propertyContract({ open, settle }: StorageUnderTest): void {
         assertSame(storage, naive)
         storage = await settle(storage)
         assertSame(storage, naive)
-        await storage.close()
       }),
       { numRuns: 25 },
     )

@@ -57,7 +57,6 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.whales.count(), 1)
     const row = { market: 1, venue: 'a', nativeMarket: 'm1', whale: published }
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
-    await storage.close()
   })
 }
 
@@ -86,7 +85,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(whales.range({ ...within, limit: 0 }), [])
     assert.deepEqual(whales.range({ ...within, fromMs: timeMs(NOON_MS + 1) }), [])
     assert.equal(whales.oldestMs(), NOON_MS - 5)
-    await storage.close()
   })
 
   test('pages every row once in both orders while rows arrive', async () => {
@@ -110,7 +108,6 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
           assert.deepEqual(pagesOf(storage, { order: 'asc', limit, only }), asc)
           assert.deepEqual(pagesOf(storage, { order: 'desc', limit, only }), asc.reverse())
         }
-        await storage.close()
       }),
       { numRuns: 5 },
     )
@@ -138,7 +135,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
       [1, 2, 3].map((run) => whales.newestOffset(run)),
       [6, 9, 0],
     )
-    await storage.close()
   })
 
   test('removes no whale on retention, whatever its age and the size', async () => {
@@ -154,7 +150,6 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.count(), 0)
     assert.equal(storage.whales.count(), 1)
     assert.deepEqual(idsOf(storage.whales.rangeByOffset({ run: 1, offset: 0, limit: 9 })), ['old'])
-    await storage.close()
   })
 }
 

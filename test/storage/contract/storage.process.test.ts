@@ -1,5 +1,5 @@
-// The storage contract on LMDB in three ways: nothing committed while a test runs,
-// everything committed between its phases, and closed and opened again between them.
+// The storage contract on LMDB in three ways: without commits, with a commit between the phases of a test, and with the
+// storage closed and opened again between them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { storageContract } from '../../contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const folders: string[] = []
-const dataDirs = new WeakMap<Storage, string>()
+const dataDirs = new Map<Storage, string>()
 
 after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
@@ -33,11 +33,18 @@ function open(): Promise<Storage> {
   return openIn(folder)
 }
 
-storageContract({ name: 'LMDB, uncommitted', open, settle: async (storage) => storage })
+/** Closes all storages that a test opened. */
+async function close(): Promise<void> {
+  for (const storage of dataDirs.keys()) await storage.close()
+  dataDirs.clear()
+}
+
+storageContract({ name: 'LMDB, uncommitted', open, settle: async (storage) => storage, close })
 
 storageContract({
   name: 'LMDB, committed',
   open,
+  close,
   settle: async (storage) => {
     await storage.committed()
     return storage
@@ -50,12 +57,15 @@ let reopenings = 0
 storageContract({
   name: 'LMDB, reopened',
   open,
+  close,
   settle: async (storage) => {
     await storage.committed()
     // The property test settles often; one reopening in so many calls keeps the suite quick.
     reopenings += 1
     if (reopenings > 40 && reopenings % REOPENED_EVERY !== 0) return storage
+    const dataDir = dataDirs.get(storage) ?? ''
     await storage.close()
-    return openIn(dataDirs.get(storage) ?? '')
+    dataDirs.delete(storage)
+    return openIn(dataDir)
   },
 })

@@ -3,16 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { connect as connectNats } from '@nats-io/transport-node'
-import { WebSocket } from 'ws'
 import { GET_NATS, hasNats } from '../../../../engine/cluster/nats-server.ts'
-import { ResumingClient } from '../../../support/clients/resuming-client.ts'
-import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { beforeAgain } from '../../../support/rigs/full-service.ts'
 import { startProcess, type TestProcess } from '../../../support/rigs/processes.ts'
 
@@ -22,8 +18,6 @@ const SETTINGS = {
 }
 /** How often two gateways are asked for one thing until they agree: books move between the questions. */
 const TRIES_MAX = 500
-const TRADES = 5
-const ANSWERS: ReadonlySet<unknown> = new Set(['synced', 'resumed', 'error'])
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
 let command: TestProcess
@@ -81,25 +75,6 @@ async function agree(path: string): Promise<void> {
   }
 }
 
-async function openStream(port: number): Promise<StreamClient> {
-  for (;;) {
-    try {
-      return await StreamClient.open(port, `api_key=${key}`)
-    } catch {
-      // A gateway without time closes what it cannot serve.
-      await beforeAgain()
-    }
-  }
-}
-
-/** Leaves where it is, if anywhere, and comes to a gateway, however often it has no time. */
-async function connectAgain(client: ResumingClient, number: 1 | 2): Promise<void> {
-  await client.disconnect()
-  while (!client.isConnected) {
-    await client.connect(portOf(gateway(number))).catch(beforeAgain)
-  }
-}
-
 async function start(): Promise<void> {
   command = startProcess('engine/app/commands/cluster.ts', { ...SETTINGS, DATA_DIR: folder })
   const printed = async (pattern: RegExp): Promise<string> => {
@@ -147,72 +122,6 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('resumes trades at the other gateway with `since`: no offset arrives twice, and none is missing unless a gap was announced', async () => {
-      const since: { epoch: unknown; offset: number | null } = { epoch: null, offset: null }
-      const offsets: number[] = []
-      let gaps = 0
-      for (const number of [1, 2, 1, 2] as const) {
-        for (let came = 0; came < TRADES; ) {
-          const client = await openStream(portOf(gateway(number)))
-          const wide = { action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }
-          client.send(since.offset === null ? wide : { ...wide, since })
-          // Until it has told enough, or closes the stream, as a gateway does that must begin anew.
-          const trades = () => client.messages.filter(({ type }) => type === 'trade')
-          const answer = () => client.messages.find(({ type }) => ANSWERS.has(type))
-          while (client.socket.readyState === client.socket.OPEN) {
-            if (answer() !== undefined && trades().length >= TRADES) break
-            await beforeAgain()
-          }
-          await client.close()
-          const type = since.offset === null ? 'synced' : 'resumed'
-          assert.equal(answer()?.type ?? type, type, JSON.stringify(answer()))
-          const epoch = answer()?.epoch ?? since.epoch
-          assert.equal(epoch, since.epoch ?? epoch)
-          gaps += client.messages.filter(({ type: other }) => other === 'gap').length
-          offsets.push(...trades().map(({ offset }) => Number(offset)))
-          came += trades().length
-          Object.assign(since, { epoch, offset: offsets.at(-1) ?? null })
-        }
-      }
-      const [first = 0] = offsets
-      if (gaps === 0) {
-        assert.deepEqual(
-          offsets,
-          offsets.map((_, index) => first + index),
-        )
-      }
-      assert.equal(new Set(offsets).size, offsets.length)
-    })
-
-    test('resumes books at the other gateway without a gap', async () => {
-      const listening = {
-        ...{ channels: ['orderbook', 'trades'], target: { market_ids: ['*'] }, isAll: true },
-      }
-      const client = new ResumingClient(listening, `api_key=${key}`)
-      for (const number of [1, 2, 1] as const) {
-        await connectAgain(client, number)
-        // Until it is told both of books and of trades after what it was told before.
-        let [seen, moved] = [0, 0]
-        while (!client.isSettled || moved < TRADES) {
-          client.take()
-          if (client.client?.socket.readyState === WebSocket.CLOSED) {
-            await connectAgain(client, number)
-            seen = 0
-          }
-          const messages = client.client?.messages ?? []
-          if (client.isSettled) {
-            moved += messages.slice(seen).filter(({ type }) => type === 'trade').length
-            seen = messages.length
-          }
-          await beforeAgain()
-        }
-        await client.disconnect()
-      }
-      assert.deepEqual(client.defects, [])
-      assert.ok(client.books.books.size > 0)
-      assert.ok(client.counts.resumed >= 2)
-    })
-
     test('applies creations and removals made at one gateway to the other gateway', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
@@ -236,17 +145,6 @@ if (!hasNats()) {
       for (const url of urls.gateways) {
         await untilStatus(url + price, own.key, 401)
         await untilStatus(`${url}/v1/webhooks`, own.key, 401)
-      }
-    })
-
-    test('requires a password for NATS and makes its files unreadable to other users', async () => {
-      const servers = urls.nats.replace('http:', 'nats:')
-      await assert.rejects(connectNats({ servers, reconnect: false }), /authorization/i)
-      const path = join(folder, 'nats')
-      const paths = readdirSync(path, { recursive: true, encoding: 'utf8' })
-      assert.ok(paths.includes('secrets') && paths.includes('nats.conf'))
-      for (const each of [path, ...paths.map((name) => join(path, name))]) {
-        assert.equal((statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o077, 0, each)
       }
     })
 
