@@ -6,16 +6,14 @@ import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambien
 import { delayMs, type End } from './back-off.ts'
 import type { BookView } from './book.ts'
 import { ChannelState } from './channel-state.ts'
+import { type Channel, isChannel, isFiltered, isRecord, PerChannel, rulesOf } from './channels.ts'
 import { CommandQueue } from './command-queue.ts'
 import { EventQueue } from './event-queue.ts'
 import { Inbox } from './inbox.ts'
 import {
-  CHANNELS,
-  type Channel,
   type ClientState,
   type ConnectedMessage,
   type HeartbeatMessage,
-  isRecord,
   type Position,
   type ReplyMessage,
   readMessage,
@@ -24,7 +22,6 @@ import {
 } from './messages.ts'
 import { ClientSocket } from './socket.ts'
 import type { Subscription } from './subscription-handle.ts'
-import { isFiltered } from './subscription-keys.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
 /** Default capacity of the queue behind `events()`. */
@@ -51,7 +48,7 @@ interface ClientParts {
 
 export class StreamClient {
   readonly #parts: ClientParts
-  readonly #channelStates: Readonly<Record<Channel, ChannelState>>
+  readonly #channelStates = new PerChannel((channel) => new ChannelState(channel))
   readonly #commandQueue: CommandQueue
   readonly #subscriptions: Subscriptions
   readonly #inbox: Inbox
@@ -71,16 +68,6 @@ export class StreamClient {
 
   constructor(parts: ClientParts) {
     this.#parts = parts
-    this.#channelStates = {
-      orderbook: new ChannelState('orderbook'),
-      depth: new ChannelState('depth'),
-      prices: new ChannelState('prices'),
-      trades: new ChannelState('trades'),
-      whales: new ChannelState('whales'),
-      lifecycle: new ChannelState('lifecycle'),
-      candles: new ChannelState('candles'),
-      arbitrage: new ChannelState('arbitrage'),
-    }
     const cut = (reason: string): void => this.#socket?.cut(reason)
     this.#commandQueue = new CommandQueue({
       clock: parts.clock,
@@ -132,12 +119,12 @@ export class StreamClient {
 
   /** Resume position of a channel; null before the first message. */
   position(channel: Channel): Position | null {
-    return this.#channelStates[channel].position
+    return this.#channelStates.of(channel).position
   }
 
   /** Requests new snapshots of markets that are subscribed to in `orderbook`; they arrive as events. */
   snapshot(marketIds: readonly string[]): void {
-    const keys = this.#channelStates.orderbook.keys
+    const { keys } = this.#channelStates.of('orderbook')
     const wanted = marketIds.filter((marketId) => keys.keyOf(marketId) !== null)
     if (!this.#isGreeted || !this.#commandQueue.hasCapacity) return
     for (let start = 0; start < wanted.length; start += IDS_PER_COMMAND) {
@@ -258,17 +245,8 @@ export class StreamClient {
   }
 
   #take(message: ServerMessage): void {
+    if ('data' in message) return this.#inbox.take(message)
     switch (message.type) {
-      case 'snapshot':
-      case 'update':
-      case 'depth':
-      case 'price':
-      case 'trade':
-      case 'whale':
-      case 'lifecycle':
-      case 'candle':
-      case 'arbitrage':
-        return this.#inbox.take(message)
       case 'resync':
         return this.#inbox.resync(message)
       case 'stale':
@@ -318,14 +296,14 @@ export class StreamClient {
     this.#noteState()
     if (offsets === undefined || this.#isCatchingUp) return
     if (!this.#subscriptions.isResuming) this.#attempts = 0
-    for (const channel of CHANNELS) {
+    for (const channelState of this.#channelStates.all()) {
+      const { channel } = channelState
       const offset = offsets[channel]
-      const channelState = this.#channelStates[channel]
       const all = channelState.keys.find({ kind: 'all' })
       const isComplete = all?.phase === 'live' && channelState.resuming === 0
       if (offset === undefined || channelState.position === null || !isComplete) continue
       // Messages that the server filtered out before the heartbeat are not missing.
-      if (isFiltered(all.options)) channelState.move(epoch, offset)
+      if (isFiltered(channel, all.options)) channelState.move(epoch, offset)
       if (channelState.position.epoch !== epoch || channelState.position.offset < offset) {
         return this.#socket?.cut(
           `${channel} is at ${channelState.position.offset}, the server at ${offset}`,
@@ -341,10 +319,10 @@ export class StreamClient {
    * market was lost. Skipped with wildcard subscriptions, whose list would be too long.
    */
   #compare(): void {
-    const { depth, prices, candles, ...counted } = this.#channelStates
-    const all = Object.values(this.#channelStates)
+    const all = this.#channelStates.all()
+    const counted = all.filter(({ channel }) => rulesOf(channel).delivery !== 'state')
     if (all.some(({ keys }) => keys.wide.size > 0) || this.#commandQueue.openCount > 0) return
-    if (Object.values(counted).every(({ keys }) => keys.size === 0)) return
+    if (counted.every(({ keys }) => keys.size === 0)) return
     this.#sendQuery('list', (reply) => {
       if (reply?.type === 'subscriptions') this.#compareWith(reply.subscriptions)
     })
@@ -353,10 +331,9 @@ export class StreamClient {
   #compareWith(entries: readonly Readonly<Record<string, unknown>>[]): void {
     const epoch = this.#epoch
     for (const entry of entries) {
-      const channel = CHANNELS.find((name) => name === entry.channel)
-      const { market_id: marketId, seq } = entry
-      if (!isRecord(entry) || channel === undefined || typeof marketId !== 'string') continue
-      const channelState = this.#channelStates[channel]
+      const { channel, market_id: marketId, seq } = entry
+      if (!isChannel(channel) || typeof marketId !== 'string') continue
+      const channelState = this.#channelStates.of(channel)
       const isLive =
         channelState.keys.markets.get(marketId)?.phase === 'live' && channelState.resuming === 0
       if (!isLive || typeof seq !== 'number' || channelState.position?.epoch !== epoch) continue

@@ -15,12 +15,12 @@ import { decodeMessagePackSequence } from './msgpack.ts'
 
 export type { Chance, ClientClock, SocketConstructor, SocketLike } from './ambient.ts'
 export type { BookView, Level } from './book.ts'
+export type { ChannelOptions } from './channels.ts'
 export type { StreamClient } from './client.ts'
 export { crc32 } from './crc32.ts'
 export type * from './messages.ts'
 export { decodeMessagePack, decodeMessagePackSequence } from './msgpack.ts'
 export type { Subscribed, Subscription } from './subscription-handle.ts'
-export type { ChannelOptions } from './subscription-keys.ts'
 export type { SubscribeRequest } from './subscriptions.ts'
 
 export interface ConnectOptions {

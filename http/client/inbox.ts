@@ -3,10 +3,15 @@
 
 import { Books } from './books.ts'
 import { type ChannelState, gapEvent } from './channel-state.ts'
+import {
+  type Channel,
+  type DataMessage,
+  isFiltered,
+  isRecord,
+  PerChannel,
+  rulesOf,
+} from './channels.ts'
 import type {
-  Channel,
-  DataMessage,
-  FlowMessage,
   FreshMessage,
   GapCause,
   GapEvent,
@@ -14,16 +19,13 @@ import type {
   Position,
   ResyncMessage,
   StaleMessage,
-  StateMessage,
-  TradeMessage,
-  WhaleMessage,
 } from './messages.ts'
 import { checkSequence, IdWindow, Marks, type SequenceCheck } from './sequence-check.ts'
 import { StateTracker } from './state-tracker.ts'
-import { isFiltered, type Key } from './subscription-keys.ts'
+import type { Key } from './subscription-keys.ts'
 
 interface InboxParts {
-  readonly channelStates: Readonly<Record<Channel, ChannelState>>
+  readonly channelStates: PerChannel<ChannelState>
   readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
   /** Called for each message of a key. Returns the `since` of the pending command that delivers it, or null. */
@@ -41,24 +43,21 @@ interface Flow {
 export class Inbox {
   readonly books: Books
   readonly #parts: InboxParts
-  readonly #flows: Readonly<Record<FlowMessage['channel'], Flow>> = {
-    trades: { marks: new Marks(), ids: new IdWindow() },
-    whales: { marks: new Marks(), ids: new IdWindow() },
-    lifecycle: { marks: new Marks(), ids: null },
-    arbitrage: { marks: new Marks(), ids: null },
-  }
-  readonly #states: Readonly<Record<StateMessage['channel'], StateTracker>>
+  readonly #flows = new PerChannel((channel): Flow | null => {
+    const { delivery, hasIds } = rulesOf(channel)
+    const ids = hasIds === true ? new IdWindow() : null
+    return delivery === 'every' ? { marks: new Marks(), ids } : null
+  })
+  readonly #states: PerChannel<StateTracker | null>
   #connection = 0
 
   constructor(parts: InboxParts) {
     this.#parts = parts
     const reportGap = (gap: GapEvent): void => this.#reportGap(gap)
     this.books = new Books({ onGap: reportGap, request: parts.requestSnapshots })
-    this.#states = {
-      depth: new StateTracker('depth', reportGap),
-      prices: new StateTracker('prices', reportGap),
-      candles: new StateTracker('candles', reportGap),
-    }
+    this.#states = new PerChannel((channel) =>
+      rulesOf(channel).delivery === 'state' ? new StateTracker(channel, reportGap) : null,
+    )
   }
 
   /** Registers a new connection, so that states skipped since the previous one count as missed. */
@@ -67,38 +66,33 @@ export class Inbox {
   }
 
   take(message: DataMessage): void {
-    const channelState = this.#parts.channelStates[message.channel]
+    const channelState = this.#parts.channelStates.of(message.channel)
     const key = channelState.keys.keyOf(message.market_id)
     // The message was in transit when the user unsubscribed.
     if (key === null) return
     const since = this.#parts.onCounted(key, message)
-    switch (message.channel) {
-      case 'orderbook':
-        channelState.move(message.epoch, message.offset)
-        if (this.books.take(message)) this.#parts.emit(message)
-        return
-      case 'trades':
-      case 'whales':
-      case 'lifecycle':
-      case 'arbitrage':
-        return this.#takeFlow(channelState, key, { message, since })
-      default:
-        return this.#takeState(channelState, key, message)
-    }
+    const flow = this.#flows.of(message.channel)
+    const states = this.#states.of(message.channel)
+    if (message.channel === 'orderbook') {
+      channelState.move(message.epoch, message.offset)
+      if (this.books.take(message)) this.#parts.emit(message)
+    } else if (flow !== null) this.#takeFlow(channelState, key, { flow, message, since })
+    else if (states !== null) this.#takeState(channelState, key, { states, message })
   }
 
   resync({ channel, market_id, reason }: ResyncMessage): void {
-    if (this.#parts.channelStates[channel].keys.keyOf(market_id) === null) return
+    if (this.#parts.channelStates.of(channel).keys.keyOf(market_id) === null) return
     const cause = causeOf(reason)
+    const states = this.#states.of(channel)
     if (channel === 'orderbook') this.books.resync(market_id, cause)
-    else if (isState(channel)) this.#states[channel].resync(market_id, cause)
+    else if (states !== null) states.resync(market_id, cause)
     else this.#reportGap(gapEvent(channel, { cause, market_id, state_follows: false }))
   }
 
   /** Handles `stale` (earlier messages of the market may be wrong) and `fresh` (they were right). */
   handleStaleness(message: StaleMessage | FreshMessage): void {
     const { channel, market_id } = message
-    if (this.#parts.channelStates[channel].keys.keyOf(market_id) === null) return
+    if (this.#parts.channelStates.of(channel).keys.keyOf(market_id) === null) return
     if (channel === 'orderbook') this.books.updateStaleness(message)
     this.#parts.emit(message)
   }
@@ -106,14 +100,14 @@ export class Inbox {
   /** Handles a `gap` of the server: accepts any next `seq` of the affected markets. */
   lost(message: LostMessage): void {
     const { channel, market_id = null, platform = null, from_ms, to_ms, count } = message
-    if (isFlow(channel)) {
-      this.#flows[channel].marks.reset((marketId) =>
+    this.#flows
+      .of(channel)
+      ?.marks.reset((marketId) =>
         market_id === null
           ? platform === null || marketId.startsWith(`${platform}_`)
           : marketId === market_id,
       )
-    }
-    const channelState = this.#parts.channelStates[channel]
+    const channelState = this.#parts.channelStates.of(channel)
     if (channelState.resuming > 0) channelState.hasLost = true
     for (const key of channelState.keys.all()) key.completeTo = null
     const scope = { market_id, platform, from_ms: from_ms ?? null, to_ms: to_ms ?? null }
@@ -124,11 +118,11 @@ export class Inbox {
   /** Compares with the server's latest `seq` of a market. All messages sent before that list have been processed. */
   compare(channel: Channel, marketId: string, newest: Position & { readonly seq: number }): void {
     if (channel === 'orderbook') return this.books.fellBehind(marketId, newest.seq)
-    if (!isFlow(channel)) return
-    const { marks } = this.#flows[channel]
-    const channelState = this.#parts.channelStates[channel]
+    const marks = this.#flows.of(channel)?.marks
+    if (marks === undefined) return
+    const channelState = this.#parts.channelStates.of(channel)
     const key = channelState.keys.keyOf(marketId)
-    if (key !== null && isFiltered(key.options)) return
+    if (key !== null && isFiltered(channel, key.options)) return
     const completeTo = key?.completeTo ?? null
     const newestSeen = marks.newest(marketId, newest.epoch, completeTo)
     if (newestSeen === null) marks.note(marketId, newest)
@@ -139,18 +133,17 @@ export class Inbox {
 
   /** Accepts a known `seq` once more, after a change of options or before states are repeated. */
   expect(channel: Channel, keys: readonly Key[]): void {
-    if (!isState(channel)) return
+    const states = this.#states.of(channel)
     for (const { target } of keys) {
-      if (target.kind === 'market') this.#states[channel].expect(target.marketId)
-      else this.#states[channel].expectAll()
+      if (target.kind === 'market') states?.expect(target.marketId)
+      else states?.expectAll()
     }
   }
 
   /** Drops the states of markets without a subscription. */
   dropUnwanted(channelState: ChannelState): void {
     const { channel, keys } = channelState
-    const tracker =
-      channel === 'orderbook' ? this.books : isState(channel) ? this.#states[channel] : null
+    const tracker = channel === 'orderbook' ? this.books : this.#states.of(channel)
     if (tracker === null) return
     for (const marketId of tracker.marketIds()) {
       if (keys.keyOf(marketId) === null) tracker.drop(marketId)
@@ -159,7 +152,7 @@ export class Inbox {
 
   /** A resume delivered fewer messages than the server reported. Returns false if the resume is repeated, once. */
   handleShortResume(channelState: ChannelState, lost: number): boolean {
-    if (!isFlow(channelState.channel)) return true
+    if (this.#flows.of(channelState.channel) === null) return true
     if (!channelState.isRetry) {
       channelState.isRetry = true
       this.#parts.cut(`a resume of ${channelState.channel} lacks ${lost} messages`)
@@ -175,29 +168,28 @@ export class Inbox {
   #takeFlow(
     channelState: ChannelState,
     key: Key,
-    { message, since }: { message: FlowMessage; since: Position | null },
+    { flow, message, since }: { flow: Flow; message: DataMessage; since: Position | null },
   ): void {
-    const { marks, ids } = this.#flows[message.channel]
+    const { marks, ids } = flow
     const { market_id, epoch, offset, seq } = message
     // A resume from an earlier epoch delivers the current epoch from its first message.
     const isFromFirst = since !== null && since.epoch !== epoch && !channelState.hasLost
     const completeTo = isFromFirst ? { epoch, offset: 0 } : key.completeTo
     const sequence = checkSequence(marks.newest(market_id, epoch, completeTo), seq)
-    const isHole = sequence.kind === 'hole' && !isFiltered(key.options)
+    const isHole = sequence.kind === 'hole' && !isFiltered(key.channel, key.options)
     if (isHole && !this.#mayPass(channelState, key, message, sequence)) return
     channelState.move(epoch, offset)
     if (sequence.kind === 'repeat') return
     key.hasBegun = true
     marks.note(market_id, { epoch, offset, seq })
-    const isNew = ids === null || !isTraded(message) || ids.add(idOf(message))
-    if (isNew) this.#parts.emit(message)
+    if (ids === null || ids.add(idOf(message))) this.#parts.emit(message)
   }
 
   /** Fetches a sequence gap by a resume. Reports a gap that the resume did not close, and returns true. */
   #mayPass(
     channelState: ChannelState,
     key: Key,
-    { market_id, seq }: FlowMessage,
+    { market_id, seq }: DataMessage,
     { before }: SequenceCheck & { kind: 'hole' },
   ): boolean {
     if (!channelState.isRetry) {
@@ -222,45 +214,29 @@ export class Inbox {
     this.#parts.cut(reason)
   }
 
-  #takeState(channelState: ChannelState, key: Key, message: StateMessage): void {
+  #takeState(
+    channelState: ChannelState,
+    key: Key,
+    { states, message }: { states: StateTracker; message: DataMessage },
+  ): void {
     channelState.move(message.epoch, message.offset)
-    const { channel } = message
-    const isConflated = channel !== 'prices' || (key.options.conflate_ms ?? 0) > 0
-    const isNew = this.#states[channel].take(message, {
-      connection: this.#connection,
-      isConflated,
-    })
+    const isConflated = rulesOf(message.channel).isConflated?.(key.options) !== false
+    const isNew = states.take(message, { connection: this.#connection, isConflated })
     key.hasBegun = true
     if (isNew) this.#parts.emit(message)
   }
 
   #reportGap(gap: GapEvent): void {
     const { channel } = gap
-    const unreported = channel === null ? gap : this.#parts.channelStates[channel].unreported(gap)
+    const unreported =
+      channel === null ? gap : this.#parts.channelStates.of(channel).unreported(gap)
     if (unreported !== null) this.#parts.emit(unreported)
   }
 }
 
-function isTraded(message: FlowMessage): message is TradeMessage | WhaleMessage {
-  return message.channel === 'trades' || message.channel === 'whales'
-}
-
 /** Trade ids are unique only within a venue, so the key includes the market. */
-function idOf(message: TradeMessage | WhaleMessage): string {
-  return `${message.market_id} ${String(message.data.id)}`
-}
-
-function isFlow(channel: Channel): channel is FlowMessage['channel'] {
-  return (
-    channel === 'trades' ||
-    channel === 'whales' ||
-    channel === 'lifecycle' ||
-    channel === 'arbitrage'
-  )
-}
-
-function isState(channel: Channel): channel is StateMessage['channel'] {
-  return channel === 'prices' || channel === 'depth' || channel === 'candles'
+function idOf({ market_id, data }: DataMessage): string {
+  return `${market_id} ${isRecord(data) ? String(data.id) : ''}`
 }
 
 function causeOf(reason: string): GapCause {

@@ -1,126 +1,37 @@
-// Types of the server's messages and of the client's own events, discriminated by `type`. Field names are
-// those of the protocol.
+// Types of the server's messages and of the client's own events, discriminated by `type`. Field names are those of the
+// protocol. Data messages are in channels.ts.
 
-export const CHANNELS = [
-  'orderbook',
-  'depth',
-  'prices',
-  'trades',
-  'whales',
-  'lifecycle',
-  'candles',
-  'arbitrage',
-] as const
-export type Channel = (typeof CHANNELS)[number]
+import {
+  CHANNELS,
+  type Channel,
+  type DataMessage,
+  type Fields,
+  isChannel,
+  isRecord,
+} from './channels.ts'
+
+export type {
+  ArbitrageMessage,
+  CandleMessage,
+  Channel,
+  DataMessage,
+  DepthMessage,
+  FlowMessage,
+  LifecycleMessage,
+  PriceMessage,
+  SnapshotMessage,
+  StateMessage,
+  TradeMessage,
+  UpdateMessage,
+  WhaleMessage,
+  WireLevel,
+} from './channels.ts'
 
 /** A resume position: an epoch (one run of the engine) and an offset within a channel. */
 export interface Position {
   readonly epoch: string
   readonly offset: number
 }
-
-/** A level of a book: price in dollars, size in contracts; a size of 0 removes the level. */
-export interface WireLevel {
-  readonly price: number
-  readonly size: number
-  readonly platform?: string
-}
-
-/** Common fields of data messages. `seq` counts from 1 for each market and channel. */
-interface Counted<Type extends string, Name extends Channel, Data> {
-  readonly type: Type
-  readonly channel: Name
-  readonly market_id: string
-  readonly epoch: string
-  readonly offset: number
-  readonly seq: number
-  /** The venue's time. */
-  readonly timestamp_ms: number | null
-  /** The server's time of arrival. */
-  readonly received_ms: number | null
-  /** When the server serialized the message. A repeated message has a new time. */
-  readonly published_ms: number
-  readonly data: Data
-}
-
-interface Sides {
-  readonly bids: readonly WireLevel[]
-  readonly asks: readonly WireLevel[]
-}
-
-/** A full book. A stale snapshot is followed by a gap and another snapshot, or by `fresh`. */
-export interface SnapshotMessage extends Counted<'snapshot', 'orderbook', Sides> {
-  readonly stale: boolean
-  readonly checksum?: number | null
-}
-
-/** Changed levels of a book, with absolute sizes. */
-export interface UpdateMessage extends Counted<'update', 'orderbook', Sides> {
-  readonly checksum?: number | null
-}
-
-/** The top levels of a book, complete in each message. */
-export type DepthMessage = Counted<'depth', 'depth', Sides & Readonly<Record<string, unknown>>>
-
-export type PriceMessage = Counted<
-  'price',
-  'prices',
-  {
-    readonly price: number
-    readonly price_cents: number
-    readonly best_bid: number | null
-    readonly best_ask: number | null
-    readonly mid_price: number | null
-    readonly spread: number | null
-    readonly source: string
-  }
->
-
-interface TradeData {
-  readonly id: string
-  readonly market_id: string
-  readonly platform: string
-  readonly price: number
-  readonly size: number
-  readonly side: string
-  /** The traded outcome. Price and side refer to the market's first outcome. */
-  readonly outcome: string
-  readonly size_usd: number
-  readonly timestamp_ms: number
-  /** Label of the outcome that the taker traded. */
-  readonly taker_outcome: string | null
-  /** The taker's side: `buy` or `sell`. */
-  readonly taker_side: string
-  /** The taker's price, 0 to 1. */
-  readonly taker_price: number
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-export type TradeMessage = Counted<'trade', 'trades', TradeData & Fields>
-export type WhaleMessage = Counted<'whale', 'whales', TradeData & Fields>
-export type LifecycleMessage = Counted<'lifecycle', 'lifecycle', Fields>
-/** The bar that changed or closed; null after a gap if the market has none. `seq` counts per market and interval. */
-export type CandleMessage = Counted<'candle', 'candles', Fields | null>
-
-/** An opportunity opened, changed or closed. `market_id` is the market of its first leg. */
-export type ArbitrageMessage = Counted<'arbitrage', 'arbitrage', Fields>
-
-export type DataMessage =
-  | SnapshotMessage
-  | UpdateMessage
-  | DepthMessage
-  | PriceMessage
-  | TradeMessage
-  | WhaleMessage
-  | LifecycleMessage
-  | CandleMessage
-  | ArbitrageMessage
-
-/** Channels that deliver every message; a resume fetches lost ones. */
-export type FlowMessage = TradeMessage | WhaleMessage | LifecycleMessage | ArbitrageMessage
-/** Messages that contain the full state. */
-export type StateMessage = DepthMessage | PriceMessage | CandleMessage
 
 export interface ConnectedMessage {
   readonly type: 'connected'
@@ -319,38 +230,23 @@ function isMessage(value: Fields): value is Fields & ServerMessage {
   return typeof value.type === 'string'
 }
 
-export function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isPosition = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
-const isChannel = (value: unknown): boolean => CHANNELS.some((channel) => channel === value)
 
 const counted =
-  (channel: Channel, isData: (data: Fields) => boolean = () => true) =>
+  (channel: string, isData: (data: unknown) => boolean) =>
   (value: Fields): boolean =>
     value.channel === channel &&
     isText(value.market_id) &&
     isPosition(value) &&
     isCount(value.seq) &&
-    isRecord(value.data) &&
     isData(value.data)
 
-const hasSides = (data: Fields): boolean => Array.isArray(data.bids) && Array.isArray(data.asks)
-const hasId = (data: Fields): boolean => isText(data.id)
-
 const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
-  ['snapshot', counted('orderbook', hasSides)],
-  ['update', counted('orderbook', hasSides)],
-  ['depth', counted('depth', hasSides)],
-  ['price', counted('prices')],
-  ['trade', counted('trades', hasId)],
-  ['whale', counted('whales', hasId)],
-  ['lifecycle', counted('lifecycle')],
-  ['candle', (value) => counted('candles')(value.data === null ? { ...value, data: {} } : value)],
-  ['arbitrage', counted('arbitrage')],
+  ...Object.entries(CHANNELS).flatMap(([channel, { messages }]) =>
+    Object.entries(messages).map(([type, { isData }]) => [type, counted(channel, isData)] as const),
+  ),
   [
     'connected',
     (value) =>

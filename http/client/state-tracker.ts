@@ -2,7 +2,8 @@
 // for missing states that were not conflated.
 
 import { gapEvent } from './channel-state.ts'
-import type { Channel, GapCause, GapEvent, StateMessage } from './messages.ts'
+import { type Channel, type DataMessage, rulesOf } from './channels.ts'
+import type { GapCause, GapEvent } from './messages.ts'
 
 /** Markets tracked. At the limit the oldest is evicted, and its next state is not compared. */
 const MARKETS_MAX = 300_000
@@ -26,7 +27,7 @@ export class StateTracker {
   }
 
   /** Returns true if the message is to be emitted. `isConflated`: the server may skip intermediate states. */
-  take(message: StateMessage, context: { connection: number; isConflated: boolean }): boolean {
+  take(message: DataMessage, context: { connection: number; isConflated: boolean }): boolean {
     const { market_id, epoch, seq } = message
     const seen = this.#seen.get(market_id)
     if (seen !== undefined && !seen.isOpen) {
@@ -73,13 +74,12 @@ export class StateTracker {
   }
 
   #compare(
-    { market_id, epoch, seq }: StateMessage,
+    { market_id, epoch, seq }: DataMessage,
     seen: Seen,
     { connection, isConflated }: { connection: number; isConflated: boolean },
   ): void {
     const isAway = seen.connection !== connection
-    // Bars that closed during a disconnect are reported, since they can be read from `/candles`.
-    if (isConflated && !(isAway && this.#channel === 'candles')) return
+    if (isConflated && !(isAway && rulesOf(this.#channel).hasHistory === true)) return
     const cause = isAway ? 'away' : 'seq_hole'
     const where = { cause, market_id, state_follows: true } as const
     if (seen.epoch !== epoch) return this.#onGap(gapEvent(this.#channel, where))

@@ -1,23 +1,10 @@
 // Subscription keys: a market, an event, a venue or a wildcard, each in one channel. Handles can share a key.
 // Tracks the phase of each key on the current connection and groups keys into commands.
 
-import type { Channel, Position } from './messages.ts'
+import type { Channel, ChannelOptions } from './channels.ts'
+import type { Position } from './messages.ts'
 
 const IDS_PER_COMMAND = 100
-
-/** Options of a channel; names as in the protocol. */
-export interface ChannelOptions {
-  /** `depth`: 5, 10 or 20. */
-  readonly levels?: number
-  /** `depth`: 100, 250, 1000; `prices`: 0, 250, 1000. */
-  readonly conflate_ms?: number
-  /** `candles`. */
-  readonly interval?: string
-  /** `arbitrage`: 0, 1, 5, 10, 50, 100. */
-  readonly min_profit_usd?: number
-  /** `arbitrage`: 0, 0.005, 0.01, 0.02, 0.05. */
-  readonly min_edge?: number
-}
 
 export type KeyTarget =
   | { readonly kind: 'all' }
@@ -181,16 +168,6 @@ export function nameOf(target: KeyTarget): string {
 }
 
 export function sameOptions(one: ChannelOptions, other: ChannelOptions): boolean {
-  return (
-    one.levels === other.levels &&
-    one.conflate_ms === other.conflate_ms &&
-    one.interval === other.interval &&
-    one.min_profit_usd === other.min_profit_usd &&
-    one.min_edge === other.min_edge
-  )
-}
-
-/** Whether the server filters the channel by these options. Gaps in `seq` and offsets are then no loss. */
-export function isFiltered({ min_profit_usd = 0, min_edge = 0 }: ChannelOptions): boolean {
-  return min_profit_usd > 0 || min_edge > 0
+  const names = [...Object.keys(one), ...Object.keys(other)]
+  return names.every((name) => Reflect.get(one, name) === Reflect.get(other, name))
 }

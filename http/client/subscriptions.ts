@@ -2,12 +2,12 @@
 // `since`, unsubscribe. Processes the server's replies.
 
 import type { ChannelState } from './channel-state.ts'
+import type { Channel, ChannelOptions, PerChannel } from './channels.ts'
 import type { Command, CommandQueue } from './command-queue.ts'
-import type { Channel, Position, ReplyMessage } from './messages.ts'
+import type { Position, ReplyMessage } from './messages.ts'
 import { type Subscription, SubscriptionHandle } from './subscription-handle.ts'
 import {
   batchKeys,
-  type ChannelOptions,
   type Key,
   type KeyTarget,
   nameOf,
@@ -31,7 +31,7 @@ export interface SubscribeRequest {
 
 interface SubscriptionsParts {
   readonly commandQueue: CommandQueue
-  readonly channelStates: Readonly<Record<Channel, ChannelState>>
+  readonly channelStates: PerChannel<ChannelState>
   /** Whether a market's book is in sync. A resume then needs only the updates. */
   readonly isBookInSync: (marketId: string) => boolean
   /** Called when the state of markets without a subscription can be dropped. */
@@ -56,19 +56,15 @@ export class Subscriptions {
   }
 
   get isResuming(): boolean {
-    return Object.values(this.#parts.channelStates).some(
-      (channelState) => channelState.resuming > 0,
-    )
+    return this.#parts.channelStates.all().some((channelState) => channelState.resuming > 0)
   }
 
   get isEmpty(): boolean {
-    return Object.values(this.#parts.channelStates).every(
-      (channelState) => channelState.keys.size === 0,
-    )
+    return this.#parts.channelStates.all().every((channelState) => channelState.keys.size === 0)
   }
 
   subscribe(request: SubscribeRequest): Subscription {
-    const channelState = this.#parts.channelStates[request.channel]
+    const channelState = this.#parts.channelStates.of(request.channel)
     const options = request.options ?? {}
     const handle = new SubscriptionHandle((released) => this.#release(channelState, released))
     const touched: Key[] = []
@@ -91,14 +87,14 @@ export class Subscriptions {
   /** Sends all subscriptions on a new connection, with `since` where they were in sync. */
   connect(): void {
     this.#isConnected = true
-    for (const channelState of Object.values(this.#parts.channelStates))
+    for (const channelState of this.#parts.channelStates.all())
       this.#send(channelState, channelState.keys.all())
   }
 
   disconnect(): void {
     this.#isConnected = false
     this.#carriers.clear()
-    for (const channelState of Object.values(this.#parts.channelStates)) channelState.interrupt()
+    for (const channelState of this.#parts.channelStates.all()) channelState.interrupt()
   }
 
   end(): void {
@@ -174,7 +170,7 @@ export class Subscriptions {
 
   #accept(command: Command, reply: ReplyMessage & { type: 'subscribed' }): void {
     if (command.channel === null || command.action !== 'subscribe') return
-    const channelState = this.#parts.channelStates[command.channel]
+    const channelState = this.#parts.channelStates.of(command.channel)
     const kind = command.keys[0]?.target.kind
     if (kind === 'market') command.keys = this.#acceptMarkets(channelState, command, reply)
     else if (kind === 'event') command.keys = this.#acceptEvent(channelState, command, reply)
@@ -242,7 +238,7 @@ export class Subscriptions {
   }
 
   #finish(command: Command, reply: ReplyMessage & { type: 'synced' | 'resumed' }): void {
-    const channelState = this.#parts.channelStates[reply.channel]
+    const channelState = this.#parts.channelStates.of(reply.channel)
     const isSince = command.since !== null
     if (isSince && reply.type === 'resumed' && command.received < reply.replayed) {
       if (!this.#parts.onShortResume(channelState, reply.replayed - command.received)) return
@@ -255,7 +251,7 @@ export class Subscriptions {
   }
 
   #live(key: Key): void {
-    const channelState = this.#parts.channelStates[key.channel]
+    const channelState = this.#parts.channelStates.of(key.channel)
     this.#carriers.delete(key)
     key.phase = 'live'
     key.hasBegun = true
@@ -287,7 +283,7 @@ export class Subscriptions {
     if (reply.code === 'RATE_LIMITED') return this.#parts.commandQueue.slowDown(command)
     this.#parts.commandQueue.end(command, null)
     if (command.action !== 'subscribe' || command.channel === null) return
-    const channelState = this.#parts.channelStates[command.channel]
+    const channelState = this.#parts.channelStates.of(command.channel)
     for (const key of command.keys) this.#reject(channelState, key, reply.code)
     if (command.since !== null) channelState.settle()
     this.#parts.onUnwanted(channelState)
@@ -347,7 +343,7 @@ export class Subscriptions {
    */
   #resubscribe(command: Command): void {
     if (command.attempts < 2 || command.channel === null) return
-    const channelState = this.#parts.channelStates[command.channel]
+    const channelState = this.#parts.channelStates.of(command.channel)
     const wanted = command.keys.flatMap(({ target }) => channelState.keys.find(target) ?? [])
     for (const key of wanted) if (key.phase === 'live') key.phase = 'new'
     this.#send(channelState, wanted)

@@ -190,13 +190,8 @@ export class SharedStream {
       case 'snapshot':
       case 'update':
         return this.#noteBook(event.market_id, 1)
-      case 'depth':
-      case 'price':
-      case 'trade':
-      case 'whale':
-      case 'lifecycle':
-      case 'candle':
-      case 'arbitrage':
+      default:
+        if (!('data' in event)) return
         for (const tab of this.#tabs) {
           if (wants(tab, event.channel, event.market_id)) tab.post({ kind: 'event', event })
         }

@@ -1,0 +1,227 @@
+// The channels of the stream: one entry for each, with the types and checks of its messages and how the client handles
+// them. A new channel needs an entry of `CHANNELS` only.
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Options of a channel; names as in the protocol. */
+export interface ChannelOptions {
+  /** `depth`: 5, 10 or 20. */
+  readonly levels?: number
+  /** `depth`: 100, 250, 1000; `prices`: 0, 250, 1000. */
+  readonly conflate_ms?: number
+  /** `candles`. */
+  readonly interval?: string
+  /** `arbitrage`: 0, 1, 5, 10, 50, 100. */
+  readonly min_profit_usd?: number
+  /** `arbitrage`: 0, 0.005, 0.01, 0.02, 0.05. */
+  readonly min_edge?: number
+}
+
+/** A level of a book: price in dollars, size in contracts; a size of 0 removes the level. */
+export interface WireLevel {
+  readonly price: number
+  readonly size: number
+  readonly platform?: string
+}
+
+interface Sides {
+  readonly bids: readonly WireLevel[]
+  readonly asks: readonly WireLevel[]
+}
+
+interface PriceData {
+  readonly price: number
+  readonly price_cents: number
+  readonly best_bid: number | null
+  readonly best_ask: number | null
+  readonly mid_price: number | null
+  readonly spread: number | null
+  readonly source: string
+}
+
+interface TradeData {
+  readonly id: string
+  readonly market_id: string
+  readonly platform: string
+  readonly price: number
+  readonly size: number
+  readonly side: string
+  /** The traded outcome. Price and side refer to the market's first outcome. */
+  readonly outcome: string
+  readonly size_usd: number
+  readonly timestamp_ms: number
+  /** Label of the outcome that the taker traded. */
+  readonly taker_outcome: string | null
+  /** The taker's side: `buy` or `sell`. */
+  readonly taker_side: string
+  /** The taker's price, 0 to 1. */
+  readonly taker_price: number
+}
+
+/** A message type of a channel: the check of its `data`. The type parameters exist for the compiler only. */
+interface MessageType<Data, More> {
+  readonly isData: (data: unknown) => boolean
+  readonly types?: { readonly data: Data; readonly more: More }
+}
+
+/** `Data` is the type of `data`, `More` that of fields beside it. */
+function messageOf<Data, More = unknown>(
+  isData: (data: unknown) => boolean = isRecord,
+): MessageType<Data, More> {
+  return { isData }
+}
+
+/** How the client handles the messages of a channel. */
+interface ChannelRules {
+  /**
+   * `book`: snapshots and changes of order books. `every`: each message counts, and a resume fetches lost ones.
+   * `state`: each message contains the full state.
+   */
+  readonly delivery: 'book' | 'every' | 'state'
+  readonly messages: Readonly<Record<string, MessageType<unknown, unknown>>>
+  /** `every`: messages are repeated in a later epoch with the same `data.id`. */
+  readonly hasIds?: true
+  /** `every`: whether the server filters by these options. Gaps in `seq` and offsets are then no loss. */
+  readonly isFiltered?: (options: ChannelOptions) => boolean
+  /** `state`: whether the server may skip states with these options. Absent: it may. */
+  readonly isConflated?: (options: ChannelOptions) => boolean
+  /** `state`: reports states that passed during a disconnect, because the REST API has them. */
+  readonly hasHistory?: true
+}
+
+const isRecordWith = (isValid: (data: Fields) => boolean) => (data: unknown) =>
+  isRecord(data) && isValid(data)
+const hasSides = isRecordWith(({ bids, asks }) => Array.isArray(bids) && Array.isArray(asks))
+const hasId = isRecordWith(({ id }) => typeof id === 'string')
+
+export const CHANNELS = {
+  orderbook: {
+    delivery: 'book',
+    messages: {
+      /** A full book. A stale snapshot is followed by a gap and another snapshot, or by `fresh`. */
+      snapshot: messageOf<Sides, { readonly stale: boolean; readonly checksum?: number | null }>(
+        hasSides,
+      ),
+      /** Changed levels of a book, with absolute sizes. */
+      update: messageOf<Sides, { readonly checksum?: number | null }>(hasSides),
+    },
+  },
+  /** The top levels of a book, complete in each message. */
+  depth: { delivery: 'state', messages: { depth: messageOf<Sides & Fields>(hasSides) } },
+  prices: {
+    delivery: 'state',
+    messages: { price: messageOf<PriceData>() },
+    isConflated: ({ conflate_ms = 0 }) => conflate_ms > 0,
+  },
+  trades: {
+    delivery: 'every',
+    messages: { trade: messageOf<TradeData & Fields>(hasId) },
+    hasIds: true,
+  },
+  whales: {
+    delivery: 'every',
+    messages: { whale: messageOf<TradeData & Fields>(hasId) },
+    hasIds: true,
+  },
+  lifecycle: { delivery: 'every', messages: { lifecycle: messageOf<Fields>() } },
+  /** The bar that changed or closed; null after a gap if the market has none. `seq` counts per market and interval. */
+  candles: {
+    delivery: 'state',
+    messages: {
+      candle: messageOf<Fields | null>((data) => data === null || isRecord(data)),
+    },
+    hasHistory: true,
+  },
+  /** An opportunity opened, changed or closed. `market_id` is the market of its first leg. */
+  arbitrage: {
+    delivery: 'every',
+    messages: { arbitrage: messageOf<Fields>() },
+    isFiltered: ({ min_profit_usd = 0, min_edge = 0 }) => min_profit_usd > 0 || min_edge > 0,
+  },
+} as const satisfies Readonly<Record<string, ChannelRules>>
+
+type Table = typeof CHANNELS
+export type Channel = keyof Table
+
+/** A data message. `seq` counts from 1 for each market and channel. */
+interface Counted<Type, Name, Data> {
+  readonly type: Type
+  readonly channel: Name
+  readonly market_id: string
+  readonly epoch: string
+  readonly offset: number
+  readonly seq: number
+  /** The venue's time. */
+  readonly timestamp_ms: number | null
+  /** The server's time of arrival. */
+  readonly received_ms: number | null
+  /** When the server serialized the message. A repeated message has a new time. */
+  readonly published_ms: number
+  readonly data: Data
+}
+
+type MessagesOf<Name extends Channel> = {
+  [Type in keyof Table[Name]['messages']]: Table[Name]['messages'][Type] extends MessageType<
+    infer Data,
+    infer More
+  >
+    ? Counted<Type, Name, Data> & More
+    : never
+}[keyof Table[Name]['messages']]
+
+export type DataMessage = { [Name in Channel]: MessagesOf<Name> }[Channel]
+type MessageOf<Type extends DataMessage['type']> = Extract<DataMessage, { readonly type: Type }>
+type ChannelWith<Delivery> = {
+  [Name in Channel]: Table[Name]['delivery'] extends Delivery ? Name : never
+}[Channel]
+
+export type SnapshotMessage = MessageOf<'snapshot'>
+export type UpdateMessage = MessageOf<'update'>
+export type DepthMessage = MessageOf<'depth'>
+export type PriceMessage = MessageOf<'price'>
+export type TradeMessage = MessageOf<'trade'>
+export type WhaleMessage = MessageOf<'whale'>
+export type LifecycleMessage = MessageOf<'lifecycle'>
+export type CandleMessage = MessageOf<'candle'>
+export type ArbitrageMessage = MessageOf<'arbitrage'>
+/** Messages that each count; a resume fetches lost ones. */
+export type FlowMessage = MessagesOf<ChannelWith<'every'>>
+/** Messages that contain the full state. */
+export type StateMessage = MessagesOf<ChannelWith<'state'>>
+
+export function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isChannel(value: unknown): value is Channel {
+  return typeof value === 'string' && Object.hasOwn(CHANNELS, value)
+}
+
+export function rulesOf(channel: Channel): ChannelRules {
+  return CHANNELS[channel]
+}
+
+export function isFiltered(channel: Channel, options: ChannelOptions): boolean {
+  return rulesOf(channel).isFiltered?.(options) === true
+}
+
+/** One value for each channel. */
+export class PerChannel<Value> {
+  readonly #values: ReadonlyMap<Channel, Value>
+
+  constructor(make: (channel: Channel) => Value) {
+    const names = Object.keys(CHANNELS).filter(isChannel)
+    this.#values = new Map(names.map((name) => [name, make(name)]))
+  }
+
+  of(channel: Channel): Value {
+    const value = this.#values.get(channel)
+    if (value === undefined) throw new Error(`no channel ${channel}`)
+    return value
+  }
+
+  /** In the order of the table. */
+  all(): readonly Value[] {
+    return [...this.#values.values()]
+  }
+}
