@@ -92,7 +92,7 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
   const matches = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
   const tookMs = systemClock.monotonicMs() - startedMs
   const { user, system } = process.cpuUsage(startedCpu)
-  const high = matches.markets.filter(({ pairScore: validated }) => validated.score >= MATCH_SCORE)
+  const high = matches.markets.filter(({ pairScore }) => pairScore.score >= MATCH_SCORE)
   const partners = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
   let [same, found, trapped] = [0, 0, 0]
   for (const [key, { other, kind }] of planted) {
@@ -169,9 +169,9 @@ function timeNewcomers(
     // The first one indexes every event, as at startup.
     if (index > 0) record(ours, foundMs - startedMs)
     if (index > 0) record(theirs, searchedMs - foundMs)
-    for (const { a: number, pairScore: validated } of pairs) {
-      if (validated.score < MATCH_SCORE) continue
-      found.set(market.key, { a: filed[number - 1]?.key ?? '', score: validated.score })
+    for (const { a: number, pairScore } of pairs) {
+      if (pairScore.score < MATCH_SCORE) continue
+      found.set(market.key, { a: filed[number - 1]?.key ?? '', score: pairScore.score })
     }
     if (hits[0] === partnerOf.get(market.key)) hitCount += 1
   }

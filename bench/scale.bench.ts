@@ -33,7 +33,7 @@ import type { api as serverApi } from './scale/server.ts'
 /** Memory limit of a market without events. */
 const MARKET_KB_MAX = 6
 /** Number of busy markets. With events for all markets, the part that grows is the processor's cache misses. */
-const BUSY_WALLETS = 1_000
+const BUSY_OWNERS = 1_000
 /** Growth of logarithmic costs over two orders of magnitude. */
 const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
 
@@ -164,10 +164,10 @@ async function measureOn(
     rows.push(timesRow(`${title}: ${question}, at the client`, requested.times))
     rows.push(figureRow(`${title}: ${question}`, each))
   }
-  const routed = async (walletsMax: number | null) =>
-    decodeFromCompressedBase64(await server.call('route', routeCount, walletsMax))
-  const route = await routed(BUSY_WALLETS)
-  rows.push(timesRow(`${title}: an event to its owner, ${BUSY_WALLETS} busy ones`, route))
+  const routed = async (ownersMax: number | null) =>
+    decodeFromCompressedBase64(await server.call('route', routeCount, ownersMax))
+  const route = await routed(BUSY_OWNERS)
+  rows.push(timesRow(`${title}: an event to its owner, ${BUSY_OWNERS} busy ones`, route))
   rows.push(timesRow(`${title}: an event to its owner, any of all`, await routed(null)))
   const { anonymousBytes, heapBytes } = settled
   return { marketCount, rows, anonymousBytes, heapBytes, processorMs, route, lines }
@@ -234,7 +234,7 @@ function growth(measured: readonly Measured[]): Row[] {
       return aimedRow(`${question}, processor a request: ${span}`, ratio, aim)
     }),
     aimedRow(
-      `an event to its owner, ${BUSY_WALLETS} busy ones, median: ${span}`,
+      `an event to its owner, ${BUSY_OWNERS} busy ones, median: ${span}`,
       times(most.route) / times(least.route),
       aim,
     ),

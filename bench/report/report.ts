@@ -102,8 +102,8 @@ function resultLines({ rows, state }: BenchResult): string[] {
     lines.push(`| times | count | ${PERCENTILES.map((rank) => `p${rank}`).join(' | ')} | max |`)
     lines.push(`|---|${'---:|'.repeat(PERCENTILES.length + 2)}`)
     for (const { what, times } of timed) {
-      const actorRefs = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
-      const shown = [what, times.totalCount, ...actorRefs, nanosText(times.maxValue)]
+      const cells = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
+      const shown = [what, times.totalCount, ...cells, nanosText(times.maxValue)]
       lines.push(`| ${shown.join(' | ')} |`)
     }
     lines.push('')

@@ -25,10 +25,10 @@ async function press({
 }: Omit<Plan, 'perSecond'>): Promise<{ answerCount: number; comparedCount: number }> {
   const differences: string[] = []
   let comparedCount = 0
-  const compare = ({ path, says: states }: RequestedPath) => {
+  const compare = ({ path, says }: RequestedPath) => {
     return (status: number, body: string): void => {
       comparedCount += 1
-      if (status === 200 && body.includes(states)) return
+      if (status === 200 && body.includes(says)) return
       differences.push(`${path} answered ${status} ${body.slice(0, 200)}`)
     }
   }

@@ -45,7 +45,7 @@ async function open(dataDir: string) {
  * just before it, like those of a new frame. If 200,000 events were created in advance, cache misses and collections
  * of the large heap would be measured too.
  */
-function route(count: number, walletsMax: number | null): string {
+function route(count: number, ownersMax: number | null): string {
   if (quiet === null) throw new Error('the engine is not open')
   const { engine, emit } = quiet
   const random = seededRandom('scale route')
@@ -54,7 +54,7 @@ function route(count: number, walletsMax: number | null): string {
     return first === undefined ? [] : [{ venue: actor.ref.venue, outcome: first.id }]
   })
   const owners =
-    walletsMax === null ? all : Array.from({ length: walletsMax }, () => random.pick(all))
+    ownersMax === null ? all : Array.from({ length: ownersMax }, () => random.pick(all))
   const changes = [
     { side: 'bid' as const, price: priceMicros(400_000), size: sizeMicros(1_000_000) },
   ]

@@ -1,3 +1,5 @@
+// Arguments of `npm run bench`.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertKnown, readRequest } from '../../bench/arguments.ts'
@@ -17,12 +19,12 @@ test('parses bench names, options and a deployment’s URL and key', () => {
     ...{ ...local, names: ['scale'], markets: 500_000 },
   })
   const target = { kind: 'target', isJson: false, seconds: 10, perSecond: 200, clientCount: 10 }
-  const position = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
+  const address = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
   assert.deepEqual(readRequest(AIMED), {
-    ...{ ...target, ...position, names: ['rest', 'fan-out', 'connect'] },
+    ...{ ...target, ...address, names: ['rest', 'fan-out', 'connect'] },
   })
   assert.deepEqual(readRequest([...AIMED, 'connect', '--clients', '7', '--rate', '0.5']), {
-    ...{ ...target, ...position, names: ['connect'], clientCount: 7, perSecond: 0.5 },
+    ...{ ...target, ...address, names: ['connect'], clientCount: 7, perSecond: 0.5 },
   })
   assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
 })

@@ -1,4 +1,4 @@
-// Runs every bench in small mode; without TEST_LONG one of those with processes of their own.
+// Runs every bench in small mode with TEST_LONG=1, otherwise `end-to-end` only.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,5 +1,4 @@
-// Runs the benches in small mode and checks that each reaches its end state. Their numbers are not checked. Benches
-// with processes of their own run in the long lane. Also tests the harness.
+// The harness, the list of benches, and the storage bench in small mode. bench.long.test.ts runs the other benches.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -45,7 +44,7 @@ test('alternates contestants over the same operations, and excludes the warm-up 
   timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
   assert.deepEqual(
     seen,
-    // Each contestant comes first in turn.
+    // The contestants take turns to be first.
     ['one 0+10', 'other 0+10', 'other 10+10', 'one 10+10', 'one 20+5', 'other 20+5'].flatMap(
       (what) => [`before ${what.split(' ', 1)[0]}`, what],
     ),

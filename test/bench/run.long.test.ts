@@ -1,4 +1,4 @@
-// Runs `npm run bench` as a process and checks its exit code and both outputs.
+// `npm run bench` as a process: exit codes, stdout and stderr.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { type Ended, runToEnd } from '../support/rigs/run-to-end.ts'
 
 const runBench = (...args: readonly string[]): Promise<Ended> => runToEnd('bench/run.ts', args)
 
-/** Checks for exactly one line on stderr that matches, and an empty stdout. */
+/** Expects this exit code, one matching line on stderr after the progress lines, and empty stdout. */
 function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp): void {
   const lines = stderr.split('\n').filter((one) => one !== '')
   assert.equal(code, expected, stderr)
@@ -73,7 +73,7 @@ describe('bench command', () => {
   })
 })
 
-/** A port without a listener. */
+/** A port on which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

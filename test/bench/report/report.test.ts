@@ -1,3 +1,5 @@
+// Reports of a run of benches, as Markdown and as JSON.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,5 +1,4 @@
-// Load on a deployment: latency counts from the planned time, the key's limits are checked before the load, and a
-// subscriber with an unannounced loss fails the bench.
+// Load on a deployment: latency from the planned time, quota check, and detection of lost messages.
 
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
@@ -19,7 +18,7 @@ const unsubscribed = (): void => undefined
 describe('planned requests', () => {
   it('measures latency from the planned time, so a request due during a stall includes the stall', async () => {
     const waiting: ServerResponse[] = []
-    // The server answers no request before the twentieth arrives, which is planned 95 ms after the first.
+    // The server responds to all requests when the 20th arrives, which is planned 95 ms after the first.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')
@@ -31,7 +30,7 @@ describe('planned requests', () => {
     assert.equal(result.refusals.size, 0)
     const times = result.times.get('one')
     assert.equal(times?.totalCount, 20)
-    // The histogram stores three digits, and timers fire up to a millisecond early.
+    // The histogram has three digits, and timers may fire up to 1 ms early.
     assert.ok((times?.maxValue ?? 0) >= 94_000_000)
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
@@ -97,7 +96,7 @@ describe('deployment', () => {
 
   it('stops the load with an error when the key’s quota runs out', async () => {
     apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
-    // Other clients use the same quota meanwhile.
+    // Five other requests use the same quota.
     const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
       for (let count = 0; count < 5; count += 1) {
         apiServer.engine.accounts.takeAccountRequest(callerId(apiServer, 'tight-key'))
@@ -124,21 +123,21 @@ const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): 
 })
 
 test('counts a seq gap as a loss, but not a repeated message or an announced resync', () => {
-  const complete = new Received()
-  complete.take(update(7, 10, { type: 'snapshot' }))
-  complete.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })
-  assert.equal(complete.take(update(8, 11)), true)
-  assert.equal(complete.take(update(9, 12)), true)
-  assert.equal(complete.take(update(9, 12)), false)
-  assert.deepEqual(complete.position('orderbook'), { epoch: EPOCH, offset: 12 })
-  complete.take({ type: 'resync', channel: 'orderbook', market_id: 'm' })
-  complete.take(update(20, 30, { type: 'snapshot' }))
-  complete.take(update(21, 31))
-  assert.deepEqual(complete.holes, [])
-  const { deliveryCount, repeatCount, resyncCount } = complete
+  const received = new Received()
+  received.take(update(7, 10, { type: 'snapshot' }))
+  received.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })
+  assert.equal(received.take(update(8, 11)), true)
+  assert.equal(received.take(update(9, 12)), true)
+  assert.equal(received.take(update(9, 12)), false)
+  assert.deepEqual(received.position('orderbook'), { epoch: EPOCH, offset: 12 })
+  received.take({ type: 'resync', channel: 'orderbook', market_id: 'm' })
+  received.take(update(20, 30, { type: 'snapshot' }))
+  received.take(update(21, 31))
+  assert.deepEqual(received.holes, [])
+  const { deliveryCount, repeatCount, resyncCount } = received
   assert.deepEqual({ deliveryCount, repeatCount, resyncCount }, { ...COUNTS })
-  complete.take(update(23, 33))
-  assert.deepEqual(complete.holes, ['orderbook m: 23 after 21'])
+  received.take(update(23, 33))
+  assert.deepEqual(received.holes, ['orderbook m: 23 after 21'])
   const early = new Received()
   early.take(update(3, 4))
   assert.deepEqual(early.holes, ['orderbook m: 3 before its snapshot'])

@@ -1,5 +1,4 @@
-// What the pages of the account and of webhooks say and send, without a browser: words of refusals, bodies of webhooks
-// against the server's own rules, and lists of deliveries against a naive twin.
+// Account and webhook pages without a browser: error messages, request bodies and lists of deliveries.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -114,7 +113,6 @@ test('explains validation errors in plain words', () => {
       ...['Enter 1 or more.', 'Enter at most 2.', 'Choose buy or sell.', 'Enter a number.'],
     ],
   )
-  // A page that is refused says no less.
   const { detail } = describeError(
     unprocessable({ score: 'Input should be less than or equal to 100' }),
   )
@@ -330,11 +328,11 @@ test('explains why a webhook receives nothing, and hides counts of zero', () => 
     },
     ...set,
   })
-  const terms = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
-  assert.equal(terms({}).name, 'on')
-  assert.match(terms({ failing_since: 999_940 }).text, /failed for 60 s/)
+  const shown = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
+  assert.equal(shown({}).name, 'on')
+  assert.match(shown({ failing_since: 999_940 }).text, /failed for 60 s/)
   const off = (reason: Webhook['disabled_reason']) =>
-    terms({ active: false, disabled_reason: reason }).text
+    shown({ active: false, disabled_reason: reason }).text
   assert.equal(new Set([off(null), off('gone'), off('failing')]).size, 3)
   assert.match(off('gone'), /410/)
   assert.equal(countsText(counts), '2 delivered, 1 pending')
@@ -349,7 +347,7 @@ function delivery(number: number, set: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** As the server answers: newest first, strictly before a number. */
+/** A response of the server: newest first, numbers below `before`. */
 function pageOf(all: readonly Delivery[], before: number | null, limit: number): Deliveries {
   const older = all.filter((_, index) => before === null || index + 1 < before).toReversed()
   const deliveries = older.slice(0, limit)
@@ -386,10 +384,14 @@ test('merges pages of deliveries, newest first, without duplicates or omissions'
       assert.deepEqual(
         numbers,
         numbers.map((_, index) => first - index),
-        'no hole and no repetition',
+        'no missing and no repeated delivery',
       )
       const last = numbers.at(-1) ?? 1
-      assert.equal(shown.cursor, last === 1 ? null : String(last), 'older ones can be asked for')
+      assert.equal(
+        shown.cursor,
+        last === 1 ? null : String(last),
+        'the cursor continues after the last row',
+      )
       longest = Math.max(longest, numbers.length)
     }
   }

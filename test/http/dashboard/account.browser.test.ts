@@ -1,5 +1,4 @@
-// The account and its keys as a person sees them, in a real browser over a real process with simulated venues; what is
-// shown is held against REST.
+// Account page in a browser, over a real process with simulated venues.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -16,13 +15,12 @@ const PASSWORD = 'correct horse battery'
 
 let dashboard: RealDashboard
 before(async () => {
-  // Trades are not what this is about.
   dashboard = await openRealDashboard({ SIM_RATE: '5', TRUSTED_PROXIES: '127.0.0.1' })
 })
 after(() => dashboard.close())
 
 let visitorCount = 0
-/** Of a visitor that comes from an address of its own, for an address has 20 log-ins or sign-ups a minute. */
+/** A header with a new client address, since the server accepts 20 logins or sign-ups a minute from one address. */
 function ownAddress(): Credential {
   visitorCount += 1
   return { 'X-Forwarded-For': `203.0.113.${visitorCount}` }
@@ -34,26 +32,25 @@ const logIn = (email: string, password: string) =>
     body: { email, password },
   })
 
-/** Makes an account; its token. */
+/** Creates an account; returns its token. */
 function signUp(email: string): Promise<string> {
   return signUpAt(dashboard.origin, { email, password: PASSWORD }, ownAddress())
 }
 
-/** Notes from now on what the button of the form says, and whether it is disabled: a wait may be over before anyone looks. */
-const keepWordsOfEntry = (page: Page): Promise<void> =>
+/** Records every label and disabled state of the submit button in `data-words`, since a wait may be short. */
+const recordSubmitLabels = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const keep = () => {
       const button = document.querySelector('[role=tabpanel] button[type=submit]')
-      const terms = `${button?.textContent?.trim()} ${button?.getAttribute('aria-disabled')}`
+      const label = `${button?.textContent?.trim()} ${button?.getAttribute('aria-disabled')}`
       const { dataset } = document.body
-      if (dataset.words?.includes(terms) !== true)
-        dataset.words = `${dataset.words ?? ''}\n${terms}`
+      if (dataset.words?.includes(label) !== true)
+        dataset.words = `${dataset.words ?? ''}\n${label}`
     }
     const watched = { subtree: true, childList: true, characterData: true, attributes: true }
     new MutationObserver(keep).observe(document.body, watched)
   })
 
-/** What the server says to an account. */
 async function ask(
   token: string,
   path: string,
@@ -64,8 +61,8 @@ async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Does it, and again where a busy machine has no time for a password, until this is there. */
-async function insist(act: () => Promise<void>, done: Locator): Promise<void> {
+/** Repeats `act` while the server is too busy to check a password, until `done` is visible. */
+async function retryWhileBusy(act: () => Promise<void>, done: Locator): Promise<void> {
   const busy = done.page().getByText(/too busy|too many passwords|not ready in time/i)
   while ((await done.count()) === 0) {
     await act()
@@ -86,11 +83,11 @@ async function sendEntry(page: Page, { entry, email, password = PASSWORD }: Entr
   await page.getByRole('tabpanel').getByRole('button', { name: entry }).click()
 }
 
-/** Fills in the form and sends it, until this is there. */
+/** Submits the login or sign-up form until `done` is visible. */
 const enter = (page: Page, entry: Entry, done: Locator): Promise<void> =>
-  insist(() => sendEntry(page, entry), done)
+  retryWhileBusy(() => sendEntry(page, entry), done)
 
-/** The status with which the tab's own `fetch` is answered. */
+/** Status of a request that the page sends with this key. */
 const fetchedWith = (page: Page, key: string): Promise<number> =>
   page.evaluate(async (header) => {
     const response = await fetch('v1/markets', { headers: { 'X-API-Key': header } })
@@ -118,11 +115,11 @@ test('opens the linked page after sign-up, shows the first API key once, and acc
   await row.getByText('my <b>first</b> key').waitFor()
   assert.ok((await row.innerText()).includes('never'))
   assert.equal(await fetchedWith(page, key), 200)
-  // The tab remembers its session, and no key.
+  // After a reload the tab has the session but not the key.
   await page.reload()
   await row.waitFor()
   assert.equal(await page.getByText(key).count(), 0)
-  assert.ok(!(await row.innerText()).includes('never'), 'it was used')
+  assert.ok(!(await row.innerText()).includes('never'), 'the key was used')
   await row.getByRole('button', { name: 'Revoke' }).click()
   await row.getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('No keys yet').waitFor()
@@ -159,7 +156,7 @@ test('revokes no key before confirmation, and restores focus after Cancel and Es
     await revoke.focus()
     await revoke.press('Enter')
     await row.getByRole('group').waitFor()
-    // The focus is on Cancel.
+    // Cancel has the focus, so Enter cancels.
     await page.keyboard.press(leave)
     await row.getByRole('group').waitFor({ state: 'detached' })
     await focusOn(revoke)
@@ -173,13 +170,13 @@ test('shows log-in and sign-up errors next to the form and keeps the input', asy
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
   const { page } = tab
-  const published = (terms: string) => page.getByText(terms)
+  const message = (text: string) => page.getByText(text)
   const logIn = { entry: 'Log in', email } as const
-  const wrong = published('The email or the password is wrong.')
+  const wrong = message('The email or the password is wrong.')
   await enter(page, { ...logIn, password: 'something else' }, alertOf(page).and(wrong))
-  await enter(page, { entry: 'Sign up', email }, published('Log in, or use another email.'))
+  await enter(page, { entry: 'Sign up', email }, message('Log in, or use another email.'))
   const short = { entry: 'Sign up', email: 'other@example.com', password: 'short' } as const
-  await enter(page, short, published('This password is too short'))
+  await enter(page, short, message('This password is too short'))
   const password = page.getByLabel('Password', { exact: true })
   assert.equal(await password.getAttribute('aria-invalid'), 'true')
   await focusOn(password)
@@ -187,9 +184,9 @@ test('shows log-in and sign-up errors next to the form and keeps the input', asy
   assert.match(described, /password-error/)
   assert.equal(await page.getByLabel('Email').inputValue(), 'other@example.com')
   const noAddress = { entry: 'Sign up', email: 'no address' } as const
-  await enter(page, noAddress, published('must have exactly one @-sign'))
+  await enter(page, noAddress, message('must have exactly one @-sign'))
   await page.context().setOffline(true)
-  await enter(page, logIn, published('No connection.'))
+  await enter(page, logIn, message('No connection.'))
   await page.context().setOffline(false)
   await enter(page, logIn, page.getByRole('heading', { name: 'Account', level: 1 }))
   await tab.close()
@@ -206,8 +203,8 @@ test('shows the waiting time after too many log-in attempts and logs in when it 
   const wrongly = { entry: 'Log in', email, password: 'wrong' } as const
   await sendEntry(page, wrongly)
   await alertOf(page).waitFor()
-  await keepWordsOfEntry(page)
-  // The waits double with every wrong one, so that one of them outlasts a slow machine.
+  await recordSubmitLabels(page)
+  // Each wrong password doubles the wait, so that some wait is longer than the delays of a slow machine.
   const alert = alertOf(page).getByText(/Wait \d+ s\./)
   for (let wrong = 0; wrong < 8 && (await alert.count()) === 0; wrong += 1) {
     await sendEntry(page, wrongly)
@@ -232,7 +229,6 @@ test('sets the autocomplete attribute of each log-in and sign-up field for passw
       .evaluateAll((inputs) => inputs.map((input) => input.getAttribute('autocomplete')))
   await page.getByRole('tab', { name: 'Log in' }).waitFor()
   assert.deepEqual(await roles(), ['username', 'current-password'])
-  // Tabs go by the arrow keys, as tabs do.
   await page.getByRole('tab', { name: 'Log in' }).press('ArrowRight')
   await page.locator('input[autocomplete=new-password]').waitFor()
   assert.deepEqual(await roles(), ['username', 'new-password'])
@@ -263,10 +259,10 @@ test('shows the user, the limits and the requests left in the current minute', a
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.locator('tr[data-key]', { hasText: label }).waitFor()
   }
-  // The page asks two things at first, whose answers may overtake each other, and after this one by one.
+  // The two responses of the first load may arrive in either order. The responses after a new key arrive in order.
   await makeKey('first')
   const left = Number(await page.locator('[data-left]').innerText())
-  // As the page asks: what it uses up is a budget of its own.
+  // The dashboard has a quota of its own, so this request is sent like one of the dashboard.
   const { name, value } = sessionCookie(dashboard.origin, token)
   const { headers, text } = await ask(token, '/v1/auth/me', {
     Cookie: `${name}=${value}`,
@@ -279,7 +275,7 @@ test('shows the user, the limits and the requests left in the current minute', a
     assert.ok(reported.includes(fact), `${fact} in ${reported}`)
   }
   await makeKey('second')
-  // Ours, the key, and the list again.
+  // Three requests: the one above, the new key, and the reload of the list.
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
   await tab.close()
 })
@@ -323,15 +319,15 @@ test('requires the current password to change the password, logs out other sessi
   const change = page.getByRole('button', { name: 'Change password' })
   await current.fill('something else')
   await next.fill('battery staple')
-  await insist(() => change.click(), page.getByText('The password is wrong.'))
+  await retryWhileBusy(() => change.click(), page.getByText('The password is wrong.'))
   await focusOn(current)
-  assert.equal((await ask(token, '/v1/auth/me')).status, 200, 'the session goes on')
+  assert.equal((await ask(token, '/v1/auth/me')).status, 200, 'the session is still valid')
   await current.fill(PASSWORD)
   await next.fill('short')
   await change.click()
   await page.getByText('This password is too short').waitFor()
   await next.fill('battery staple')
-  await insist(() => change.click(), page.getByText('The password is changed.'))
+  await retryWhileBusy(() => change.click(), page.getByText('The password is changed.'))
   assert.deepEqual([await current.inputValue(), await next.inputValue()], ['', ''])
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
   await page.reload()
@@ -359,10 +355,10 @@ test('deletes the account when its password is confirmed, but not on Cancel, Esc
   await begin.click()
   await password.fill('something else')
   const forGood = page.getByRole('button', { name: 'Delete permanently' })
-  await insist(() => forGood.click(), page.getByText('The password is wrong.'))
+  await retryWhileBusy(() => forGood.click(), page.getByText('The password is wrong.'))
   assert.equal((await ask(token, '/v1/auth/me')).status, 200)
   await password.fill(PASSWORD)
-  await insist(() => password.press('Enter'), page.getByText('Your account is deleted'))
+  await retryWhileBusy(() => password.press('Enter'), page.getByText('Your account is deleted'))
   assert.deepEqual(await page.context().cookies(), [])
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
   await enter(page, { entry: 'Sign up', email }, page.getByText('No keys yet'))
@@ -391,7 +387,7 @@ test('creates a read-only key unless webhook access is ticked, and invalidates t
   assert.equal(
     await page.getByLabel('Allow it to manage webhooks').isChecked(),
     false,
-    'anew each time',
+    'the box is cleared after each key',
   )
   const ended = page.waitForResponse('**/v1/auth/logout')
   await page.getByRole('button', { name: 'Log out' }).click()
@@ -404,8 +400,8 @@ test('creates a read-only key unless webhook access is ticked, and invalidates t
 test('ends all sessions of the account, including the current one, and keeps the API keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
-  const forwarded = await logIn(email, PASSWORD)
-  const other = String(forwarded?.body.access_token)
+  const login = await logIn(email, PASSWORD)
+  const other = String(login?.body.access_token)
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
   await page.getByLabel('Key name').fill('stays')

@@ -1,5 +1,5 @@
-// A market page while its book changes: sixty times a second the tab's main thread stays free, and 500 times a second its
-// memory and its nodes do not grow. Seconds unless TEST_LONG=1 asks for an hour.
+// A market page while its book changes many times a second: length of main-thread tasks, and growth of memory and
+// nodes. Takes seconds, or an hour with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const TASK_MS_MAX = 50
 const GROWTH_BYTES_MAX = 5_000_000
 const GROWTH_NODES_MAX = 500
 const watchSeconds = isLong ? 60 : 5
-/** When the tab is measured first, and last; and how often in all. */
+/** Seconds of the first and of the last measurement, and the number of measurements. */
 const [warmSeconds, endSeconds, checks] = isLong ? [120, 3_720, 7] : [6, 18, 3]
 
 const random = seededRandom('busy')
@@ -36,7 +36,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** One level of either side changes; every tenth time a trade, every twentieth a new price. */
+/** Changes one level of the book. Every tenth call adds a trade, every twentieth a new price. */
 function change(count: number): void {
   const step = 1 + random.below(LEVELS)
   const size = 1 + random.below(500)
@@ -48,7 +48,7 @@ function change(count: number): void {
   if (count % 20 === 0) market.reprice((45 + random.below(10)) * 10_000)
 }
 
-/** Changes the market until it is stopped, by the clock: a late turn makes up for what it missed. */
+/** Changes the market at this rate until stopped. A late timer makes up for missed changes. */
 function startChanges(aSecond: number): { readonly count: () => number; stop(): void } {
   const sinceMs = performance.now()
   let count = 0
@@ -59,7 +59,7 @@ function startChanges(aSecond: number): { readonly count: () => number; stop(): 
   return { count: () => count, stop: () => clearInterval(timer) }
 }
 
-/** A tab at the market's page, whose book is there. */
+/** Opens the market's page and waits for its book. */
 async function openMarket() {
   const tab = await dashboard.open(`#/market/${encodeURIComponent(market.ref.id)}`)
   await tab.page.locator('[data-seq]').first().waitFor()
@@ -70,7 +70,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
   const tab = await openMarket()
   const seqOf = async () =>
     Number(await tab.page.locator('[data-seq]').first().getAttribute('data-seq'))
-  // What opens the page is over; what follows is measured.
+  // The tasks that open the page are not measured.
   await pause(1_500)
   const seqBefore = await seqOf()
   const trace = await TaskTrace.start(await tab.protocol())
@@ -86,7 +86,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
     `${changes.count()} changes, ${shown} shown; ${tasks.length} tasks, ${(busyMs / watchSeconds / 10).toFixed(0)} % of a core, the longest ${longest?.threadMs.toFixed(1)} ms (${longestWallMs.toFixed(1)} ms by the clock)`,
   )
   assert.ok(shown > 0 && tasks.length > 0)
-  // Beside others on a machine times say little: they are judged in the long lane's full form.
+  // Times are checked only in the long run, since other tests use the machine meanwhile.
   if (isLong) {
     assert.ok(changes.count() >= watchSeconds * CHANGES_A_SECOND * 0.9)
     assert.ok(shown >= changes.count() * 0.8, `${shown} of ${changes.count()} are on the page`)

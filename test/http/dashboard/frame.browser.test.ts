@@ -1,4 +1,4 @@
-// The frame of the dashboard in a real browser: what every page has of it.
+// Header, navigation, session and errors of all dashboard pages, in a browser.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from '../../support/browser/browser-test.ts'
@@ -25,7 +25,6 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
   await other.goto(page.url())
   await other.getByRole('tab', { name: 'Log in' }).waitFor()
   await page.locator('form').getByRole('button', { name: 'Log in' }).click()
-  // Each tab is in: one logged in, the other heard of it.
   for (const one of [page, other]) await one.getByRole('button', { name: 'Log out' }).waitFor()
   const [cookie] = await context.cookies()
   assert.deepEqual(
@@ -71,7 +70,7 @@ test('renders once per frame when a signal is set a thousand times', async () =>
     const position = document.createElement('div')
     document.body.append(position)
     render(html`<${Part} />`, position)
-    // Before it is listened to.
+    // Set between the render and the subscription.
     value.set(1)
     for (let picture = 0; picture < 3; picture += 1) await nextTwo()
     for (let round = 1; round <= 3; round += 1) {
@@ -116,7 +115,7 @@ test('shows a banner for stale feeds and refused connections, and none otherwise
   notify('live')
   await line.locator('.line').waitFor({ state: 'detached' })
   await tab.close()
-  // One connection too many: a browser does not say so, the page does.
+  // Browsers do not report why a connection was refused. The page finds out by REST.
   engine.accounts.make('full', { requestsPerMinute: 1_000, socketsMax: 0 })
   const other = await dashboard.open('#/status', {
     token: 'full-token',
@@ -146,8 +145,8 @@ test('routes by URL, including back and forward, external links, and unknown pag
   await tab.close()
 })
 
-/** Milliseconds from asking for the page: its first words, and the page that was asked for. */
-async function paintMs(): Promise<readonly [words: number, page: number]> {
+/** Milliseconds from the request to the first text and to the complete page. */
+async function paintMs(): Promise<readonly [text: number, page: number]> {
   const tab = await dashboard.open('#/status')
   await tab.page.getByRole('heading', { level: 1 }).waitFor()
   const paints = await tab.page.evaluate(async () => {
@@ -168,7 +167,7 @@ test('renders the first useful view within a second (median of five)', async (t)
   const middle = (values: readonly number[]) =>
     [...values].sort((one, other) => one - other)[2] ?? Number.NaN
   let medianMs = Number.NaN
-  // What else the machine does only adds to it: of three medians one must hold.
+  // Background load only adds time, so one of three medians must pass.
   for (let tries = 0; tries < 3 && !(medianMs < 1_000); tries += 1) {
     const paints = []
     for (let round = 0; round < 5; round += 1) paints.push(await paintMs())
@@ -176,12 +175,12 @@ test('renders the first useful view within a second (median of five)', async (t)
     const wordsMs = middle(paints.map(([terms]) => terms))
     t.diagnostic(`first words after ${wordsMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
   }
-  // Beside others on a machine the time says little: it is judged in the long lane's full form.
+  // The time is checked only in the long run, since other tests use the machine meanwhile.
   const isJudged = process.env.TEST_LONG === '1'
   assert.ok(isJudged ? medianMs < 1_000 : medianMs > 0, `${medianMs} ms`)
 })
 
-/** What the policy says that each of the smuggled things breaks. */
+/** Directives that refuse the injected content. */
 const REFUSING = ['connect-src', 'img-src', 'require-trusted-types-for', 'style-src-attr']
 
 test('enforces the content security policy against injected scripts, resources and markup', async () => {
@@ -212,7 +211,7 @@ test('enforces the content security policy against injected scripts, resources a
     const line = document.createElement('p')
     line.setAttribute('style', 'color: red')
     document.body.append(line)
-    // The browser tells of each in a turn of its own.
+    // Each violation event has its own task.
     while (!directives.every((directive) => refusals.includes(directive))) {
       await new Promise((done) => setTimeout(done, 10))
     }
@@ -237,7 +236,7 @@ test('supports keyboard navigation: skip link, visible focus, and a new page sta
   await page.keyboard.press('Tab')
   assert.equal(await focused(), 'a Skip to the page')
   const skip = await page.locator('.skip').boundingBox()
-  assert.ok(skip !== null && skip.y >= 0, 'to be seen while it has the focus')
+  assert.ok(skip !== null && skip.y >= 0, 'visible while it has the focus')
   await page.keyboard.press('Enter')
   assert.equal(await focused(), 'main main')
   assert.match(page.url(), /#\/status$/)
@@ -259,7 +258,7 @@ test('fits the name, links and log-out button on one line on a tablet and two on
   const tab = await dashboard.open('#/account', { width: 768, height: 844 })
   const { page } = tab
   await page.getByRole('button', { name: 'Log out' }).waitFor()
-  /** How many lines there are, and what of them is out of sight. */
+  /** Number of lines of the header, and its parts outside of the window. */
   const lines = () =>
     page.evaluate(() => {
       const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')].map(
@@ -285,7 +284,7 @@ test('shows an error inside the layout when a page fails to load, and loads the 
   const tab = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   const { page } = tab
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
-  // From the beginning: the tab loads all pages by itself after a while.
+  // A reload, since the tab loads all pages after two seconds.
   await page.reload()
   await page.getByRole('link', { name: 'Matches' }).click()
   await page.getByText('This page failed.').waitFor()
@@ -325,7 +324,7 @@ test('shows a logged-out visitor what Twinbook is and the state of both venues',
       .getByText(isLive ? 'Live' : 'Connecting', { exact: true })
       .waitFor()
   }
-  // The picture is a drawing: no price in it is one of a market.
+  // The drawing shows no prices.
   const picture = page.getByRole('img', { name: /^A drawing: the order books of one question/ })
   assert.doesNotMatch((await picture.textContent()) ?? '', /\d/)
   await page

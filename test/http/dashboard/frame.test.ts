@@ -1,4 +1,4 @@
-// What the frame of the dashboard says and where it leads, without a browser.
+// Routing, number formats and error messages of the dashboard, without a browser.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -72,9 +72,9 @@ test('round-trips a page, its subject and its query through the URL', () => {
     Array.from({ length: 1 + random.below(9) }, () => random.pick(letters)).join('')
   for (let round = 0; round < 500; round += 1) {
     const [page, subject, value] = [random.pick(PAGES), text(), text()]
-    const position = parseRoute(hrefOf(page, subject, { q: value, none: null, empty: '' }))
+    const route = parseRoute(hrefOf(page, subject, { q: value, none: null, empty: '' }))
     assert.deepEqual(
-      [position.page, position.subject, [...position.query]],
+      [route.page, route.subject, [...route.query]],
       [page, subject, [['q', value]]],
       hrefOf(page, subject, { q: value }),
     )
@@ -98,7 +98,7 @@ test('formats numbers consistently and shows unknown values as a dash', () => {
   const digits = (text: string) => text.replaceAll(/\D/g, '')
   assert.equal(digits(sizeText(234.5)), '2345')
   assert.equal(digits(sizeText(234)), '234')
-  assert.equal(digits(sizeText(1_234.5)), '1235', 'of thousands no hundredths')
+  assert.equal(digits(sizeText(1_234.5)), '1235', 'no decimals from 1,000 on')
   assert.equal(digits(sizeText(1_234.5, sizeDecimals([3, 1_234.5]))), '123450')
   assert.equal(digits(sizeText(1_234, sizeDecimals([3, 1_234]))), '1234')
   assert.equal(gapText(0.015), '+1.5¢')
@@ -116,7 +116,7 @@ test('formats numbers consistently and shows unknown values as a dash', () => {
   assert.equal(utcText(noon), '2026-11-22 12:00:00.007 UTC')
   for (const style of ['clock', 'day', 'full'] as const) assert.ok(timeText(noon, style).length > 5)
   for (const style of ['clock', 'full'] as const)
-    assert.doesNotMatch(timeText(noon, style), /[AP]M/i, 'in hours of one to twenty-four')
+    assert.doesNotMatch(timeText(noon, style), /[AP]M/i, '24-hour clock')
   assert.equal(zoneText(noon, 'Europe/Berlin'), 'Europe/Berlin (GMT+1)')
   assert.equal(zoneText(noon, 'America/New_York'), 'America/New York (GMT-5)')
   for (const name of ['UTC', 'Etc/UTC', 'GMT']) assert.equal(zoneText(noon, name), 'UTC')

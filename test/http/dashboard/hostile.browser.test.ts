@@ -1,4 +1,4 @@
-// Texts of venues that are markup, on every page that shows one: whatever a venue says is words.
+// Markup in texts of venues is shown as plain text on every page.
 
 import assert from 'node:assert/strict'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -14,7 +14,7 @@ import { opportunity } from '../../support/worlds/opportunities.ts'
 let dashboard: FakeDashboard
 let market: FakeMarket
 
-/** Markup that would tell, by the name of the field it stands in. */
+/** Markup that would set `window.smuggled` to the field's name. */
 const markup = (field: string) =>
   `<img src=x onerror="window.smuggled='${field}'"><script>window.smuggled='${field}'</script>"'&lt;${field}`
 

@@ -1,5 +1,4 @@
-// The one journey through a browser that is in `npm test`: from a search to a market's page, which follows its book. Not
-// for: what the pages show (the .browser.test.ts files beside it).
+// The only browser test of `npm test`. `npm run test:long` runs the .browser.test.ts files.
 
 import assert from 'node:assert/strict'
 import type { Orderbook } from '../../../http/dashboard/records.ts'

@@ -1,5 +1,4 @@
-// The pages of matches, games, whales and the status in a real browser: each held against REST, moved by the stream,
-// and in what it says when there is nothing or something fails.
+// Pages of matches, games, whales and the status in a browser: REST data, stream updates, empty lists and errors.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -51,14 +50,14 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Sets the best prices, in dollars, and tells them. */
+/** Sets the best prices, in dollars, and publishes them. */
 function quote(market: FakeMarket, bid: number, ask: number): void {
   const micros = (dollars: number) => priceMicros(Math.round(dollars * 1_000_000))
   market.now = { ...market.now, bid: micros(bid), ask: micros(ask) }
   market.reprice(Math.round((bid + ask) * 500_000))
 }
 
-/** Texts of all elements, each in one line. */
+/** Texts of all elements, with line breaks as spaces. */
 const texts = async (page: Page, selector: string): Promise<readonly string[]> =>
   (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())
 
@@ -112,7 +111,7 @@ test('shows the live price gap of an outcome between the venues', async () => {
 test('filters matches by words, confidence and score, keeps the filters in the URL, and loads more with a button', async () => {
   const tab = await dashboard.open('#/matches?score=60')
   const { page } = tab
-  const shown = (terms: string) => page.getByText(terms, { exact: true }).waitFor()
+  const shown = (text: string) => page.getByText(text, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
   assert.equal(await page.getByLabel('Minimum score').inputValue(), '60')
   await page.getByLabel('Minimum score').fill('0')
@@ -197,19 +196,18 @@ test('shows games with both venues side by side, and markets that only one venue
   quote(b, 0.44, 0.45)
   await row(a).locator('[data-gap="0.035"]').waitFor()
   quote(b, 0.5, 0.54)
-  // The venue's own list of the game lacks the twin: it stands beside its market all the same.
+  // The game's list lacks the matched market, which is shown next to its match.
   await row(other).getByText(matchedMarket.summary.question).waitFor()
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
   await page.getByText(/^1 game on \w/).waitFor()
-  // The day and the sport are marked, the others are not.
   const days = page.getByRole('group', { name: 'Days with their games' }).getByRole('button')
   await page.locator('.days [data-count="1"][aria-pressed=true]').waitFor()
   assert.equal(await days.count(), 7)
   assert.equal(await page.locator('.days [data-count="0"]').count(), 6)
   await page.getByRole('option', { name: 'NBA (1)' }).waitFor({ state: 'attached' })
   await page.getByRole('option', { name: 'NFL', exact: true }).waitFor({ state: 'attached' })
-  // A venue that lists nothing of a game has no columns: it is named once.
+  // A venue without markets of a game has no columns.
   assert.equal((await texts(page, '.game-list thead th')).join(), HEADS_OF_BOTH)
   await page.getByLabel('Sport').selectOption('nhl')
   await page.getByText('not listed at Polymarket').waitFor()
@@ -244,7 +242,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
   const tab = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
   const { page } = tab
   const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
-  /** Resolves once the figures of a side are these: a row is drawn before its live prices. */
+  /** Waits for these figures of a side, since a row is drawn before its live prices arrive. */
   const shows = (name: string, figures: readonly string[]) =>
     page.waitForFunction(
       ([selector, wanted]) =>
@@ -273,14 +271,14 @@ test('shows a game’s markets side by side, each with its own decimals, and the
     [rangers, 1_000_000],
   ] as const)
     end(market, price)
-  // Where the page's subscription comes later than this, the page asks once more when it has it.
-  tellLifecycle(both)
+  // If the page subscribes later, it reloads the games once subscribed.
+  publishResolved(both)
   await page.locator('[data-winner]', { hasText: 'Rangers won' }).waitFor()
   await shows('Reds', ['lost', 'lost', '–'])
   await shows('Rangers', ['won', 'won', '–'])
   await row('Rangers').getByRole('link', { name: 'Cincinnati at Texas: Texas' }).click()
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
-  assert.equal(await page.locator('.book').count(), 0, 'nobody trades it any more')
+  assert.equal(await page.locator('.book').count(), 0, 'an ended market has no book')
   await page.locator('.twin').getByText('Settled: Rangers').waitFor()
   await page.locator('.twin').getByRole('link', { name: 'Reds vs. Rangers' }).click()
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Rangers' }).waitFor()
@@ -289,8 +287,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
   await tab.close()
 })
 
-/** Tells that a market ended. */
-function tellLifecycle(market: FakeMarket): void {
+function publishResolved(market: FakeMarket): void {
   const { publisher } = dashboard.server.engine
   const { ref, summary } = market
   const { slug, question, status, eventSlug, outcomes, closeAtMs, fees, resolutionStatus } = summary
@@ -324,7 +321,7 @@ test('loads the list of another sport or day, and explains empty and invalid day
   await tab.close()
 })
 
-/** A large trade, as the engine keeps it and, unless it is of before, tells it. */
+/** Stores a large trade and publishes it if `isPublished`. */
 function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): Whale {
   const trade = market.trade({ usd: usdMicros(6_000_000_000) }, false)
   const { question, slug, eventSlug } = market.summary
@@ -408,7 +405,7 @@ test('filters whales from REST and the stream by dollars, venue and side', async
 test('shows whales from REST when the stream is unavailable', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
-  // In a tab without a worker that is shared, what becomes of its sockets can be told.
+  // Playwright can route sockets only of the tab itself, not of a shared worker.
   await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
   await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
   await page.context().addCookies([sessionCookie(dashboard.server.origin, 'ann-token')])
@@ -496,7 +493,7 @@ test('shows the number of open streams if the server reports it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const { sessions } = dashboard.server.server.hub
-  // The page's own stream may come after the figure, and those of tabs before it go.
+  // The page's stream may open after the first figure, and streams of earlier tabs may still close.
   const figure = page.locator('[data-figure="Open streams"] dd')
   do await beforeAgain()
   while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
@@ -507,7 +504,7 @@ test('counts the messages of the tab’s stream', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
-  // It is back at none some seconds later.
+  // Waits from the start, since the rate returns to zero after some seconds.
   const rate = page.locator('[data-figure="Messages a second"] dd', { hasText: /^[1-9]/ }).waitFor()
   for (let count = 0; count < 40; count += 1) pairAt(4)[0].trade()
   await page.locator('[data-figure="Messages so far"] dd', { hasText: '40' }).waitFor()

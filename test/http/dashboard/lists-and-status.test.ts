@@ -1,4 +1,4 @@
-// What the pages of matches, games, whales, wallets and the status work out before anything is drawn.
+// Data of the pages of matches, games, whales, wallets and the status, without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -61,7 +61,6 @@ function market(id: string, quote: Quote, question = `Asked by ${id}?`): Market 
     ...{ volume_unit: 'usd_traded', as_of_ms: null, volume_24h_as_of_ms: null },
     fees: feesRecord(FEES_UNKNOWN, 0),
     outcomes: ['Yes', 'No'].map((label) => ({ label, price: 0.5, price_cents: 50 })),
-    // What the other venue has stands beside the market's own.
     platforms: [other, { ...listing, best_bid: quote.bid, best_ask: quote.ask }],
   }
 }
@@ -74,7 +73,7 @@ function match(a: Market, b: Market, inverted: boolean | null): MatchRecord {
   return Object.assign(record, { [VENUES.a]: a, [VENUES.b]: b })
 }
 
-/** Some sides of some books are empty. */
+/** A quote whose sides are sometimes empty. */
 function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   const bid = random.below(1_000)
   const ask = bid + random.below(1_001 - bid)
@@ -93,7 +92,7 @@ test('converts both prices of a pair to the same outcome and computes the gap be
     assert.ok(pair !== null)
     const quotes = alignedQuotes(pair, new Map())
     assert.deepEqual(quotes.a, one)
-    // In whole millionths, the naive way.
+    // Expected values in integer millionths.
     const micros = (price: number | null) => (price === null ? null : Math.round(price * 1e6))
     const side = (price: number | null) => (price === null ? null : 1_000_000 - price)
     const [bid, ask] = [micros(other.bid), micros(other.ask)]
@@ -123,7 +122,7 @@ test('replaces a REST price only with a live price of the same market', () => {
 })
 
 test('shows venues by display name', () => {
-  assert.equal(fullVenueText('venue_a'), 'venue_a', 'until more is known')
+  assert.equal(fullVenueText('venue_a'), 'venue_a', 'before the display names are known')
   const before = protocols.value
   protocols.set(
     new Map([
@@ -139,10 +138,10 @@ test('shows venues by display name', () => {
 
 test('accepts URL parameters only if they are allowed choices or within bounds', () => {
   const at = (query: string) => parseRoute(`#/matches?${query}`)
-  const terms = ['', 'high', 'low'] as const
-  assert.equal(chosen(at('confidence=high'), 'confidence', terms), 'high')
-  assert.equal(chosen(at('confidence=HIGH'), 'confidence', terms), '')
-  assert.equal(chosen(at(''), 'confidence', terms), '')
+  const choices = ['', 'high', 'low'] as const
+  assert.equal(chosen(at('confidence=high'), 'confidence', choices), 'high')
+  assert.equal(chosen(at('confidence=HIGH'), 'confidence', choices), '')
+  assert.equal(chosen(at(''), 'confidence', choices), '')
   const bounds = { min: 0, max: 100, otherwise: 7 }
   const cases = { 'score=0': 0, 'score=99.5': 99.5, 'score=101': 7, 'score=': 7, 'score=x': 7 }
   for (const [query, expected] of Object.entries({ ...cases, 'score=-1': 7, 'score=%20': 7 })) {
@@ -234,17 +233,17 @@ test('shows one row per side of a game, even when a venue has a separate market 
   ])
   assert.equal(lone.title, 'Cincinnati at Texas')
   const draw = named('south_d', 'Cincinnati at Texas: Tie', yesNo)
-  assert.deepEqual(game([ours, theirs, draw], []).sides, [], 'of three, two are no complements')
+  assert.deepEqual(game([ours, theirs, draw], []).sides, [], 'three markets have no pair of sides')
   const unknown = game([both, ours, theirs], [match(both, ours, null)])
   assert.deepEqual(
     unknown.sides.slice(0, 2).map(([, , b]) => b),
     [null, null],
-    'nothing is guessed',
+    'no match is guessed',
   )
 })
 
 test('pairs the markets of an ended game by winner, or by the order of sides if no winner is known', () => {
-  const requested = (
+  const marketWith = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
   ): Market => ({
@@ -256,13 +255,13 @@ test('pairs the markets of an ended game by winner, or by the order of sides if 
       price: typeof prices === 'string' ? 0.5 : (prices[index] ?? 0.5),
     })),
   })
-  type Ended = Parameters<typeof requested>[1]
+  type Ended = Parameters<typeof marketWith>[1]
   const both = { id: 'north_1', question: 'Reds vs. Rangers', labels: ['Reds', 'Rangers'] }
   const sidesOf = (ours: Ended, first: Ended, second: Ended, joint = 'Cincinnati at Texas') => {
     const listed = [
-      requested(both, ours),
-      requested({ id: 'south_t', question: `${joint}: Texas` }, second),
-      requested({ id: 'south_r', question: `${joint}: Cincinnati` }, first),
+      marketWith(both, ours),
+      marketWith({ id: 'south_t', question: `${joint}: Texas` }, second),
+      marketWith({ id: 'south_r', question: `${joint}: Cincinnati` }, first),
     ]
     const day = { sport: 'mlb', date: '2026-11-20', total_events: 1, starts_at: {} }
     const [game] = gamesOf({ markets: { g: listed }, ...day }, [])
@@ -278,13 +277,13 @@ test('pairs the markets of an ended game by winner, or by the order of sides if 
     ['Reds', 'north_1', 'south_t'],
     ['Rangers', 'north_1', 'south_r'],
   ]
-  // Who won says more than the order of the sides.
+  // The winner takes precedence over the order of the sides.
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).shown, paired)
   assert.deepEqual(sidesOf([0, 1], [1, 0], [0, 1]).shown, turned)
   assert.deepEqual(sidesOf('closed', [1, 0], [0, 1]).shown, paired)
   assert.deepEqual(sidesOf([0, 1], 'open', 'closed').shown, paired)
   assert.deepEqual(sidesOf([0.5, 0.5], [0.5, 0.5], [0.5, 0.5]).shown, paired)
-  // Players have no order, and what trades has a match or none.
+  // Titles with `vs` name the sides in no fixed order. Open markets are paired by matches only.
   const apart = [undefined, undefined]
   const theirs = (result: ReturnType<typeof sidesOf>) =>
     result.shown.slice(0, 2).map(([, , b]) => b)
@@ -368,7 +367,6 @@ test('merges lists of whales, newest first, without duplicates and up to the row
       shown.map(({ id }) => id),
       expected.slice(0, WHALE_ROWS_MAX).map(({ id }) => id),
     )
-    // What fell out of the list comes back only when it is sent again.
     seen.clear()
     for (const row of shown) seen.set(row.id, row)
   }
@@ -412,7 +410,7 @@ test('shows a specific message for each kind of invalid wallet address', () => {
     assert.equal(addressIn(text), null, text)
   }
   const titleOf = (status: number) =>
-    describeRefusal(new ApiError(status, 'said'), 'North')?.title ?? null
+    describeRefusal(new ApiError(status, 'the reason'), 'North')?.title ?? null
   assert.deepEqual([400, 404, 422].map(titleOf), [
     'Not a wallet.',
     'No trades of this wallet.',
@@ -420,7 +418,7 @@ test('shows a specific message for each kind of invalid wallet address', () => {
   ])
   assert.deepEqual([0, 401, 429, 503].map(titleOf), [null, null, null, null])
   assert.equal(describeRefusal(new Error('else'), 'North'), null)
-  const { detail } = describeRefusal(new ApiError(404, 'said'), 'North (n)') ?? { detail: '' }
+  const { detail } = describeRefusal(new ApiError(404, 'the reason'), 'North (n)') ?? { detail: '' }
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
@@ -511,7 +509,7 @@ test('computes the message rate of the last few seconds', () => {
     const now = rate.sample(second * 1_000, count)
     if (second >= 8) assert.equal(now, 3, `second ${second}`)
   }
-  // A tab that slept looks again: the pause is part of the span.
+  // The window includes the time that a tab was suspended.
   assert.equal(rate.sample(120_000, count + 100), 1)
 })
 

@@ -1,5 +1,4 @@
-// What the page of a market works out of books: the ladder, the depth drawing, how far a book can be trusted, and what
-// is left between two venues; each against a naive count of the same.
+// Order book of the market page: ladder, depth chart, state of the book, and the price gap between venues.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,8 +41,12 @@ test('reports the worst of the connection, feed and book states', () => {
   assert.equal(bookStateOf({ ...good, isStale: true }, 'live', live), 'stale')
   assert.equal(bookStateOf({ isInSync: false, isStale: true }, 'live', live), 'behind')
   assert.equal(bookStateOf(good, 'catching_up', live), 'behind')
-  for (const removed of ['waiting', 'closed', 'off', 'connecting'] as const) {
-    assert.equal(bookStateOf({ isInSync: false, isStale: true }, removed, live), 'offline', removed)
+  for (const connection of ['waiting', 'closed', 'off', 'connecting'] as const) {
+    assert.equal(
+      bookStateOf({ isInSync: false, isStale: true }, connection, live),
+      'offline',
+      connection,
+    )
   }
   assert.equal(bookStateOf(null, 'connecting', null), 'waiting')
   assert.equal(bookStateOf(null, 'live', live), 'waiting')
@@ -55,7 +58,7 @@ test('draws depth up to 20 cents from the midpoint, with bids and asks on the sa
   assert.ok(drawing !== null)
   assert.deepEqual([drawing.from.toFixed(4), drawing.to.toFixed(4)], ['0.2300', '0.6300'])
   assert.deepEqual([drawing.bidSize, drawing.askSize], [150, 100])
-  // From the best price on the ground up by each level's size, 150 contracts being the whole height of 240.
+  // The path starts at the best price on the baseline. 150 contracts are the full height of 240.
   assert.equal(drawing.bidPath, 'M475 240H475V80H450V0H0V240Z')
   assert.equal(drawing.askPath, 'M525 240H525V192H675V80H1000V240Z')
 })

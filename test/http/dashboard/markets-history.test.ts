@@ -1,5 +1,4 @@
-// Trades and candles of a market's page, which come from the server's answer and from the stream in any order: held against
-// all of them sorted at the end.
+// Trades and candles of the market page, merged from REST and the stream in any order of arrival.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,22 +24,26 @@ const trade = (number: number): TapeTrade => ({
 })
 
 test('describes a trade by the outcome, side and price of its execution', () => {
-  const published = { side: 'sell', price: 0.81, size: 100, size_usd: 19, outcome: 'Nationals' }
+  const quoted = { side: 'sell', price: 0.81, size: 100, size_usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
-  assert.deepEqual(tradedOf(published, ['Mets', 'Nationals']), done)
-  assert.deepEqual(tradedOf(published, null), done, 'by what was paid')
+  assert.deepEqual(tradedOf(quoted, ['Mets', 'Nationals']), done)
+  assert.deepEqual(tradedOf(quoted, null), done, 'the paid amount identifies the outcome')
   const first = { side: 'sell', price: 0.81, outcome: 'Nationals' }
-  assert.deepEqual(tradedOf(published, ['nationals', 'Mets']), first)
-  assert.deepEqual(tradedOf({ ...published, size_usd: 81 }, null), first)
+  assert.deepEqual(tradedOf(quoted, ['nationals', 'Mets']), first)
+  assert.deepEqual(tradedOf({ ...quoted, size_usd: 81 }, null), first)
   for (const price of [0.5, 0.500_001]) {
     const even = { side: 'sell', price, size: 100, size_usd: 50, outcome: 'No' }
     assert.deepEqual(tradedOf(even, null).side, 'buy')
     assert.deepEqual(tradedOf({ ...even, outcome: 'Yes' }, null).side, 'sell')
     const unknown = { side: null, price, outcome: 'Mets' }
-    assert.deepEqual(tradedOf({ ...even, outcome: 'Mets' }, null), unknown, 'nothing is guessed')
+    assert.deepEqual(
+      tradedOf({ ...even, outcome: 'Mets' }, null),
+      unknown,
+      'an unknown outcome has no side',
+    )
   }
-  const quoted = { side: 'sell', price: 0.81, outcome: 'Mets' }
-  assert.deepEqual(tradedOf({ ...published, outcome: null }, ['Mets', 'Nationals']), quoted)
+  const unnamed = { side: 'sell', price: 0.81, outcome: 'Mets' }
+  assert.deepEqual(tradedOf({ ...quoted, outcome: null }, ['Mets', 'Nationals']), unnamed)
 })
 
 const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
@@ -73,7 +76,7 @@ test('keeps the newest 200 distinct trades in time order, whatever the order of 
   }
 })
 
-test('puts the later published of two simultaneous trades on top and ignores duplicates', () => {
+test('puts the later quoted of two simultaneous trades on top and ignores duplicates', () => {
   const moment = { timestamp_ms: 1_000 }
   const tape = [1, 2, 1].reduce(
     (before: readonly TapeTrade[], number) => withTrade(before, { ...trade(number), ...moment }),
@@ -123,9 +126,9 @@ test('ignores candle messages of another interval or without prices', () => {
 })
 
 test('truncates long rules at a word boundary, and a very long word inside the word', () => {
-  const terms = 'rule '.repeat(400)
-  const folded = foldedText(terms)
-  assert.ok(folded.length < 620 && terms.startsWith(folded.slice(0, -2)))
+  const rules = 'rule '.repeat(400)
+  const folded = foldedText(rules)
+  assert.ok(folded.length < 620 && rules.startsWith(folded.slice(0, -2)))
   assert.match(folded, /rule …$/)
   assert.equal(foldedText('x'.repeat(2_000)).length, 602)
 })

@@ -1,5 +1,4 @@
-// The list of markets and the page of one market in a real browser, over a fake engine that the test moves: what is on
-// the page is held against what REST says at the same moment.
+// Market list and market page in a browser over a fake engine. Shown values are compared with REST.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -21,7 +20,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Markets stay for the tests that follow: every one has a name of its own. */
+/** Adds a market. Later tests see it too, so each name is unique. */
 function add(name: string, set: Parameters<FakeDashboard['server']['engine']['add']>[1] = {}) {
   return dashboard.server.engine.add(name, { question: `Will ${name} happen?`, ...set })
 }
@@ -37,14 +36,12 @@ interface ShownBook {
   readonly asks: readonly (readonly string[])[]
 }
 
-/** What stands in the ladder, best first. */
+/** Levels of the ladder, best first. */
 const shownBook = (page: Page): Promise<ShownBook> =>
   page.evaluate(() => {
     const rows = (side: string) =>
       [...document.querySelectorAll(`.ladder [data-side=${side}] tr:not(.blank)`)].map((row) =>
-        [...row.querySelectorAll('td')]
-          .slice(0, 2)
-          .map((actorRef) => actorRef.textContent?.trim() ?? ''),
+        [...row.querySelectorAll('td')].slice(0, 2).map((cell) => cell.textContent?.trim() ?? ''),
       )
     const seq = document.querySelector('.book')?.getAttribute('data-seq') ?? null
     return { seq, bids: rows('bid'), asks: rows('ask').reverse() }
@@ -56,7 +53,7 @@ const waitForSeq = (page: Page, seq: number | null) =>
     String(seq),
   )
 
-/** A level of REST as the page writes it beside 45.25 cents and 50.5 contracts: all to one place, by the test's own count. */
+/** A REST level as text, with the two decimals that 45.25 cents and 50.5 contracts in the same book require. */
 const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
   `${(price * 100).toFixed(2)}¢`,
   size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
@@ -67,7 +64,7 @@ const inDollars = ({ price, size }: { readonly price: number; readonly size: num
   size: size / 1e6,
 })
 
-/** Ids of REST's newest page, newest first. */
+/** Ids of the newest trades by REST, newest first. */
 async function newestTrades({ ref }: FakeMarket): Promise<readonly string[]> {
   const { text } = await dashboard.server.get(`/v1/markets/${ref.id}/trades?limit=200`)
   const { trades }: TradePage = JSON.parse(text)
@@ -80,8 +77,8 @@ async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
   return book
 }
 
-/** What the page asks the server for from now on; the files of the other pages, which it loads at leisure, are not of it. */
-function askedOf(page: Page): readonly string[] {
+/** Paths of the API requests that the page sends from now on. */
+function apiRequestsOf(page: Page): readonly string[] {
   const requested: string[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
@@ -130,7 +127,7 @@ test('updates list prices from the stream without another REST request', async (
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
   await price(one).first().getByText('30¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['30¢', '70¢'])
-  const requested = askedOf(page)
+  const requested = apiRequestsOf(page)
   one.reprice(315_000)
   await price(one).first().getByText('31.5¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
@@ -150,14 +147,14 @@ test('shows a buy of the second outcome as a buy of that outcome, with price tim
   market.trade({ price, side: 'sell', outcomeIndex: 1, usd })
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
-  const actorRefs = async () => {
+  const cells = async () => {
     await page.locator('.tape tbody tr').nth(1).waitFor()
     const rows = await page.locator('.tape tbody tr').all()
     return Promise.all(rows.map(async (row) => (await row.locator('td').allInnerTexts()).slice(1)))
   }
   await page.locator('.tape tbody tr').first().waitFor()
   market.trade({ price, side: 'buy', outcomeIndex: 0, usd: usdMicros(8_100_000) })
-  assert.deepEqual(await actorRefs(), [
+  assert.deepEqual(await cells(), [
     ['Bought Mets', '81¢', '10', '$8.10'],
     ['Bought Nationals', '19¢', '10', '$1.90'],
   ])
@@ -173,7 +170,7 @@ test('updates the tape and the last candle when a trade happens', async () => {
   await page.waitForSelector('.candles[data-phase=shown] .legend')
   await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 3)
   await page.waitForSelector('.candles canvas')
-  const requested = askedOf(page)
+  const requested = apiRequestsOf(page)
   const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
   await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
   const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()
@@ -182,7 +179,7 @@ test('updates the tape and the last candle when a trade happens', async () => {
     () => document.querySelector('.legend')?.textContent?.includes('Close 77¢') === true,
   )
   assert.equal(await page.locator('.tape tbody tr').count(), 4)
-  assert.deepEqual(requested, [], 'live, not asked for again')
+  assert.deepEqual(requested, [], 'the update comes from the stream')
   assert.equal(market.stored.at(-1), row)
   await tab.close()
 })
@@ -234,14 +231,14 @@ test('shows the venue’s price history on a newly opened chart, or an explanati
   const tab = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
   const { page } = tab
   await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
-  // What was traded is not known of them.
+  // The volume of these bars is unknown.
   assert.match(await page.locator('.legend').innerText(), /Volume\s+–/)
   assert.match(await page.locator('.legend').innerText(), /Close\s+32¢/)
   await page.getByRole('button', { name: 'Line' }).click()
   await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
   await page.getByRole('button', { name: '1W', exact: true }).click()
   await page.waitForSelector('.candles[data-range="1W"][data-bars="3"]')
-  // The bars of the range before stand there until the new ones have come.
+  // The bars of the previous range are shown until the new ones arrive.
   await until(() => steps.length > 1, 'the second range is asked for')
   assert.deepEqual(steps, [300_000, 3_600_000])
   engine.pastPrices = {
@@ -260,7 +257,7 @@ test('formats prices with the decimals of the market’s tick size, with no char
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
-  // The second was had at two levels: its price is one of neither.
+  // The second trade filled two levels, so its average price is between two ticks.
   for (const price of [10_000, 402_500]) market.trade({ price: priceMicros(price), side: 'sell' })
   const tab = await dashboard.open('#/markets?q=tenths')
   const { page } = tab
@@ -304,7 +301,7 @@ test('shows a market that settles during page load as settled, in whole cents an
   const tab = await dashboard.open('#/markets')
   const { page } = tab
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
-  // Nothing is told of the end: the page follows the market only once it has this answer.
+  // The settlement is not published, since the page subscribes only after this response.
   await page.route(
     /\/v1\/markets\/[^/?]+$/,
     async (route) => {
@@ -379,8 +376,8 @@ test('shows the matched market’s prices for the same outcome and the live gap'
   const market = add('win')
   const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
   const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
-  const terms = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
-  dashboard.server.engine.matches.put(market, matchedMarket, { ...checked, ...terms })
+  const rest = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
+  dashboard.server.engine.matches.put(market, matchedMarket, { ...checked, ...rest })
   market.replace([level(0.4, 10)], [level(0.42, 10)])
   matchedMarket.replace([level(0.5, 10)], [level(0.55, 10)])
   const figure = (page: Page, name: string) =>
@@ -501,7 +498,7 @@ test('searches after a pause, ignores late answers of previous lists and stops a
   const box = page.getByRole('searchbox', { name: 'Search' })
   const link = (name: string) => page.getByRole('link', { name: `Will ${name} happen?` })
   const searches: string[] = []
-  /** Sends the held answers. */
+  /** Sends the responses that are held back. */
   let releaseHeld: () => void = () => undefined
   let held = new Promise<void>((done) => {
     releaseHeld = done
@@ -515,7 +512,7 @@ test('searches after a pause, ignores late answers of previous lists and stops a
     const { origin, pathname } = new URL(route.request().url())
     const response = await route.fetch({ url: `${origin}${pathname}?${query}` })
     if (isPage || query.get('search') === 'otter') await held
-    // Every list has further pages. The page has aborted the request of a previous list.
+    // Every list has a next page. `fulfill` fails if the page has aborted the request.
     const json = { ...(await response.json()), cursor: 'next' }
     await route.fulfill({ response, json }).catch(() => undefined)
   })
@@ -595,7 +592,7 @@ test('lists trading markets by volume, with search, sorting, grouping by event a
   await page.keyboard.type('quiet/')
   await page.waitForURL(/q=quiet%2F/)
   assert.equal(await page.getByRole('searchbox').inputValue(), 'quiet/')
-  // From elsewhere again: what is typed replaces what stood in it.
+  // The shortcut selects the text, so typing replaces it.
   await page.locator('h1').click()
   await page.keyboard.press('/')
   await page.keyboard.type('busy')

@@ -1,4 +1,4 @@
-// What the address of the market list asks for, and the links of a market.
+// Search of the market list, its URL, and links of a market, without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,4 @@
-// The page of opportunities in a real browser, over a fake engine: its table held against REST and moved by the stream,
-// a row with its books, fees and rules, and how it looks to who does not see it or has a narrow screen.
+// Opportunities page in a browser over a fake engine: table, expanded rows, accessibility and narrow screens.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -23,7 +22,7 @@ import { opportunity, publishedOpportunity } from '../../support/worlds/opportun
 const RAIN = 'Will it rain in the city on the last day of the year?'
 const SNOW = 'Will it snow?'
 const EVENT = 'Who wins the cup?'
-/** What its three outcomes are offered for. */
+/** Best asks of its three outcomes. */
 const CENTS = [30, 31, 32] as const
 const FEES: FeeModel = {
   ...MODEL_UNKNOWN,
@@ -42,7 +41,7 @@ before(async () => {
     const set = { question, description: `${name}: by the station at the airport.` }
     const [a, b] = [engine.add(`a-${name}`, set), engine.add(`b-${name}`, { ...set, venue: 'b' })]
     a.replace([level(0.5, 100)], [level(0.55, 60), level(0.56, 40.29), level(0.7, 500)])
-    // No of the second venue is what it bids for Yes, seen from the other side: 0.37, then 0.38.
+    // The bids for Yes at 0.63 and 0.62 are asks for No at 0.37 and 0.38.
     b.replace([level(0.63, 80), level(0.62, 500)], [level(0.66, 10)])
     return [a, b] as const
   }
@@ -71,11 +70,11 @@ before(async () => {
       prices: CENTS.map((cents) => priceMicros(cents * 10_000)),
     })),
   }
-  for (const found of [bought(rain), snow, cup]) tell('opened', found)
+  for (const found of [bought(rain), snow, cup]) publish('opened', found)
 })
 after(() => dashboard.close())
 
-/** What buying Yes on the first venue and No on the second earns by the books as they are. */
+/** The opportunity of buying Yes on the first venue and No on the second, computed from the current books. */
 function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
   const [a, b] = pair
   const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
@@ -93,8 +92,8 @@ function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunit
   }
 }
 
-/** Puts it among those that are open, or takes it away, and tells it. */
-function tell(event: ArbitrageUpdate['event'], found: Opportunity): void {
+/** Adds or removes an open opportunity and publishes the event. */
+function publish(event: ArbitrageUpdate['event'], found: Opportunity): void {
   const { arbitrage, publisher } = dashboard.server.engine
   const others = arbitrage.open.filter(({ id }) => id !== found.id)
   arbitrage.open = event === 'closed' ? others : [...others, found]
@@ -105,7 +104,7 @@ function tell(event: ArbitrageUpdate['event'], found: Opportunity): void {
   publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
 }
 
-/** The ids of the rows, once there are these. */
+/** Waits until the table has exactly these rows. */
 async function rowsAre(page: Page, ids: readonly string[]): Promise<void> {
   await page.waitForFunction((wanted) => {
     const rows = [...document.querySelectorAll('tr[data-row]')]
@@ -134,24 +133,24 @@ test('shows opportunities from REST, then updates them when they open, change an
     .waitFor()
   await row.locator('[data-label=Cost]').getByText(usdText(cost)).waitFor()
   await row.locator(`[data-profit="${profit}"]`).waitFor()
-  // 1 less 0.55 and 0.37.
+  // 1 - 0.55 - 0.37
   await row.locator('[data-gap="0.08"]').waitFor()
-  for (const terms of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
-    await row.getByText(terms).waitFor()
+  for (const text of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
+    await row.getByText(text).waitFor()
   }
   await rowOf(page, CUPS)
     .getByText(/^3 outcomes at Polymarket 93¢/)
     .waitFor()
-  tell('changed', { ...cup, legs: cup.legs.map((leg) => ({ ...leg, isFirst: false })) })
+  publish('changed', { ...cup, legs: cup.legs.map((leg) => ({ ...leg, isFirst: false })) })
   await rowOf(page, CUPS).getByText('No of 3 outcomes at Polymarket').waitFor()
-  tell('changed', cup)
+  publish('changed', cup)
   const fourth = { ...snow, id: 'k3f9c2-4', profit: usdMicros(2_000_000) }
-  tell('opened', fourth)
+  publish('opened', fourth)
   await rowsAre(page, [CUPS, RAINS, 'k3f9c2-4', SNOWS])
-  tell('changed', { ...fourth, profit: usdMicros(50_000_000) })
+  publish('changed', { ...fourth, profit: usdMicros(50_000_000) })
   await rowsAre(page, ['k3f9c2-4', CUPS, RAINS, SNOWS])
   await rowOf(page, 'k3f9c2-4').getByText('$50.00').waitFor()
-  tell('closed', fourth)
+  publish('closed', fourth)
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   await tab.close()
 })
@@ -187,7 +186,7 @@ test('keeps the row order while the pointer or focus is in the table', async () 
   const opener = page.getByRole('button', { name: SNOW })
   await opener.focus()
   await page.getByText('rows stay where they are').waitFor()
-  tell('changed', { ...snow, profit: usdMicros(90_000_000) })
+  publish('changed', { ...snow, profit: usdMicros(90_000_000) })
   await rowOf(page, SNOWS).getByText('$90.00').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   await focusOn(opener)
@@ -195,7 +194,7 @@ test('keeps the row order while the pointer or focus is in the table', async () 
   await rowsAre(page, [SNOWS, CUPS, RAINS])
   await rowOf(page, CUPS).hover()
   await page.getByText('rows stay where they are').waitFor()
-  tell('changed', snow)
+  publish('changed', snow)
   await rowOf(page, SNOWS).getByText('$0.90').waitFor()
   await rowsAre(page, [SNOWS, CUPS, RAINS])
   await page.getByRole('heading', { level: 1 }).hover()
@@ -209,7 +208,7 @@ test('keeps filter input while the table updates', async () => {
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const profit = page.getByLabel('Minimum profit (USD)')
   await profit.fill('30')
-  tell('changed', { ...snow, profit: usdMicros(980_000) })
+  publish('changed', { ...snow, profit: usdMicros(980_000) })
   await rowOf(page, SNOWS).getByText('$0.98').waitFor()
   assert.equal(await profit.inputValue(), '30')
   await profit.press('Enter')
@@ -218,7 +217,7 @@ test('keeps filter input while the table updates', async () => {
   await tab.close()
 })
 
-/** What a leg's book marks, once it has so many marks: by price in cents. */
+/** Waits for `count` marked levels of a leg's book; returns price in cents and contracts of each. */
 async function marksOf(page: Page, market: FakeMarket, count: number) {
   const leg = page.locator(`[data-leg="${market.ref.id}"]`)
   await leg
@@ -234,7 +233,7 @@ async function marksOf(page: Page, market: FakeMarket, count: number) {
   return marks.sort(([one], [other]) => one - other)
 }
 
-/** What REST says of a leg's levels: by price in cents. */
+/** Price in cents and contracts of each taken level of a leg, from REST. */
 function takenOf({ levels = [] }: Found, leg: number) {
   const taken = new Map<number, number>()
   for (const { prices, contracts } of levels) {
@@ -263,9 +262,8 @@ test('opens a row by keyboard and shows both books, the marked levels and each f
     const fee = page.locator(`[data-fee-of="${market.ref.id}"] .fee`)
     assert.equal(await fee.innerText(), `$${found.legs[index]?.fee_usd.toFixed(2)}`)
   }
-  // The first venue offers more: the marks follow.
   rain[0].change(ask(0.54, 25))
-  tell('changed', bought(rain))
+  publish('changed', bought(rain))
   const changed = await fromRest(RAINS)
   assert.deepEqual(takenOf(changed, 0).length, 3)
   await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.09"]`).waitFor()
@@ -273,7 +271,7 @@ test('opens a row by keyboard and shows both books, the marked levels and each f
     assert.deepEqual(await marksOf(page, market, index === 0 ? 3 : 2), takenOf(changed, index))
   }
   rain[0].change(ask(0.54, 0))
-  tell('changed', bought(rain))
+  publish('changed', bought(rain))
   await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.08"]`).waitFor()
   await opener.press('Enter')
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
@@ -284,20 +282,20 @@ test('shows objections and rules in an open row, and keeps the row with a reason
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const { page } = tab
   const rules = page.locator('.rules-apart')
-  for (const terms of ['Warning: other date', 'The same place and day.', '96.0']) {
-    await rules.getByText(terms).waitFor()
+  for (const text of ['Warning: other date', 'The same place and day.', '96.0']) {
+    await rules.getByText(text).waitFor()
   }
   for (const venue of ['Polymarket', 'Kalshi']) {
     await rules.getByRole('heading', { name: `${venue}: ${RAIN}` }).waitFor()
   }
   assert.equal(await rules.getByText('rain: by the station at the airport.').count(), 2)
   const found = bought(rain)
-  tell('closed', found)
+  publish('closed', found)
   await page.getByText('It has ended: the prices or fees leave nothing').waitFor()
   await page.waitForFunction(() => document.querySelector('[data-taken]') === null)
   await page.getByRole('button', { name: RAIN }).click()
   await rowsAre(page, [CUPS, SNOWS])
-  tell('opened', found)
+  publish('opened', found)
   await rowOf(page, RAINS).waitFor()
   await page.getByRole('button', { name: EVENT }).click()
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
@@ -314,7 +312,7 @@ test('opens a row on a click outside its controls and closes the row on a second
   assert.equal(await opener.getAttribute('aria-expanded'), 'true')
   await rowOf(page, RAINS).locator('[data-label=Return]').click()
   await detail.waitFor({ state: 'detached' })
-  // The button of the row opens it once, not twice.
+  // A click on the button does not also count as a click on the row.
   await opener.click()
   await detail.waitFor()
   await tab.close()
@@ -324,18 +322,18 @@ test('keeps an invalid profit in its field and shows the accepted values', async
   const tab = await dashboard.open('#/opportunities?profit=-5')
   const { page } = tab
   const field = page.getByLabel('Minimum profit (USD)')
-  const terms = page.getByText('Enter a number, 0 or more.')
-  await terms.waitFor()
+  const hint = page.getByText('Enter a number, 0 or more.')
+  await hint.waitFor()
   assert.equal(await field.inputValue(), '-5')
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   await field.fill('39')
   await field.press('Enter')
-  await terms.waitFor({ state: 'detached' })
+  await hint.waitFor({ state: 'detached' })
   await rowsAre(page, [CUPS])
   await field.fill('-1')
   await field.press('Enter')
-  await terms.waitFor()
+  await hint.waitFor()
   assert.match(page.url(), /profit=39/)
   await rowsAre(page, [CUPS])
   await tab.close()

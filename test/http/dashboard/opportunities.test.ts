@@ -1,5 +1,4 @@
-// What the page of opportunities works out before anything is drawn: which rows there are and in which order, and the
-// levels of a book that are taken, against the engine's own count.
+// Rows of the opportunities page and taken book levels, without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -53,7 +52,7 @@ test('replaces opportunities with the REST response, except those updated after 
     ...[found('moved', { profit_usd: 1 }), found('ended'), found('kept', { profit_usd: 2 })],
   )
   assert.deepEqual(idsOf(joined(rows, answer, 20)), ['new', 'moved', 'kept'])
-  assert.equal(withMessage(rows, { event: 'opened', id: 7 }, 30), rows, 'what is no opportunity')
+  assert.equal(withMessage(rows, { event: 'opened', id: 7 }, 30), rows, 'ignores other messages')
 })
 
 test('retains a limited number of open opportunities, the most profitable first', () => {
@@ -88,9 +87,9 @@ test('sorts rows by column with unknown values last, and hides rows that do not 
   assert.deepEqual(
     held.map(({ one }) => one.id),
     ['c', 'a', 'b'],
-    'a new one comes last',
+    'new rows are appended',
   )
-  // 1 less 0.55 and 0.37, without the dust of binary fractions.
+  // 1 - 0.55 - 0.37 without floating-point error.
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
@@ -101,7 +100,7 @@ test('marks the same book levels as the engine takes, for either outcome', () =>
     ...{ kind: 'quadratic', taker: feeCurve(10_000, 1), source: 'example' },
     rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: null },
   }
-  /** Prices in tenths of a cent from the best on, sizes finer than a hundredth of a contract. */
+  /** Random levels with prices in tenths of a cent and sizes finer than a hundredth of a contract. */
   const levels = (best: number, step: number) =>
     Array.from({ length: 1 + random.below(6) }, (_, index) => ({
       price: priceMicros((best + step * (index * 4 + random.below(4))) * 1_000),

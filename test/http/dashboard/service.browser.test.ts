@@ -1,5 +1,4 @@
-// Every page of a real process over simulated venues: readable and usable in both schemes and at two widths; and a tab
-// that stays open while the process is killed and started again on the same port and folder.
+// All pages of a real process over simulated venues: accessibility, layout by window width, and a restart of the server.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -17,7 +16,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Goes to a page and waits until it has said what it has: nothing is being loaded any more. */
+/** Opens a page and waits until it has loaded. */
 async function visit(page: Page, address: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash
@@ -31,7 +30,7 @@ async function settled(page: Page, name: string): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.state.waiting') === null)
 }
 
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 const overhang = (page: Page) =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))
 
@@ -64,7 +63,7 @@ test('passes axe-core on every page in light and dark mode, without overflow on 
   await settled(page, 'welcome')
   await check('logged out')
   assert.deepEqual(found, [])
-  // The judge does see what is wrong.
+  // The check finds an injected fault.
   await page.evaluate(() => {
     const button = document.createElement('button')
     document.querySelector('main')?.append(button)
@@ -73,24 +72,23 @@ test('passes axe-core on every page in light and dark mode, without overflow on 
   await tab.close()
 })
 
-/** Two frames later the page is laid out and drawn. */
+/** Resolves after two frames, when the page is laid out and drawn. */
 const drawn = () =>
   new Promise<void>((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
   })
 
-/** What of the tables in sight cannot be read: cells that overlap or are clipped, tables that are cut. */
+/** Layout faults of the visible tables: overlapping or clipped cells, and tables wider than their box. */
 const unreadable = (page: Page) =>
   page.evaluate(() => {
-    const nameOf = (actorRef: Element) =>
-      `${actorRef.className} "${actorRef.textContent?.trim().slice(0, 30)}"`
+    const nameOf = (cell: Element) => `${cell.className} "${cell.textContent?.trim().slice(0, 30)}"`
     const seen = (element: Element) => {
       const { width, height } = element.getBoundingClientRect()
       return width > 1 && height > 1 && getComputedStyle(element).clipPath === 'none'
     }
     const rectOf = (box: DOMRect) =>
       [box.left, box.top, box.right, box.bottom].map(Math.round).join(' ')
-    /** The widest parts that stand out, each with how far it, its text, or what is drawn behind it reaches. */
+    /** The three widest elements beyond the right edge of `cut`, each with its position and right edge. */
     const widest = (cut: Element) => {
       const { right } = cut.getBoundingClientRect()
       const edgeOf = (part: Element) => {
@@ -122,16 +120,15 @@ const unreadable = (page: Page) =>
           `cut: ${cut.scrollWidth} in ${cut.clientWidth} at ${rectOf(cut.getBoundingClientRect())}: ${widest(cut).join('; ')}`,
       )
     for (const row of document.querySelectorAll('tbody tr')) {
-      const actorRefs = [...row.children].filter(seen)
-      for (const [index, actorRef] of actorRefs.entries()) {
-        if (actorRef.scrollWidth > actorRef.clientWidth + 1)
-          faults.push(`clipped: ${nameOf(actorRef)}`)
-        const one = actorRef.getBoundingClientRect()
-        for (const next of actorRefs.slice(index + 1)) {
+      const cells = [...row.children].filter(seen)
+      for (const [index, cell] of cells.entries()) {
+        if (cell.scrollWidth > cell.clientWidth + 1) faults.push(`clipped: ${nameOf(cell)}`)
+        const one = cell.getBoundingClientRect()
+        for (const next of cells.slice(index + 1)) {
           const other = next.getBoundingClientRect()
           const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left)
           const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top)
-          if (wide > 1 && high > 1) faults.push(`overlap: ${nameOf(actorRef)}, ${nameOf(next)}`)
+          if (wide > 1 && high > 1) faults.push(`overlap: ${nameOf(cell)}, ${nameOf(next)}`)
         }
       }
     }
@@ -148,7 +145,7 @@ const unreadable = (page: Page) =>
     ]
   })
 
-/** Every price as it is while it lights up. */
+/** Shows every price in its state of change, which adds an arrow. */
 const lightPrices = (page: Page) =>
   page.evaluate(() => {
     for (const price of document.querySelectorAll('.price')) price.classList.add('flash', 'rose')
@@ -163,7 +160,6 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
     await visit(page, address)
     for (const width of [320, 390, 768]) {
       await page.setViewportSize({ width, height: 844 })
-      // The page is looked at as it stands once it is drawn at its new width.
       await lightPrices(page)
       await page.evaluate(drawn)
       const faults = [
@@ -175,13 +171,13 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
     }
   }
   assert.deepEqual(found, [])
-  // The judge does see what is wrong.
+  // The check finds injected faults.
   await visit(page, '#/status')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.evaluate(() => {
     const table = document.querySelector<HTMLElement>('.scroll-x')
-    const actorRef = table?.querySelector<HTMLElement>('tbody td:last-child')
-    if (actorRef) actorRef.style.margin = '-40px 0 0 -90px'
+    const cell = table?.querySelector<HTMLElement>('tbody td:last-child')
+    if (cell) cell.style.margin = '-40px 0 0 -90px'
     if (table) table.style.width = '60px'
   })
   assert.match(
@@ -191,22 +187,18 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
   await tab.close()
 })
 
-/** Within the page: moments on more than one line, and gaps of games that do not stand under each other. */
+/** Runs in the page: finds times on more than one line and gaps of games that are not aligned. */
 function uneven(): readonly string[] {
-  const moments = [...document.querySelectorAll('main td time')].filter(
-    (moment) => new Set([...moment.getClientRects()].map(({ top }) => top)).size > 1,
+  const times = [...document.querySelectorAll('main td time')].filter(
+    (time) => new Set([...time.getClientRects()].map(({ top }) => top)).size > 1,
   )
   const gaps = [...document.querySelectorAll('.game-list td.gap')].map(
     (gap) => gap.getBoundingClientRect().left,
   )
   const isUneven = new Set(gaps).size > 1
-  return [
-    ...moments.map((moment) => `broken: ${moment.textContent}`),
-    ...(isUneven ? ['uneven'] : []),
-  ]
+  return [...times.map((time) => `broken: ${time.textContent}`), ...(isUneven ? ['uneven'] : [])]
 }
 
-/** The cells of the list of markets that show something live, as one text. */
 const LIST = 'main'
 
 test('shows a banner while the server is down, and resumes live values when it returns', async () => {
@@ -221,7 +213,7 @@ test('shows a banner while the server is down, and resumes live values when it r
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
-  // On a busy machine a feed is stale for a moment, which has a line of its own.
+  // On a busy machine a feed may be stale for a moment, which adds a line.
   const unsubscribed = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')
@@ -237,12 +229,12 @@ test('shows a banner while the server is down, and resumes live values when it r
 
   await dashboard.start()
   await state('live')
-  // The page itself asks again for what the server did not answer.
+  // The page repeats the failed request.
   await page.getByText('No open market has “zebra” in it.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
   await unsubscribed()
   await changes('after')
-  // It is the same page all along, with the same session.
+  // The page was not reloaded and has the same session.
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)
   assert.equal(page.url().split('#')[1], address.split('#')[1])
   await page.getByRole('button', { name: 'Log out' }).waitFor()

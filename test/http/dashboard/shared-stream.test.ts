@@ -1,5 +1,4 @@
-// The one stream that the tabs of a browser share, without a browser: seats instead of tabs, over the package's client and
-// a real face.
+// The stream that the tabs of a browser share, without a browser, over a real API server.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -20,7 +19,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** A stream over the face whose messages a test can also make itself, and whose pauses end by hand. */
+/** A shared stream. `emit` injects an event, and `endPause` ends the pause between two posts of a book. */
 function openShared() {
   const pauses: (() => void)[] = []
   let openedCount = 0
@@ -36,33 +35,32 @@ function openShared() {
       return connect({ url: server.origin, apiKey: 'ann-key', WebSocket, onEvent })
     },
   })
-  /** A tab: what it was told, and how it asks. */
-  const sit = () => {
-    const published: FromStream[] = []
+  const openTab = () => {
+    const received: FromStream[] = []
     let wake: () => void = () => undefined
-    const ask: (requested: ToStream) => void = stream.attach((one) => {
-      published.push(one)
+    const send: (command: ToStream) => void = stream.attach((one) => {
+      received.push(one)
       wake()
     })
     const until = async (holds: () => boolean) => {
       while (!holds()) await new Promise<void>((resolve) => (wake = resolve))
     }
     const events = (type: StreamEvent['type']) =>
-      published.flatMap((one) =>
+      received.flatMap((one) =>
         one.kind === 'event' && one.event.type === type ? [one.event] : [],
       )
-    const views = () => published.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
-    const isReady = (id: number) => published.some((one) => one.kind === 'ready' && one.id === id)
-    return { published, ask, until, events, views, isReady }
+    const views = () => received.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
+    const isReady = (id: number) => received.some((one) => one.kind === 'ready' && one.id === id)
+    return { received, send, until, events, views, isReady }
   }
   const endPause = () => {
     for (const action of pauses.splice(0)) action()
   }
   return {
     stream,
-    sit,
+    openTab,
     endPause,
-    tell: (event: StreamEvent) => notify(event),
+    emit: (event: StreamEvent) => notify(event),
     opened: () => openedCount,
   }
 }
@@ -78,16 +76,16 @@ describe('stream shared between tabs', () => {
     const rain = server.engine.add('rain')
     const snow = server.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
-    const { stream, sit, endPause, opened } = openShared()
-    const [one, other] = [sit(), sit()]
-    assert.equal(opened(), 0, 'nothing is followed')
+    const { stream, openTab, endPause, opened } = openShared()
+    const [one, other] = [openTab(), openTab()]
+    assert.equal(opened(), 0, 'no subscription, no connection')
     const marketIds = [rain.ref.id]
-    one.ask({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds } })
+    one.send({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds } })
     await one.until(() => one.isReady(1) && one.views().length > 0)
-    // The book is there already: a tab that comes later is told it at once.
-    other.ask({ kind: 'follow', id: 7, request: { channel: 'orderbook', marketIds } })
+    // A tab that attaches later receives the current book at once.
+    other.send({ kind: 'follow', id: 7, request: { channel: 'orderbook', marketIds } })
     assert.deepEqual(other.views().at(-1), one.views().at(-1))
-    other.ask({ kind: 'follow', id: 8, request: { channel: 'trades', marketIds: [snow.ref.id] } })
+    other.send({ kind: 'follow', id: 8, request: { channel: 'trades', marketIds: [snow.ref.id] } })
     await other.until(() => other.isReady(7) && other.isReady(8))
     snow.trade()
     await other.until(() => other.events('trade').length === 1)
@@ -97,9 +95,9 @@ describe('stream shared between tabs', () => {
       return one.views().at(-1)?.bids[0]?.price === 0.41
     })
     assert.deepEqual(other.views().at(-1)?.bids, one.views().at(-1)?.bids)
-    assert.deepEqual(one.events('trade'), [], 'what another tab follows')
+    assert.deepEqual(one.events('trade'), [], 'trades go only to the tab that follows them')
     assert.deepEqual([opened(), sockets()], [1, 1])
-    one.ask({ kind: 'leave' })
+    one.send({ kind: 'leave' })
     rain.change(bid(0.42, 5))
     await other.until(() => {
       endPause()
@@ -107,7 +105,7 @@ describe('stream shared between tabs', () => {
     })
     assert.notEqual(one.views().at(-1)?.bids[0]?.price, 0.42)
     assert.equal(stream.tabCount, 1)
-    other.ask({ kind: 'leave' })
+    other.send({ kind: 'leave' })
     while (sockets() > 0) await new Promise((resolve) => setImmediate(resolve))
     assert.equal(stream.tabCount, 0)
   })
@@ -115,57 +113,57 @@ describe('stream shared between tabs', () => {
   test('sends the current connection and feed states to a new tab, and batches book changes after the first', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
-    const { sit, endPause, tell: notify } = openShared()
-    const one = sit()
-    one.ask({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds: [hail.ref.id] } })
+    const { openTab, endPause, emit } = openShared()
+    const one = openTab()
+    one.send({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds: [hail.ref.id] } })
     await one.until(() => one.isReady(1) && one.events('status').length > 1)
     endPause()
-    const late = sit()
+    const late = openTab()
     assert.equal(late.events('state').length, 1)
     assert.deepEqual(late.events('status'), one.events('status'))
     endPause()
-    const before = one.published.length
-    for (const seq of [1, 2, 3]) notify(update(hail.ref.id, seq))
+    const before = one.received.length
+    for (const seq of [1, 2, 3]) emit(update(hail.ref.id, seq))
     const counts = () =>
-      one.published
+      one.received
         .slice(before)
-        .flatMap((published) => (published.kind === 'book' ? [published.count] : []))
+        .flatMap((received) => (received.kind === 'book' ? [received.count] : []))
     assert.deepEqual(counts(), [1])
     endPause()
     assert.deepEqual(counts(), [1, 2])
-    one.ask({ kind: 'leave' })
-    late.ask({ kind: 'leave' })
+    one.send({ kind: 'leave' })
+    late.send({ kind: 'leave' })
   })
 
   test('detaches a tab that stops reading for several heartbeats and keeps a tab that reads', async () => {
-    const { stream, sit, tell: notify } = openShared()
-    const [awake, asleep] = [sit(), sit()]
+    const { stream, openTab, emit } = openShared()
+    const [awake, asleep] = [openTab(), openTab()]
     for (const tab of [awake, asleep]) {
-      tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
+      tab.send({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     }
     await awake.until(() => awake.isReady(1))
     for (let counter = 0; counter < 9; counter += 1) {
-      notify({ type: 'heartbeat', timestamp_ms: 0, counter, epoch: 'e' })
-      awake.ask({ kind: 'seen' })
+      emit({ type: 'heartbeat', timestamp_ms: 0, counter, epoch: 'e' })
+      awake.send({ kind: 'seen' })
     }
     assert.equal(awake.events('heartbeat').length, 9)
     assert.equal(asleep.events('heartbeat').length, 4)
-    assert.equal(asleep.published.at(-1)?.kind, 'dropped')
-    const count = asleep.published.length
-    asleep.ask({ kind: 'follow', id: 2, request: { channel: 'whales', all: true } })
-    notify({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
-    assert.deepEqual([asleep.published.length, stream.tabCount], [count, 1])
-    awake.ask({ kind: 'leave' })
+    assert.equal(asleep.received.at(-1)?.kind, 'dropped')
+    const count = asleep.received.length
+    asleep.send({ kind: 'follow', id: 2, request: { channel: 'whales', all: true } })
+    emit({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
+    assert.deepEqual([asleep.received.length, stream.tabCount], [count, 1])
+    awake.send({ kind: 'leave' })
   })
 
   test('reopens a permanently closed connection with all subscriptions for a new session', async () => {
-    const { sit, opened } = openShared()
+    const { openTab, opened } = openShared()
     server.engine.accounts.make('ends', { socketsMax: 5 })
-    const tab = sit()
-    tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
+    const tab = openTab()
+    tab.send({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     await tab.until(() => tab.isReady(1))
-    tab.ask({ kind: 'again' })
-    assert.equal(opened(), 1, 'it is not closed')
+    tab.send({ kind: 'again' })
+    assert.equal(opened(), 1, 'an open connection is not reopened')
     const id = [...server.engine.accounts.accounts.keys()][0]
     assert.ok(id !== undefined)
     for (const watcher of server.engine.accounts.watchers) watcher.onTokensEnded?.(id)
@@ -174,13 +172,13 @@ describe('stream shared between tabs', () => {
     await tab.until(() =>
       tab.events('state').some((event) => event.type === 'state' && event.state === 'closed'),
     )
-    const published = tab.published.length
-    tab.ask({ kind: 'again' })
+    const received = tab.received.length
+    tab.send({ kind: 'again' })
     await tab.until(() =>
-      tab.published.slice(published).some((one) => one.kind === 'ready' && one.id === 1),
+      tab.received.slice(received).some((one) => one.kind === 'ready' && one.id === 1),
     )
     assert.equal(opened(), 2)
-    tab.ask({ kind: 'leave' })
+    tab.send({ kind: 'leave' })
   })
 })
 

@@ -1,5 +1,4 @@
-// The stream of the dashboard in a real browser: one for all tabs, without a token in any address; and what the page says
-// when it is late, offline, or not to be had.
+// The shared stream in a browser: several tabs, late or missing connections, and polling.
 
 import assert from 'node:assert/strict'
 import { sizeMicros } from '../../../engine/units.ts'
@@ -117,7 +116,7 @@ test('shows no error when the server closes an idle connection, and reconnects o
   await page.locator('.connection[data-state=resting]').waitFor({ state: 'attached' })
   await page.clock.runFor(61_000)
   assert.equal(await page.locator('.connection').innerText(), '')
-  assert.equal(ends.length, 1, 'nothing is followed: nothing is opened')
+  assert.equal(ends.length, 1, 'no subscription, no new connection')
   await page.goBack()
   await live.waitFor()
   assert.equal(ends.length, 2)
@@ -141,7 +140,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await state('offline')
   await page.getByText('This browser is offline').waitFor()
   await page.locator('.tape').getByText('Not connected: the last known trades').waitFor()
-  // The server is asked again in vain for what was missed: trades and candles stay.
+  // A failed reload retains the shown trades and candles.
   const failing = page.waitForEvent('requestfailed', (request) => request.url().includes('/trades'))
   await page.clock.runFor(21_000)
   await failing
@@ -152,7 +151,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await page.clock.runFor(100)
   await state('live')
   await page.locator('.tape [data-old]').waitFor({ state: 'detached' })
-  // The tab's own time goes on, and nothing comes in it.
+  // The tab's clock advances without messages.
   await page.clock.runFor(7_500)
   await state('late')
   await page.getByText('Nothing has come from the server').waitFor()

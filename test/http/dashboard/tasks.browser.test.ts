@@ -1,5 +1,5 @@
-// What people come for, done as they would do it: over a real process with simulated venues, each in at most three clicks
-// from the first page. The page itself counts the clicks of a pointer; typing is free, but a field is clicked first.
+// Usual tasks over a real process with simulated venues, each in at most three clicks from the first page. The page counts
+// pointer clicks, including the click into a field.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** The first page; of a visitor without an account where no name is given. */
+/** Opens the first page; null: the visitor has no account. */
 async function openFirst(name: string | null) {
   const token = name === null ? null : await dashboard.signUp(`${name}@example.com`)
   const tab = await dashboard.open('', { token })
@@ -42,13 +42,12 @@ async function openFirst(name: string | null) {
 const goTo = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
 
-/** What a person types into a field that was clicked. */
 async function type(field: Locator, text: string): Promise<void> {
   await field.click()
   await field.fill(text)
 }
 
-function judge(clicks: number): void {
+function assertClicks(clicks: number): void {
   assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
 }
 
@@ -61,7 +60,7 @@ test('creates a working API key and example request within three clicks', async 
   const command = await page.locator('[data-once=command]').innerText()
   const [, key = '', address = ''] = /^curl -H 'X-API-Key: (\S+)' '(\S+)'$/.exec(command) ?? []
   assert.equal(await page.locator('[data-once=key]').innerText(), key)
-  judge(await tab.close())
+  assertClicks(await tab.close())
   const answer = await fetch(address, { headers: { 'X-API-Key': key } })
   const { markets }: { markets: readonly object[] } = JSON.parse(await answer.text())
   assert.equal(markets.length, 3)
@@ -86,7 +85,7 @@ test('sorts matches by price gap and opens the books of the first match', async 
   await first.locator(`a[href$="${encodeURIComponent(id)}"]`).click()
   await page.locator(`[data-market="${id}"] .book[data-state=live]`).waitFor()
   await page.locator('.twin-prices').waitFor()
-  judge(await tab.close())
+  assertClicks(await tab.close())
 })
 
 interface MatchRecord {
@@ -100,7 +99,7 @@ test('shows a game’s live book', async () => {
   await goTo(page, 'Sports')
   const quoted = 'tbody tr:has(:is(.bid, .ask):has-text("¢")) a'
   await page.locator('.game, .state.empty').first().waitFor()
-  // A game under way may be over before its book is looked at: one that is to come is chosen, on a later day if need be.
+  // A running game may end before its book opens, so a later game is preferred.
   const coming = page.locator(`.game:has-text("Starts ") ${quoted}`).first()
   if ((await coming.count()) > 0) await coming.click()
   else {
@@ -112,9 +111,9 @@ test('shows a game’s live book', async () => {
       .click()
   }
   await page.locator('.book[data-state=live]').waitFor()
-  // Near a game's end the one side of a book may stand empty.
+  // Near the end of a game one side of the book may be empty.
   await page.locator('.ladder [data-side] tr:not(.blank)').first().waitFor()
-  judge(await tab.close())
+  assertClicks(await tab.close())
 })
 
 test('delivers a signed whale alert to a new webhook and shows the delivery on the same page', async (t) => {
@@ -130,7 +129,7 @@ test('delivers a signed whale alert to a new webhook and shows the delivery on t
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.locator('[data-once=secret]').innerText()
   await page.locator('tr[data-status=delivered]', { hasText: 'whale.alert' }).first().waitFor()
-  judge(await tab.close())
+  assertClicks(await tab.close())
   const [head = '', body = ''] = (receiver.requests[0] ?? '').split('\r\n\r\n', 2)
   const lines = head.split('\r\n').slice(1)
   const headers = Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2)))
@@ -143,5 +142,5 @@ test('shows a wallet’s profit', async () => {
   await goTo(page, 'Whales')
   await page.locator('tr[data-whale] .wallet a').first().click()
   await page.locator('.wallet-pnl [data-figure=Net]').getByText('$').waitFor()
-  judge(await tab.close())
+  assertClicks(await tab.close())
 })

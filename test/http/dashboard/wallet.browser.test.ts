@@ -1,5 +1,4 @@
-// The page of a wallet in a real browser: every figure, position and trade held against REST, the curve, the ranking,
-// and what is said of an address that is none, that was never seen, or that is not known completely.
+// Wallet page in a browser: figures, positions, trades, curve, ranking, and messages for invalid and incomplete wallets.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -20,14 +19,14 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** As numbers in this process's own language, which the tabs are given too. */
+/** This process and the tabs format numbers in the same language. */
 const LOCALE = Intl.NumberFormat().resolvedOptions().locale
 
 const openAt = (page: string) => dashboard.open(page, { locale: LOCALE })
 
 type Row = Readonly<Record<string, string | number | null>>
 
-/** Rows of an answer under a name. */
+/** The rows of a REST response. */
 async function rowsOf(path: string, name: string): Promise<readonly Row[]> {
   const { body } = await dashboard.server.get(path)
   const rows = body[name]
@@ -86,7 +85,7 @@ test('shows profits from REST and a curve at the chosen granularity', async () =
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
     assert.ok(seconds.size > 0)
-    // A chart that is drawn anew takes its canvas out for a moment.
+    // A redraw removes the canvas for a moment.
     await page.waitForFunction((selector) => {
       const box = document.querySelector(selector)?.getBoundingClientRect()
       return box !== undefined && box.width > 200 && box.height > 100
@@ -168,9 +167,9 @@ test('shows a notice while the wallet’s data is incomplete', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   await page.getByText('Not everything of this wallet is known.').waitFor()
-  const terms = await page.locator('.state.incomplete').innerText()
-  assert.match(terms, /Sums may be wrong\. [A-Z].*\./)
-  assert.doesNotMatch(terms, /\w_\w/, 'codes are for programs')
+  const notice = await page.locator('.state.incomplete').innerText()
+  assert.match(notice, /Sums may be wrong\. [A-Z].*\./)
+  assert.doesNotMatch(notice, /\w_\w/, 'no codes of reasons')
   ann.isComplete = true
   ann.asOfMs = timeMs(NOON + 60_000)
   await page.getByRole('button', { name: 'Ask again' }).click()

@@ -1,5 +1,4 @@
-// Webhooks as a person sees them, in a real browser over a real process with simulated venues and receivers on loopback:
-// what is shown is held against REST, and what is posted against the npm package that verifies such posts.
+// Webhook pages in a browser, over a real process with simulated venues and receivers on loopback.
 
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
@@ -11,22 +10,20 @@ import { Receiver } from '../../support/fakes/receivers.ts'
 
 let dashboard: RealDashboard
 before(async () => {
-  // Trades are not what this is about.
   dashboard = await openRealDashboard({ SIM_RATE: '5' })
 })
 after(() => dashboard.close())
 
-/** A market without events: the simulated ones match and trade, and a busy machine leaves them time to. */
+/** The id of no market, so that the webhook receives only tests. */
 const NO_MARKET = 'venue_a_0x1f'
 
-/** What the server says to an account. */
 async function ask(token: string, path: string): Promise<{ status: number; text: string }> {
   const init = { headers: { Authorization: `Bearer ${token}` } }
   const response = await fetch(`${dashboard.origin}${path}`, init)
   return { status: response.status, text: await response.text() }
 }
 
-/** The headers and the body of a raw request. */
+/** Headers and body of a raw request. */
 function readPost(raw: string): { headers: Record<string, string>; body: string } {
   const [head = '', body = ''] = raw.split('\r\n\r\n', 2)
   const lines = head.split('\r\n').slice(1)
@@ -37,7 +34,7 @@ function readPost(raw: string): { headers: Record<string, string>; body: string 
 const answer = (status: string) =>
   `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
 
-/** An answer with a body and a header that nobody is shown. */
+/** A response with a body, and a header that the page must not show. */
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
@@ -128,7 +125,7 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   )
   const took = page.locator('.detail [data-figure="Took"] dd')
   assert.match(await took.innerText(), /^\d+ m?s$/)
-  // What the page shows is what the receiver had, but for the signature.
+  // The page shows the received request without its signature.
   const { headers, body } = readPost(receiver.requests[0] ?? '')
   const request = await part('request').innerText()
   const [head = '', shown = ''] = request.split('\n\n', 2)
@@ -141,7 +138,7 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   assert.ok(!request.includes(lower.get('webhook-signature') ?? ''))
   await page.getByRole('link', { name: 'Open the webhook' }).click()
   await row.getByText('delivered').waitFor()
-  // Another test, of which this page knows nothing.
+  // A test that is sent without the page appears after a poll.
   const [{ id }] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
   const credential = bearerHeader(token)
   await expectAnswer(202, dashboard.origin, 'POST', `/v1/webhooks/${id}/test`, { credential })
@@ -207,7 +204,7 @@ test('scrolls a focused form field into view below the page header', async () =>
     const tab = await dashboard.open('#/webhooks', { token, width, height: 500 })
     const { page } = tab
     await page.getByLabel('Endpoint URL').waitFor()
-    // From the end of the form backwards, every field comes in from above.
+    // Moving backwards scrolls each field into view from above.
     await page.getByRole('button', { name: 'Create and send a test' }).focus()
     const seen: string[] = []
     for (let steps = 0; steps < 30 && !seen.includes('url'); steps += 1) {
@@ -238,13 +235,13 @@ test('shows validation errors next to their fields and focuses the first invalid
   await problemOf('event_types').waitFor()
   const url = page.getByLabel('Endpoint URL')
   await focusOn(url)
-  // What is mended is said no longer.
+  // A corrected field loses its message.
   await url.fill('ftp://example.com/')
   await problemOf('url').waitFor({ state: 'detached' })
   await problemOf('event_types').waitFor()
   await page.getByLabel(/^trade\.created/).check()
   await problemOf('event_types').waitFor({ state: 'detached' })
-  // What only the server knows.
+  // Errors that only the server detects.
   await page.getByLabel('Minimum value (USD)').fill('-5')
   await make.click()
   await problemOf('min_usd').getByText('Enter 0 or more.').waitFor()
