@@ -71,7 +71,7 @@ function LoadedMarket({
       ),
     [id],
   )
-  return html`<article class="market-page" data-market=${id}>
+  return html`<article class="stack market-page" data-market=${id}>
     <${MarketTitle} market=${market} />
     <div class="market-grid">
       <div class="stack">

@@ -53,7 +53,7 @@ export function MarketsPage({ route }: PageProps) {
         ? html`<p class="muted">Type at least ${TEXT_LENGTH_MIN} characters to search.</p>`
         : null
     }
-    <section class="card markets" aria-label="Markets found" aria-busy=${isLoading && hasRows}>
+    <section class="card stack markets" aria-label="Markets found" aria-busy=${isLoading && hasRows}>
       <${Unanswered} result=${paged} what="markets" hasRows=${hasRows} />
       <${Failure} error=${kind === 'failed' ? null : paged.error} retry=${more} />
       ${kind === 'answered' && !hasRows ? none(settled, again) : null}

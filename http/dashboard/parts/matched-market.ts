@@ -226,7 +226,7 @@ function gapSummary(
   there: string,
 ) {
   const [from, to] = buyAt === 'ours' ? [here, there] : [there, here]
-  return html`<dl class="gaps">
+  return html`<dl class="stack gaps">
     <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap)}</dd></div>
     <div>
       <dt>After crossing both spreads</dt>
