@@ -209,7 +209,7 @@ function ConnectionLine() {
     ${text === null ? null : html`<p class=${`line ${state.state}`}>${text} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
     ${troubled.map(
       ([name, feed]) => html`<p class="line stale" key=${name}>
-        ${feed.state === 'down' ? `${venueText(name)} cannot be reached` : `Nothing new comes from ${venueText(name)}`}: what is shown of it may be old.
+        ${feed.state === 'down' ? `${venueText(name)} cannot be reached` : `No new data from ${venueText(name)}`}: its data may be outdated.
       </p>`,
     )}
   </div>`
@@ -246,19 +246,19 @@ function statusText({ state, reason, isLost }: StreamState): string | null {
     case 'live':
       return null
     case 'offline':
-      return 'This browser is offline: what is shown is not live.'
+      return 'This browser is offline: the data is not live.'
     case 'late':
-      return 'Nothing has come from the server for some seconds: what is shown may be old.'
+      return 'No messages from the server for some seconds: the data may be outdated.'
     case 'polling':
-      return `No live stream${why}: what is shown is read anew every ${durationText(POLL_MS)}.`
+      return `No live stream${why}: the data is polled every ${durationText(POLL_MS)}.`
     case 'connecting':
       // The first connection takes only a moment. A line would make the page jump.
-      return isLost ? 'Connection lost: connecting again…' : null
+      return isLost ? 'Connection lost: reconnecting…' : null
     case 'catching_up':
-      return isLost ? 'Connected again: catching up with what was missed…' : null
+      return isLost ? 'Reconnected: loading missed messages…' : null
     case 'waiting':
-      return `Connection lost${why}: what is shown is not live.`
+      return `Connection lost${why}: the data is not live.`
     case 'closed':
-      return `The stream was closed for good${why}: reload the page or log in again.`
+      return `The stream was closed permanently${why}: reload the page or log in again.`
   }
 }

@@ -34,14 +34,14 @@ export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProp
     data-phase=${phase} data-bars=${count}>
     <div class="row panel-head">
       <h2 id="candles-title">Price</h2>
-      ${choice('How far back', RANGES, range, choose)}
-      ${choice('How it is drawn', KINDS, kind, chooseKind)}
+      ${choice('Time range', RANGES, range, choose)}
+      ${choice('Chart type', KINDS, kind, chooseKind)}
     </div>
     ${last === null ? null : legend(last, decimals)}
-    ${isOwnAlone ? html`<p class="muted">The venue does not give its history now: only trades seen here are drawn.</p>` : null}
+    ${isOwnAlone ? html`<p class="muted">The venue’s price history is unavailable: only recorded trades are drawn.</p>` : null}
     ${phase === 'waiting' && last === null ? html`<${Waiting} what="the chart" />` : null}
     <${Failure} error=${error} retry=${again} />
-    ${phase === 'shown' && last === null ? html`<${Empty}>Nothing was traded in this time.<//>` : null}
+    ${phase === 'shown' && last === null ? html`<${Empty}>No trades in this time range.<//>` : null}
     <div class="canvas" ref=${host} role="img" aria-label=${`${kind === 'Line' ? 'Price' : `Candles of ${stretch.interval}`}, ${range}`}></div>
   </section>`
 }

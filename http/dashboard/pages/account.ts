@@ -42,7 +42,7 @@ function Sessions() {
     <p class="muted">You stay logged in for a day, in every tab of this browser. API keys are not affected.</p>
     <p><${Confirm}
       action="End all sessions" of="of this account" isRunning=${action.isRunning}
-      onYes=${() => action.run(() => logOut(true))} question="Logs you out everywhere, here too."
+      onYes=${() => action.run(() => logOut(true))} question="Ends every session, including this one."
     /></p>
     <${Failure} error=${action.error} />
   </section>`
@@ -236,7 +236,7 @@ function ChangePassword() {
   const next = { id: 'new-password', hint, problem: fields.get(NEXT) ?? null }
   return html`<section class="card stack" aria-labelledby="password">
     <h2 id="password">Password</h2>
-    <p class="muted">Changing it logs you out everywhere else. API keys are not affected.</p>
+    <p class="muted">Changing it ends all other sessions. API keys are not affected.</p>
     <form class="password-form stack" ...${attributes}>
       <${Field} ...${current} label="Current password">
         <input ...${described(current)} name=${CURRENT} type="password" autocomplete="current-password" required />

@@ -26,9 +26,9 @@ import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 
 const ENDING_TEXTS: Readonly<Record<Ending, string | null>> = {
   never: null,
-  left: 'You have logged out. This browser no longer holds anything of your account.',
+  left: 'You have logged out. This browser no longer stores any data of your account.',
   deleted: 'Your account is deleted, with its keys and its webhooks.',
-  expired: 'Your session is over: log in again, and the page you were on comes back.',
+  expired: 'Your session has ended. Log in to return to this page.',
 }
 
 interface LogInOrSignUpProps {

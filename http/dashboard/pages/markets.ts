@@ -115,9 +115,9 @@ async function fetchPage(
 function none(query: MarketQuery, again: () => void) {
   const text = searchText(query)
   const what = query.status === null ? 'No market' : `No ${query.status} market`
-  const message = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
+  const message = text === '' ? `${what} matches.` : `${what} contains “${text}”.`
   return html`<${Empty} again=${again}>
-    ${isNarrowed(query) ? `${message} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
+    ${isNarrowed(query) ? `${message} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the catalogues are loading.'}
   <//>`
 }
 

@@ -52,7 +52,7 @@ export function MatchesPage({ route }: PageProps) {
   return html`
     <h1>Matches</h1>
     <p class="muted">The same question on both venues. The score is the probability, in percent, that both settle
-      alike: read the explanation and any warnings before you trade on a match.</p>
+      the same way: read the explanation and any warnings before you trade on a match.</p>
     <form class="row view-filters" role="search" onSubmit=${stay}>
       <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(route, { q })} />
       <${ChoiceField} label="Confidence" value=${confidence}
@@ -72,8 +72,8 @@ export function MatchesPage({ route }: PageProps) {
         first.total === 0 && paged.kind === 'answered'
           ? html`<${Empty} again=${paged.again}>${
               isNarrowed
-                ? 'No pair passes these filters: lower the score or take any confidence.'
-                : 'No pairs yet: the venues are being read and compared.'
+                ? 'No pair passes these filters: lower the score or choose any confidence.'
+                : 'No pairs yet: the catalogues are being loaded and compared.'
             }<//>`
           : null
       }

@@ -73,14 +73,14 @@ export function OpportunitiesPage({ route }: PageProps) {
         choose=${(kind: string) => changeQuery(route, { kind })} />
     </form>
     <${Unanswered} result=${list} what="opportunities" hasRows=${shown.length > 0} />
-    ${isOver ? html`<p class="state incomplete">The opportunity of this address is over.</p>` : null}
+    ${isOver ? html`<p class="state incomplete">The opportunity of this address has ended.</p>` : null}
     ${
       kind === 'answered' && shown.length === 0
         ? html`<${Empty}>${
             filter.profitMin > 0 || filter.kind !== ''
-              ? 'Nothing that passes these filters: lower the profit or take both kinds.'
-              : 'Nothing earns now after fees, at the depth of the live books.'
-          } New ones appear by themselves.<//>`
+              ? 'No opportunity passes these filters: lower the profit or choose all kinds.'
+              : 'No opportunity is profitable now, after fees and at the depth of the live books.'
+          } New ones appear automatically.<//>`
         : null
     }
     ${
@@ -178,7 +178,7 @@ function opportunityTable(
     caption: html`<caption class="muted">${
       rows.length < OPPORTUNITY_ROWS_MAX
         ? `${countText(openCount)} open${isHeld ? '; rows stay where they are until you leave the table' : ''}`
-        : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
+        : `The ${countText(OPPORTUNITY_ROWS_MAX)} most profitable: raise the minimum profit to shorten the list`
     }</caption>`,
     head: headings(columns, order, ({ column, isDown }) =>
       changeQuery(route, { sort: column, way: isDown ? 'down' : 'up' }),

@@ -251,7 +251,7 @@ const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' }
 
 /** The cluster's leader, and how long it has been silent. */
 export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
-  if (lease === null) return 'No engine leads, as far as is known'
+  if (lease === null) return 'No engine is known to lead'
   const { holder, term, silent_ms } = lease
   const led = `${holder} leads${term === null ? '' : `, term ${term}`}`
   return silent_ms <= SILENT_MS_MAX ? led : `${led}, silent for ${durationText(silent_ms)}`
@@ -276,7 +276,7 @@ const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluste
       ],
       ['Messages behind', 'num', ({ lag_batches: count }) => countText(count)],
       ['Time behind', 'num', ({ lag_ms: ms }) => durationText(ms)],
-      ['Last heard', 'num', ({ silent_ms: ms }) => durationText(ms)],
+      ['Last seen', 'num', ({ silent_ms: ms }) => durationText(ms)],
     ],
   })}`
 
@@ -295,7 +295,7 @@ const driftTable = (rows: readonly Finding[]) =>
   rows.length === 0
     ? html`<p class="muted" data-drift="none">Everything both venues send is recognized.</p>`
     : table({
-        ...{ kind: 'stacked', caption: 'What the venues send that is not known', rows },
+        ...{ kind: 'stacked', caption: 'Unknown data from the venues', rows },
         keyOf: ({ venue, kind, name }) => `${venue} ${kind} ${name}`,
         marks: ({ kind, name }) => ({ 'data-drift': `${kind}=${name}` }),
         columns: [

@@ -26,7 +26,7 @@ export function WalletPage({ route }: PageProps) {
   `
 }
 
-const NO_ADDRESS = 'This is no address of a wallet: one has 0x and 40 digits of 0 to 9 and a to f.'
+const NO_ADDRESS = 'This is not a wallet address: it needs 0x and 40 digits of 0 to 9 and a to f.'
 
 /** The trimmed address; null if the text is not an address. */
 export function addressIn(text: string): string | null {
@@ -64,7 +64,7 @@ function Wallet({ address }: { readonly address: string }) {
     [address],
   )
   if (result.kind === 'waiting')
-    return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
+    return html`<${Waiting} what="the wallet: a new one is first read from its venue" />`
   if (result.answer === null) {
     const refusal = describeRefusal(result.error, fullVenueText(venue))
     if (refusal === null) return html`<${Unanswered} result=${result} />`
@@ -78,9 +78,9 @@ function Wallet({ address }: { readonly address: string }) {
       facts.isComplete
         ? null
         : html`<div class="state incomplete" role="status">
-            <strong>Not everything of this wallet is known.</strong>
+            <strong>The data of this wallet is incomplete.</strong>
             <span>Sums may be wrong. ${incompleteReasonsText(facts.incomplete ?? '')}</span>
-            <button type="button" onClick=${result.again}>Ask again</button>
+            <button type="button" onClick=${result.again}>Reload</button>
           </div>`
     }
     <div class="stack" key=${profile.updated_at}>

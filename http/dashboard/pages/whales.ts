@@ -54,9 +54,9 @@ export function WhalesPage({ route }: PageProps) {
     </form>
     <p class="muted">${
       usdMin < STREAMED_USD_MIN
-        ? html`New trades appear by themselves from ${usdText(STREAMED_USD_MIN)} on; smaller ones when you${' '}
-            <button type="button" class="inline" onClick=${again}>ask again</button>.`
-        : 'New trades appear by themselves.'
+        ? html`New trades from ${usdText(STREAMED_USD_MIN)} appear automatically. Smaller ones appear when you${' '}
+            <button type="button" class="inline" onClick=${again}>reload</button>.`
+        : 'New trades appear automatically.'
     }</p>
     <${Unanswered} result=${list} what="large trades" hasRows=${rows.length > 0} />
     ${
@@ -71,7 +71,7 @@ export function WhalesPage({ route }: PageProps) {
 const whaleTable = (rows: readonly WhaleRow[], kind: string) =>
   table({
     ...{ kind: kind === 'waiting' ? 'stacked whales aging' : 'stacked whales', rows },
-    caption: html`<caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>`,
+    caption: html`<caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are not shown' : ''}</caption>`,
     keyOf: ({ id }) => id,
     marks: ({ id, isLive }) => ({ class: isLive ? 'fresh' : '', 'data-whale': id }),
     columns: [

@@ -112,7 +112,7 @@ export function ladder(
   taken: readonly number[] | null = null,
 ) {
   if (bids.length === 0 && asks.length === 0) {
-    return html`<${Empty}>Nobody has an order in this book.<//>`
+    return html`<${Empty}>This book has no orders.<//>`
   }
   const [columns, rowsMin] = taken === null ? [3, ROWS_MIN] : [4, 0]
   return html`<div class="scroll-x">
@@ -224,8 +224,8 @@ export function bookStateOf(
 
 export const BOOK_STATE_LABELS: Readonly<Record<BookState, string>> = {
   waiting: 'Waiting for the book',
-  polled: 'Read every 5 s',
-  late: 'Nothing new: may be old',
+  polled: 'Polled every 5 s',
+  late: 'No new messages: may be outdated',
   offline: 'Not connected: the last known book',
   behind: 'Catching up: the last known book',
   stale: 'Stale: the book may be out of date',

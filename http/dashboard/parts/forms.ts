@@ -264,7 +264,7 @@ const COPIED_MS = 3_000
 const COPY_TEXTS = {
   'not yet': '',
   copied: 'It is in your clipboard.',
-  'by hand': 'This browser lets no page copy: it is selected, copy it by hand.',
+  denied: 'The browser denied access to the clipboard. The text is selected: copy it yourself.',
 } as const
 
 function Copyable({ text, what }: { readonly text: string; readonly what: string }) {
@@ -278,7 +278,7 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
     if (await copyText(text)) return setCopying('copied')
     // Browsers allow clipboard access only in secure contexts.
     if (shown.current !== null) getSelection()?.selectAllChildren(shown.current)
-    setCopying('by hand')
+    setCopying('denied')
   }
   return html`<div class="copyable row">
     <code ref=${shown} tabindex="0" role="textbox" aria-readonly="true" aria-label=${`The ${what}`} data-once=${what}

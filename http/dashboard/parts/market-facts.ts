@@ -59,7 +59,7 @@ export function endText(market: Market): string | null {
     return isOver(market)
       ? 'Trading has ended. There is no final result yet.'
       : 'This market does not trade now.'
-  if (market.settlement_price === null) return 'Resolved. What it pays is not known yet.'
+  if (market.settlement_price === null) return 'Resolved. The payout is not known yet.'
   const winner = outcomes.find(({ price }) => price === 1)
   if (winner !== undefined) return `Settled: ${winner.label}`
   return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`
@@ -129,13 +129,13 @@ export function MarketRules({
     <h2 id=${id}>${title}</h2>
     ${
       text === ''
-        ? html`<p class="muted">The venue gives none.</p>`
+        ? html`<p class="muted">The venue publishes none.</p>`
         : html`<p class="as-written">${isLong && !isOpen ? foldedText(text) : text}</p>`
     }
     ${
       isLong
         ? html`<button type="button" class="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-            ${isOpen ? 'Fold the rules' : 'Show all rules'}
+            ${isOpen ? 'Collapse the rules' : 'Show all rules'}
           </button>`
         : null
     }

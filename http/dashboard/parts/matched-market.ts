@@ -35,8 +35,8 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
   const { other: name = null, matchedMarket = null } = result.answer ?? {}
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `At ${fullVenueText(name)}`}</h2>
-    <${Unanswered} result=${result} what="the twin" />
-    ${name === null || matchedMarket !== null ? null : status === 'open' ? html`<${Empty} again=${result.again}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedMatchedMarket} market=${market} venue=${name} />`}
+    <${Unanswered} result=${result} what="the matched market" />
+    ${name === null || matchedMarket !== null ? null : status === 'open' ? html`<${Empty} again=${result.again}>No matching market at ${venueText(name)}.<//>` : html`<${EndedMatchedMarket} market=${market} venue=${name} />`}
     ${matchedMarket === null ? null : found(market, matchedMarket)}
   </section>`
 }
@@ -59,10 +59,11 @@ function EndedMatchedMarket({
     },
     [id, status],
   )
-  if (result.answer === null) return html`<${Unanswered} result=${result} what="the twin" />`
+  if (result.answer === null)
+    return html`<${Unanswered} result=${result} what="the matched market" />`
   const { day, others } = result.answer
   return html`
-    ${others.length === 0 ? html`<${Empty}>No market at ${venueText(venue)} is known to have asked the same; matches end with trading.<//>` : null}
+    ${others.length === 0 ? html`<${Empty}>No matching market at ${venueText(venue)}. Matches end with trading.<//>` : null}
     ${others.map(
       (one) => html`<div key=${one.id} data-twin=${one.id}>
         <p class="question"><a href=${hrefOf('market', one.id)}>${one.question}</a></p>
@@ -135,7 +136,7 @@ function found(market: Market, matchedMarket: MatchedMarket) {
     </p>
     ${
       inverted === true
-        ? html`<p>Turned round: “${otherFirst}” there is against “${first}” here. Its prices are shown as “${first}” sees them.</p>`
+        ? html`<p>Inverted: “${otherFirst}” there is the opposite of “${first}” here. Prices are converted to “${first}”.</p>`
         : null
     }
     <${MatchedPrices} market=${market} matchedMarket=${matchedMarket.market} inverted=${inverted} />
@@ -195,7 +196,7 @@ function MatchedPrices({
         </tbody>
       </table>
     </div>
-    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapSummary({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, venueText(here.platform), venueText(there.platform))}
+    ${theirs === null ? html`<p>The corresponding outcome is unknown, so no gap is shown.</p>` : gapSummary({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, venueText(here.platform), venueText(there.platform))}
     ${[here, there]
       .filter(({ state }) => state !== 'live')
       .map(
@@ -235,7 +236,7 @@ function gapSummary(
           ? ' (a side is empty)'
           : left > 0
             ? ` bought at ${from}, sold at ${to}, before fees`
-            : ': nothing is left of it'
+            : ': no profit'
       }</dd>
     </div>
   </dl>`

@@ -29,8 +29,8 @@ const BOOKS_MAX = 6
 const REASONS: Readonly<Record<string, string>> = {
   prices: 'the prices or fees leave nothing',
   stale: 'a book may be out of date',
-  market_closed: 'a market trades no longer',
-  match_changed: 'its markets are no longer known to ask the same',
+  market_closed: 'a market no longer trades',
+  match_changed: 'its markets no longer match',
   stopped: 'the service was stopped',
   restarted: 'the service was restarted',
 }
@@ -41,7 +41,7 @@ export function OpportunityDetail({ row: { one, ended } }: { readonly row: Oppor
     ${
       ended === null
         ? null
-        : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is how it stood last; the books go on.</p>`
+        : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is its last state. The books stay live.</p>`
     }
     <div class="leg-books">
       ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${ended === null ? contracts : 0} />`)}
@@ -155,12 +155,11 @@ function Rules({ marketId }: { readonly marketId: string }) {
   )
   if (result.answer === null) return html`<${Unanswered} result=${result} what="the rules" />`
   const { market, matchedMarket } = result.answer
-  if (matchedMarket === null)
-    return html`<${Empty}>The markets are no longer known to ask the same.<//>`
+  if (matchedMarket === null) return html`<${Empty}>The markets no longer match.<//>`
   const { match } = matchedMarket
   return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
     <${MatchTags} match=${match} />
-    <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found; what decides are the venues’ own words:' : ''}</p>
+    <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found. The rules of the venues decide:' : ''}</p>
     <div class="leg-books">
       ${[market, matchedMarket.market].map(
         (each) =>

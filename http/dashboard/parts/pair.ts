@@ -92,7 +92,7 @@ export function MatchCard({ pair, venues, live }: PairProps) {
 /** Score, confidence, relation and warnings of a match. */
 export function MatchTags({ match }: { readonly match: MatchRecord }) {
   return html`<div class="row match-head">
-    <span class="match-score" title="Probability in percent that both settle alike">
+    <span class="match-score" title="Probability in percent that both settle the same way">
       <span class="visually-hidden">Score </span>${match.score.toFixed(1)}
     </span>
     <span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`}>${match.confidence} confidence</span>

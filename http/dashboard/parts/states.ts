@@ -110,10 +110,10 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
   [/^Input should be ('.+)$/, (choices) => `Choose ${choices.replaceAll("'", '')}.`],
   [/^String should have at least (\d+)/, (least) => `Enter ${least} or more characters.`],
   [/^String should have at most (\d+)/, (most) => `Enter at most ${most} characters.`],
-  [/^String should match pattern/, () => 'This does not have the form that is needed.'],
+  [/^String should match pattern/, () => 'This does not have the required form.'],
   [/^List should have at most (\d+)/, (most) => `Enter at most ${most}.`],
   [/^List should have at least (\d+)/, (least) => `Enter ${least} or more.`],
-  [/^Field required$/, () => 'This is needed.'],
+  [/^Field required$/, () => 'This is required.'],
 ]
 
 /** Capitalizes the first letter and adds a full stop. Empty text stays empty. */

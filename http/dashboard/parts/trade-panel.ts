@@ -62,12 +62,12 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
       ${
         isEmpty || !isOld
           ? null
-          : html`<span class="tag wait" data-old=${state}>${isLastKnown ? 'Not connected: the last known trades' : 'Nothing new: may be old'}</span>`
+          : html`<span class="tag wait" data-old=${state}>${isLastKnown ? 'Not connected: the last known trades' : 'No new messages: may be outdated'}</span>`
       }
     </div>
     ${isEmpty || !isOld ? html`<${Failure} error=${error} retry=${again} />` : null}
     ${kind === 'waiting' && isEmpty ? html`<${Waiting} what="trades" />` : null}
-    ${kind === 'answered' && isEmpty ? html`<${Empty}>No trades of this market are kept here.<//>` : null}
+    ${kind === 'answered' && isEmpty ? html`<${Empty}>No trades of this market are stored.<//>` : null}
     ${isEmpty ? null : html`<${TapeTable} trades=${rows} outcomes=${outcomes} least=${decimals} />`}
   </section>`
 }

@@ -142,7 +142,7 @@ const COLUMNS: readonly Column<WalletPosition>[] = [
     (row) => html`<a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
       ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
       ${row.redeemable ? html` <span class="tag">redeemable</span>` : null}
-      ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}`,
+      ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of the position was acquired at an unknown price">cost not known</span>`}`,
     { sort: 'question' },
   ],
   ['Outcome', '', ({ outcome }) => outcome ?? '–'],

@@ -109,7 +109,7 @@ test('explains validation errors in plain words', () => {
     [
       ...['Enter 0 or more.', 'Enter 5 or less.', 'Enter 1 or more characters.'],
       'Enter at most 2 characters.',
-      'This does not have the form that is needed.',
+      'This does not have the required form.',
       ...['Enter 1 or more.', 'Enter at most 2.', 'Choose buy or sell.', 'Enter a number.'],
     ],
   )

@@ -235,19 +235,6 @@ test('sets the autocomplete attribute of each log-in and sign-up field for passw
   await tab.close()
 })
 
-test('clears the cookies on log-out and reports an ended session when its token is invalid', async () => {
-  const token = await signUp('leaver@example.com')
-  const left = await dashboard.open('#/account', { token })
-  await left.page.getByText('leaver@example.com').waitFor()
-  await left.page.getByRole('button', { name: 'Log out' }).click()
-  await left.page.getByText('You have logged out.').waitFor()
-  assert.deepEqual(await left.page.context().cookies(), [])
-  await left.close()
-  const expired = await dashboard.open('#/account', { token: `${token}x` })
-  await expired.page.getByText('Your session is over').waitFor()
-  await expired.close()
-})
-
 test('shows the user, the limits and the requests left in the current minute', async () => {
   const token = await signUp('counted@example.com')
   const tab = await dashboard.open('#/account', { token })

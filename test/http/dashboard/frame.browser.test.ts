@@ -109,7 +109,7 @@ test('shows a banner for stale feeds and refused connections, and none otherwise
       staleBooks: 0,
     })
   notify('stale')
-  await line.getByText('Nothing new comes from Kalshi').waitFor()
+  await line.getByText('No new data from Kalshi').waitFor()
   notify('down')
   await line.getByText('Kalshi cannot be reached').waitFor()
   notify('live')

@@ -90,6 +90,8 @@ test('shows markup in venue texts as plain text on every page', async (t) => {
     ['#/opportunities?open=k3f9c2-1', 'explanation'],
     ['#/markets', 'question'],
     [`#/market/${id}`, 'question'],
+    [`#/market/${id}`, 'description'],
+    [`#/market/${id}`, 'no'],
     ['#/matches', 'explanation'],
     ['#/sports?sport=nfl&date=2026-11-20', 'question'],
     ['#/whales', 'question'],

@@ -143,7 +143,7 @@ test('explains why a list is still empty, and fills the list when data arrives',
       : route.continue(),
   )
   await page.getByRole('link', { name: 'Matches' }).click()
-  await page.getByText('No pairs yet: the venues are being read and compared.').waitFor()
+  await page.getByText('No pairs yet: the catalogues are being loaded and compared.').waitFor()
   const askedAgain = page.waitForResponse('**/v1/matching-markets*')
   await page.clock.fastForward(5_000)
   await askedAgain
@@ -398,7 +398,7 @@ test('filters whales from REST and the stream by dollars, venue and side', async
   await page.getByText('No trade of $9,000.00 or more yet').waitFor()
   await page.getByLabel('Minimum value (USD)').fill('1000')
   await page.getByLabel('Minimum value (USD)').press('Enter')
-  await page.getByText('smaller ones when you ask again').waitFor()
+  await page.getByText('Smaller ones appear when you reload').waitFor()
   await tab.close()
 })
 

@@ -175,7 +175,7 @@ test('sorts by column, filters by profit and kind, and keeps both in the URL', a
   await rowsAre(page, [CUPS])
   await profit.fill('1000')
   await profit.press('Enter')
-  await page.getByText('Nothing that passes these filters').waitFor()
+  await page.getByText('No opportunity passes these filters').waitFor()
   await tab.close()
 })
 
@@ -349,7 +349,7 @@ test('opens an opportunity by its URL, even if unlisted, and reports when it has
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor()
   await page.goto(`${dashboard.server.origin}/dashboard#/opportunities?open=k3f9c2-99`)
   await page.reload()
-  await page.getByText('The opportunity of this address is over.').waitFor()
+  await page.getByText('The opportunity of this address has ended.').waitFor()
   await tab.close()
 })
 

@@ -230,7 +230,7 @@ test('shows a banner while the server is down, and resumes live values when it r
   await dashboard.start()
   await state('live')
   // The page repeats the failed request.
-  await page.getByText('No open market has “zebra” in it.').waitFor()
+  await page.getByText('No open market contains “zebra”.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
   await unsubscribed()
   await changes('after')
@@ -258,7 +258,7 @@ test('asks the user to log in again when the account no longer exists', async ()
     expected: [/WebSocket connection to/],
   })
   await tab.page.getByRole('heading', { level: 1 }).waitFor()
-  await tab.page.getByText('Your session is over').waitFor()
+  await tab.page.getByText('Your session has ended').waitFor()
   assert.equal(await tab.page.getByRole('button', { name: 'Log out' }).count(), 0)
   await tab.close()
 })

@@ -154,7 +154,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   // The tab's clock advances without messages.
   await page.clock.runFor(7_500)
   await state('late')
-  await page.getByText('Nothing has come from the server').waitFor()
+  await page.getByText('No messages from the server').waitFor()
   market.change(bid(0.43, 5))
   for (let tries = 0; tries < 100; tries += 1) {
     await page.clock.runFor(50)

@@ -166,14 +166,14 @@ test('shows a notice while the wallet’s data is incomplete', async () => {
   ann.isComplete = false
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
-  await page.getByText('Not everything of this wallet is known.').waitFor()
+  await page.getByText('The data of this wallet is incomplete.').waitFor()
   const notice = await page.locator('.state.incomplete').innerText()
   assert.match(notice, /Sums may be wrong\. [A-Z].*\./)
   assert.doesNotMatch(notice, /\w_\w/, 'no codes of reasons')
   ann.isComplete = true
   ann.asOfMs = timeMs(NOON + 60_000)
-  await page.getByRole('button', { name: 'Ask again' }).click()
-  await page.getByText('Not everything of this wallet is known.').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByText('The data of this wallet is incomplete.').waitFor({ state: 'detached' })
   await page.locator('.wallet-profile').waitFor()
   await tab.close()
 })
@@ -184,7 +184,7 @@ test('shows a specific message for an invalid address, an unknown wallet and a m
   const field = page.getByLabel('Address of a wallet')
   await field.fill('0x12')
   await field.press('Enter')
-  await page.getByText('This is no address of a wallet').waitFor()
+  await page.getByText('This is not a wallet address').waitFor()
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   assert.match(page.url(), /#\/wallet$/)
   await field.fill(` ${NEW} `)

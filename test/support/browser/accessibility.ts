@@ -9,11 +9,6 @@ const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violatio
   .flatMap(({ id, impact, nodes }) => nodes.map(({ target, any, html }) =>
     [impact, id, target.join(' '), any[0]?.message ?? '', html.slice(0, 200)].join(' | '))))`
 
-/** Problems of axe-core's levels serious and critical. */
-export async function seriousProblems(page: Page): Promise<readonly string[]> {
-  return (await allProblems(page)).filter((problem) => /^(serious|critical) /.test(problem))
-}
-
 /** One line per problem: level, rule, element and description. */
 export async function allProblems(page: Page): Promise<readonly string[]> {
   if (await page.evaluate<boolean>('!("axe" in window)')) await page.evaluate(SOURCE)
