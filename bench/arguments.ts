@@ -46,26 +46,26 @@ const TARGET_CLIENTS = 10
 /** The text of `npm run bench -- --help`. */
 export const BENCH_COMMAND = {
   name: 'npm run bench',
-  about: 'Runs benches one after the other, or loads a deployment that runs somewhere.',
+  about: 'Runs benches in sequence, or loads a running deployment.',
   usage: ['[NAME ...] [options]', '[NAME ...] --url URL --api-key KEY [options]'],
   positionals: {
-    NAME: 'without any, all, and a run of all is kept in bench/report/results.md',
-    '': `with --url: ${TARGET_NAMES.join(', ')}, all three without a NAME`,
+    NAME: 'all benches if omitted; a run of all benches writes bench/report/results.md',
+    '': `with --url: ${TARGET_NAMES.join(', ')}, all three if omitted`,
   },
   positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
     json: { takes: null, means: 'one JSON document on stdout; progress stays on stderr' },
-    seconds: { takes: 'N', means: 'how long each load lasts, where a bench has one that lasts' },
-    markets: { takes: 'N', means: 'of scale and matching: with so many markets at most, a venue' },
-    small: { takes: null, means: 'as under npm test: quick, and the numbers mean nothing' },
-    url: { takes: 'URL', means: 'load on a running deployment instead' },
-    'api-key': { takes: 'KEY', means: 'its key, with --url' },
-    rate: { takes: 'N', means: `requests a second with --url (${TARGET_PER_SECOND})` },
+    seconds: { takes: 'N', means: 'duration of each timed load' },
+    markets: { takes: 'N', means: 'for scale and matching: maximum number of markets per venue' },
+    small: { takes: null, means: 'small loads, as in tests; the figures are meaningless' },
+    url: { takes: 'URL', means: 'load this running deployment instead' },
+    'api-key': { takes: 'KEY', means: 'API key of the deployment, with --url' },
+    rate: { takes: 'N', means: `requests per second with --url (${TARGET_PER_SECOND})` },
     clients: { takes: 'N', means: `streams at once with --url (${TARGET_CLIENTS})` },
   },
   examples: ['', 'rest fan-out --seconds 5', '--url http://127.0.0.1:8080 --api-key KEY connect'],
   notes: [
-    'Exit codes: 0 done, 1 a bench failed or the deployment cannot be loaded, 2 a bad request.',
+    'Exit codes: 0 done, 1 a bench failed or the deployment cannot be loaded, 2 invalid arguments.',
   ],
 } as const
 
@@ -108,7 +108,7 @@ export function assertKnown(requested: readonly string[], existing: readonly str
 function targetNames(names: readonly string[]): readonly TargetName[] {
   const other = names.find((name) => !TARGET_NAMES.some((existing) => existing === name))
   if (other !== undefined) {
-    throw new UsageError(`${other} cannot be aimed with --url; ${TARGET_NAMES.join(', ')} can`)
+    throw new UsageError(`${other} does not support --url; ${TARGET_NAMES.join(', ')} do`)
   }
   return TARGET_NAMES.filter((name) => names.length === 0 || names.includes(name))
 }

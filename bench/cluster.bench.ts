@@ -64,7 +64,7 @@ const LARGE: Size = {
 export const bench: Bench = {
   name: 'cluster',
   question:
-    'What does a cluster cost beside one process, and how soon is what one gateway knows known to all?',
+    'What does a cluster cost compared with one process, and how soon do all gateways have a change?',
   excludes: 'networks beyond loopback, more than one nats-server, failover, subscribers’ own work',
   async run(setting) {
     if (!hasNats()) throw new Error(GET_NATS)
@@ -76,7 +76,7 @@ export const bench: Bench = {
     const gateways = await inFolder((folder) =>
       compareGateways(folder, { ...size, gatewayCount: GATEWAYS }, setting),
     )
-    const checked = `${streams.lines.length} books rebuilt by a gateway's subscriber equal the simulated world's, no hole in any seq, no mirror given up; ${gateways.checked}`
+    const checked = `${streams.lines.length} books rebuilt by a gateway's subscriber equal the simulated world's, no hole in any seq, no mirror failed; ${gateways.checked}`
     const rows = [...streams.rows, ...gateways.rows]
     return { rows, state: { hash: hashOf(streams.lines), checked, isRepeatable: false } }
   },
@@ -207,13 +207,13 @@ function streamRows(
       `${bytes.toFixed(0)} bytes a frame in batches of ${batches.toFixed(1)} frames: ${((bytes * perSecond) / 1e6).toFixed(2)} MB/s to each gateway`,
     ),
     aimedRow(
-      `${spreadPerSecond}/s: one gateway's processor a delivery to ${SUBSCRIBERS} subscribers, beside ${GATEWAYS - 1} others / alone, in that of its subscribers, away from 1`,
+      `${spreadPerSecond}/s: one gateway's processor a delivery to ${SUBSCRIBERS} subscribers, with ${GATEWAYS - 1} others / alone, relative to its subscribers, distance from 1`,
       Math.abs(share - 1),
       { atMost: AIMS.deliveryShare },
     ),
     figureRow(
       `${spreadPerSecond}/s: that gateway's processor a delivery`,
-      `${single.micros.toFixed(2)} µs alone, ${spreads.micros.toFixed(2)} µs beside ${GATEWAYS - 1}; its subscribers' ${single.besideMicros.toFixed(2)} and ${spreads.besideMicros.toFixed(2)} µs`,
+      `${single.micros.toFixed(2)} µs alone, ${spreads.micros.toFixed(2)} µs with ${GATEWAYS - 1} others; its subscribers' ${single.besideMicros.toFixed(2)} and ${spreads.besideMicros.toFixed(2)} µs`,
     ),
   )
   return rows

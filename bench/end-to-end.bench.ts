@@ -45,7 +45,8 @@ export const bench: Bench = {
   name: 'end-to-end',
   question:
     'How long from a venue’s planned send to the receipt by ten subscribers, against a bare relay?',
-  excludes: 'networks beyond loopback, the subscribers’ own work, trades that bear whole seconds',
+  excludes:
+    'networks beyond loopback, the subscribers’ own work, trades with times in whole seconds',
   async run(setting) {
     const rows: Row[] = []
     const lines: string[] = []

@@ -117,7 +117,7 @@ async function compete(
       lines.push(`${contestant} ${encoding} ${done.deliveryCount} ${done.comparedCount}`)
     }
   }
-  const ticks = perRound === 1 ? 'one a turn' : `${perRound} a turn`
+  const ticks = perRound === 1 ? 'one a tick' : `${perRound} a tick`
   const title = `${subscriberCount} × ${encoding}, ${ticks}${isBatched ? ', batched' : ''}`
   const rows = rowsOf(title, rounds, field)
   for (const row of rows) if (row.kind === 'figure') logLine(`${row.what}: ${row.value}`)

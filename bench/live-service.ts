@@ -83,7 +83,7 @@ export class LiveService {
       const servingAtMs = systemClock.nowMs()
       // The log line with the venues' addresses is written once they listen.
       const up = /"time":"([^"]+)".*"gamma":"([^"]+)"/.exec(engine.stderr())
-      check(up !== null, 'the log says where the simulated venues are')
+      check(up !== null, 'the log states the address of the simulated venues')
       const [, upTime = '', gamma = ''] = up ?? []
       const key = readFileSync(join(options.dataDir, 'local-key'), 'utf8').trim()
       const times = { startedAtMs, venuesUpAtMs: Date.parse(upTime), servingAtMs }

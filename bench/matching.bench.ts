@@ -1,6 +1,6 @@
-// Markets are the simulator's, worded as each venue words them. A generic text search over the same texts is timed as a
+// Markets of the simulator, in the wording of each venue. A generic text search over the same texts is timed as a
 // comparison; it does not distinguish a pair from near-duplicates. Finally the matches are compared with the world's
-// planted pairs. With `--markets` only the two whole venues are matched. What the matcher's thread costs the event loop
+// planted pairs. With `--markets` only the two complete venues are matched. The cost of the matcher's thread for the event loop
 // is in the bench start.
 
 import { writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const HITS_MAX = 16
 
 export const bench: Bench = {
   name: 'matching',
-  question: 'How long until a new market has its partner, and two whole venues?',
+  question: 'How long does it take to match a new market, and two complete venues?',
   excludes: 'the thread and its queue, the catalogue, storage',
   async run(setting) {
     const { isSmall, say: logLine } = setting
@@ -47,8 +47,8 @@ export const bench: Bench = {
     const world = matchingWorld(size)
     const { a, b, planted } = world
     logLine(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)
-    const rows = timeReading(world, setting)
-    const complete = timeWhole(world)
+    const rows = timeParsing(world, setting)
+    const complete = timeComplete(world)
     rows.push(...complete.rows)
     const pairs = complete.matches.markets.map((pair) => `${pair.a.key} ${pair.b.key}`)
     if (setting.markets !== null) {
@@ -56,7 +56,7 @@ export const bench: Bench = {
       return { rows, state: { hash: hashOf(pairs.sort()), checked, isRepeatable: true } }
     }
     const late = newcomers(world, isSmall ? 12 : 200)
-    logLine(`${late.length} of venue b come late`)
+    logLine(`${late.length} of venue b are added later`)
     const { rows: single, found } = timeNewcomers(world, late)
     rows.push(...single)
     checkFound(found, late, world)
@@ -66,7 +66,7 @@ export const bench: Bench = {
   },
 }
 
-function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] {
+function timeParsing({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] {
   const markets = [...a.markets, ...b.markets].slice(0, isSmall ? 200 : 40_000)
   const times = newTimes()
   let readCount = 0
@@ -77,10 +77,10 @@ function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] 
   }
   timeInRotation([{ times, batch }], { operationCount: markets.length, batchCount: READ_BATCH })
   check(readCount === markets.length, 'every market is read')
-  return [timesRow('reading one market', times)]
+  return [timesRow('parsing one market', times)]
 }
 
-function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: CorpusMatches } {
+function timeComplete({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: CorpusMatches } {
   // Excludes the garbage of creating the world.
   collectGarbage()
   const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20)
@@ -108,8 +108,8 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
     matches,
     rows: [
       figureRow(
-        'a whole match',
-        `${size} in ${seconds(tookMs)} (${seconds((user + system) / 1_000)} of processor), ${matches.scoredCount} pairs judged`,
+        'a complete match',
+        `${size} in ${seconds(tookMs)} (${seconds((user + system) / 1_000)} of processor), ${matches.scoredCount} pairs scored`,
       ),
       figureRow('planted pairs found by it', `${found} of ${same}`),
       figureRow(
@@ -178,7 +178,7 @@ function timeNewcomers(
   return {
     found,
     rows: [
-      timesRow('a new market: filed, compared, chosen', ours),
+      timesRow('a new market: indexed, compared, matched', ours),
       timesRow('an off-the-shelf search for its text', theirs),
       ratioRow('ours against the search', ours, theirs),
       figureRow('planted partner found', `${found.size} of ${late.length}`),

@@ -66,7 +66,7 @@ export const bench: Bench = {
         const contest = new Contest(field, size, setting)
         await contest.run()
         const lines = await field.judge()
-        const checked = `${contest.answerCount} answers, each 200, ${contest.comparedCount} of them looked at; then ${lines.length} books, prices and pages equal what the simulator and the engine hold`
+        const checked = `${contest.answerCount} answers, each 200, ${contest.comparedCount} of them compared; then ${lines.length} books, prices and pages equal what the simulator and the engine hold`
         return {
           rows: contest.rows(),
           state: { hash: hashOf(lines), checked, isRepeatable: false },
@@ -159,7 +159,7 @@ class Contest {
       fastify: median(this.#idle.fastify.map(coreShare)),
     }
     const resting = figureRow(
-      'idle, and taken off',
+      'idle, and subtracted',
       CONTESTANTS.map((one) => `${one} ${percent(idle[one])} of a core`).join(', '),
     )
     const pressed = [...this.#pressed].flatMap(([route, rounds]) => routeRows(route, rounds, idle))
@@ -169,7 +169,7 @@ class Contest {
   #nearRows(): readonly Row[] {
     const of = (pick: (near: { perSecond: number; ours: number; limit: number }) => number) =>
       median(this.#near.map(pick))
-    const what = `hot routes at 70 % of what ours bears, ${Math.round(of(({ perSecond }) => perSecond))}/s, p99`
+    const what = `hot routes at 70 % of our capacity, ${Math.round(of(({ perSecond }) => perSecond))}/s, p99`
     const sides = `ours ${figureText(of(({ ours }) => ours))} ms, limit ${figureText(of(({ limit }) => limit))} ms`
     const ratio = of(({ ours, limit }) => ours / limit)
     return [

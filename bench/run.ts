@@ -52,7 +52,7 @@ async function runHere(
     all.map(({ name }) => name),
   )
   const remarks = ['shared machine, loopback']
-  if (isSmall) remarks.push('small, as under test: the numbers mean nothing')
+  if (isSmall) remarks.push('small loads, as in tests: the figures are meaningless')
   if (seconds !== null) remarks.push(`loads of ${seconds} s`)
   if (markets !== null) remarks.push(`${markets} markets a venue at most`)
   const conditions = conditionsNow(remarks)
@@ -70,7 +70,7 @@ async function runHere(
   else if (aims !== '') print(aims)
   if (names.length === 0 && !isSmall && seconds === null && markets === null) {
     writeFileSync(RESULTS_FILE, NOTE + resultsText(conditions, outcomes))
-    logLine(`kept in ${RESULTS_FILE}`)
+    logLine(`written to ${RESULTS_FILE}`)
   }
   const failed = outcomes.filter(({ kind }) => kind === 'failed').map(({ bench }) => bench.name)
   if (failed.length === 0) return
@@ -82,9 +82,9 @@ async function runHere(
 async function runTarget(request: TargetRequest): Promise<void> {
   const { origin, seconds, perSecond, clientCount } = request
   const conditions = conditionsNow([
-    `load from here on ${origin}`,
+    `load from this machine on ${origin}`,
     `${seconds} s, ${perSecond} requests a second, ${clientCount} streams`,
-    'machine, node and commit are those of the load',
+    'machine, node and commit describe the load generator',
   ])
   const outcomes = await loadTarget(request, logLine)
   print(request.isJson ? resultsJson(conditions, outcomes) : resultsText(conditions, outcomes))

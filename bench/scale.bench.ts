@@ -83,7 +83,7 @@ export const bench: Bench = {
     const rows = [
       ...measured.flatMap((one) => one.rows),
       ...slopes('a quiet market', measured, { atMost: MARKET_KB_MAX }),
-      ...slopes('an open market with the matcher, which goes on', open, null),
+      ...slopes('an open market with the matcher, which is still indexing', open, null),
       ...growth(measured),
     ]
     const lines = measured.flatMap((one) => one.lines)
@@ -151,7 +151,7 @@ async function measureOn(
   const title = `${marketCount} ${status} markets`
   const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
   const start = `serving after ${(position.startMs / 1_000).toFixed(2)} s, the first search answered ${searchableMs} ms later`
-  const memory = `${mib(before.anonymousBytes)} anonymous, ${mib(settled.anonymousBytes)} after a collection (main heap ${mib(settled.heapBytes)}, beside it ${mib(settled.externalBytes)})`
+  const memory = `${mib(before.anonymousBytes)} anonymous, ${mib(settled.anonymousBytes)} after a collection (main heap ${mib(settled.heapBytes)}, outside of it ${mib(settled.externalBytes)})`
   logLine(`${title}: ${start}; ${memory}`)
   rows.push(figureRow(`${title}, start`, start), figureRow(`${title}, memory`, memory))
   const processorMs: Partial<Record<Question, number>> = {}

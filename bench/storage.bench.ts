@@ -186,7 +186,7 @@ function allLines({ trades }: Storage, numbers: readonly MarketNumber[]): string
   )
 }
 
-/** Every trade of every market as a line; throws unless markets and venues have those that were put, in their order. */
+/** Every trade of every market as a line; throws unless each market and venue has its trades in order of time. */
 function checkedLines(
   lmdb: Storage,
   numbers: readonly MarketNumber[],
@@ -213,7 +213,7 @@ function checkedLines(
   return allLines(lmdb, numbers)
 }
 
-/** A trade with its fields in one order, without its place among those of its millisecond. */
+/** A trade with its fields sorted by name, without its ordinal. */
 function textOf(row: TradeInput['trade'] & Partial<StoredTrade>): string {
   const fields = Object.entries(row).filter(([name]) => name !== 'ordinal')
   return JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -21,7 +21,7 @@ const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) =
 const TIME_DIGITS = 13
 /** Five letters of a message's type, after `{"type":"`. */
 const [TYPE_AT, TYPE_LETTERS] = [9, 5]
-/** Types that are counted, and those that are an error. */
+/** Types that are counted, and types that fail the bench. */
 const [COUNTED, WRONG] = [
   ['updat', 'trade', 'price'],
   ['error', 'gap",'],
@@ -117,7 +117,7 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
   })
 }
 
-/** Counts a delivery, and times it if it is this subscriber's turn. */
+/** Counts a delivery. Times it if its number belongs to this subscriber. */
 function note(number: number, count: number, message: Buffer): void {
   deliveryCount += 1
   if (awaited !== null && deliveryCount >= awaited.total) awaited.resolve()

@@ -60,7 +60,7 @@ async function measure(dataDir: string, { isSmall }: BenchSetting) {
     await service.pauseWorld()
     const lines = await load.settled()
     await service.stop()
-    const checked = `what ${lines.length} receivers accepted is what the service says it delivered, and its counts add up`
+    const checked = `deliveries accepted by ${lines.length} receivers equal those that the service reports, and its counts add up`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   } finally {
     load.close()
@@ -111,16 +111,16 @@ class WebhookLoad {
       const { data }: StreamMessage = JSON.parse(body)
       const whale = listed.get(`${data?.market_id} ${data?.native_trade_id}`)
       if (whale === undefined) continue
-      const isLate = whale.toldMs - whale.firstFillMs > LATE_MS
+      const isLate = whale.reportedMs - whale.firstFillMs > LATE_MS
       if (isLate) lateCount += 1
-      record(times, atMs - (isLate ? whale.toldMs : whale.firstFillMs + whaleCloseMs))
+      record(times, atMs - (isLate ? whale.reportedMs : whale.firstFillMs + whaleCloseMs))
     }
     if (times.totalCount === 0) return [figureRow('whales', 'none in so short a time')]
     return [
       timesRow(`${load}: whale closed → first byte of its POST`, times),
       figureRow(
-        `${load}: whales with a fill that came more than ${LATE_MS} ms after the first`,
-        `${lateCount} of ${times.totalCount}; timed from when the stream tells them`,
+        `${load}: whales with a fill received more than ${LATE_MS} ms after the first`,
+        `${lateCount} of ${times.totalCount}; timed from the stream’s message`,
       ),
     ]
   }
@@ -194,10 +194,10 @@ class WebhookLoad {
   async #followWhales(): Promise<ReadonlyMap<string, ListedWhale>> {
     const { api: origin, key: apiKey } = this.#service
     const listed = new Map<string, ListedWhale>()
-    const stream = await TargetStream.open({ origin, apiKey }, (message, toldMs) => {
+    const stream = await TargetStream.open({ origin, apiKey }, (message, reportedMs) => {
       const { type, data, received_ms: firstFillMs = 0 } = message
       if (type !== 'whale' || data === undefined) return
-      listed.set(`${data.market_id} ${data.native_trade_id}`, { firstFillMs, toldMs })
+      listed.set(`${data.market_id} ${data.native_trade_id}`, { firstFillMs, reportedMs })
     })
     await stream.subscribe({ channel: 'whales', market_ids: ['*'] })
     return listed
@@ -208,7 +208,7 @@ interface ListedWhale {
   /** When its first fill was received. */
   readonly firstFillMs: number
   /** When the stream's message arrived here. */
-  readonly toldMs: number
+  readonly reportedMs: number
 }
 
 interface Post {

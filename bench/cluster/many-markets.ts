@@ -94,7 +94,7 @@ export async function compareGateways(
         'ms',
       ),
       aimedRow(
-        `a quota of ${quota} a minute over ${gatewayCount} gateways: let through ${allowed}, away from it`,
+        `a quota of ${quota} a minute over ${gatewayCount} gateways: accepted ${allowed}, relative difference`,
         Math.abs(allowed / quota - 1),
         { atMost: AIMS.quotaShare },
       ),

@@ -1,4 +1,4 @@
-// What the cluster bench sends frames through: a single process, a single process without subscribers, and an engine
+// The sides of the cluster bench: a single process, a single process without subscribers, and an engine
 // with gateways, of which the first has subscribers. The log is a nats-server of this machine.
 
 import { mkdirSync } from 'node:fs'
@@ -104,7 +104,7 @@ export class StreamField {
     const after = await looks()
     check(
       after.every(({ faultCount }) => faultCount === 0),
-      'a gateway gave up its mirror',
+      'the mirror of a gateway failed',
     )
     const [first] = deliveries
     const used = (after[0]?.processorMicros ?? 0) - (before[0]?.processorMicros ?? 0)

@@ -1,5 +1,4 @@
-// A server that the venue process feeds, with its subscribers: what the benches end-to-end and cluster run frames
-// through.
+// A server that the venue process feeds, with its subscribers, for the benches end-to-end and cluster.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'

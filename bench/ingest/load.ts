@@ -78,7 +78,7 @@ export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): I
   const books = { a: venuePath('a', world, emit), b: venuePath('b', world, emit) }
   const ledger = new TradeLedger({
     emit,
-    onSuspicion: ({ kind }) => check(false, `a trade of venue a was doubted: ${kind}`),
+    onSuspicion: ({ kind }) => check(false, `a trade of venue a was suspected: ${kind}`),
   })
   return ({ stream, text }) => {
     if (stream !== 'activity') return books[stream](text)

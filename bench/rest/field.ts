@@ -239,7 +239,7 @@ export class RestField {
   }
 }
 
-/** A route's requests; `id`: of the market that fastify looks up. */
+/** A route's requests. `id` is the market that fastify looks up. */
 interface Spec extends Pick<RequestedRoute, 'name' | 'kind'> {
   readonly requests: readonly (RequestedPath & { readonly id?: string })[]
 }

@@ -1,4 +1,4 @@
-// Open-loop requests over keep-alive connections, cheap enough to saturate a server nearly: request n is due n / rate
+// Open-loop requests over keep-alive connections, with little work per request. Request n is due n / rate
 // after the start and uses the next free connection. Its time runs from then to the last byte of the response, so
 // delays of a stalled server and of this process are included.
 

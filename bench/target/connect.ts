@@ -57,13 +57,13 @@ export async function runTargetConnect(
   check(holes.length === 0, `${holes.length} holes in seq, the first: ${holes[0]}`)
   const anew = clients.reduce((sum, { resyncCount }) => sum + resyncCount, 0)
   const received = clients.reduce((sum, { deliveryCount }) => sum + deliveryCount, 0)
-  const checked = `${clientCount} clients resumed, ${received} updates, no hole in any seq over the cut`
+  const checked = `${clientCount} clients resumed, ${received} updates, no hole in any seq across the disconnect`
   return {
     rows: [
       timesRow('a client: connect to its books in sync', joined),
       timesRow('a client: connect again to resumed', resumed),
       figureRow(`all ${clientCount} in sync, all resumed`, `${first.text}, ${second.text}`),
-      figureRow('while away', `${replayedCount} updates replayed, ${anew} books begun anew`),
+      figureRow('while away', `${replayedCount} updates replayed, ${anew} books restarted`),
     ],
     state: { hash: hashOf([checked]), checked, isRepeatable: false },
   }

@@ -55,7 +55,7 @@ export class TargetStream {
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {
         const wait = headers['retry-after']
-        const when = wait === undefined ? '' : `, come back after ${wait} s`
+        const when = wait === undefined ? '' : `, retry after ${wait} s`
         const why = Buffer.concat(chunks).toString().slice(0, 200)
         this.#break(`${this.#place} refuses a stream with ${statusCode}${when}: ${why}`)
       })

@@ -20,7 +20,7 @@ export interface Target {
   readonly apiKey: string
   /** Open markets, the most active first, at most a hundred. */
   readonly marketIds: readonly string[]
-  /** Words of their questions. */
+  /** Search terms from their questions. */
   readonly words: readonly string[]
   /** Requests that the key has left in this minute. */
   readonly requestsLeft: number
@@ -35,23 +35,23 @@ interface TargetBench {
   run(target: Target, request: TargetRequest, logLine: (line: string) => void): Promise<BenchResult>
 }
 
-const NOT_SEEN = 'the server’s processor time and memory, which cannot be seen from outside'
+const NOT_SEEN = 'the server’s processor time and memory, which only its machine can measure'
 
 const TARGET_BENCHES: Readonly<Record<TargetName, TargetBench>> = {
   rest: {
-    question: 'How long do answers take at a planned rate, from the planned moment?',
+    question: 'How long do responses take at a planned rate, from the planned time?',
     excludes: NOT_SEEN,
     run: runTargetRest,
   },
   'fan-out': {
     question: 'How many deliveries a second reach the subscribers, and how old are they then?',
-    excludes: `${NOT_SEEN}; what a subscriber does with a message`,
+    excludes: `${NOT_SEEN}; a subscriber’s own work`,
     run: runTargetFanOut,
   },
   connect: {
     question:
       'How long until all clients have their books, and until all have resumed after a cut?',
-    excludes: `${NOT_SEEN}; the clients' back-off, for all come back at once`,
+    excludes: `${NOT_SEEN}; the clients’ back-off, since all reconnect at once`,
     run: runTargetConnect,
   },
 }
@@ -62,7 +62,7 @@ export async function loadTarget(
   logLine: (line: string) => void,
 ): Promise<readonly Outcome[]> {
   const target = await openTarget(request)
-  logLine(`${request.origin} answers, ${target.marketIds.length} open markets are taken`)
+  logLine(`${request.origin} answers; the load uses ${target.marketIds.length} open markets`)
   const neededCount = requestsNeeded(request)
   if (neededCount > target.requestsLeft) {
     throw new TargetError(
@@ -119,7 +119,7 @@ async function openTarget({ origin, apiKey }: TargetRequest): Promise<Target> {
   if (status === 429) {
     const wait = headers.get('retry-after')
     throw new TargetError(
-      `the key's requests are used up (429): ${origin} says to come back after ${wait} s, or raise its tier`,
+      `the key's requests are used up (429): ${origin} accepts requests again after ${wait} s; or raise its tier`,
     )
   }
   const markets = status === 200 ? await marketsOf(response) : null

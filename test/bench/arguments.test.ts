@@ -47,7 +47,7 @@ test('rejects an invalid command line in one line that names the accepted values
     [['--markets', '0.5'], /--markets is 0.5; it accepts a whole number/],
     [[...AIMED, '--markets', '20'], /--markets is not for --url/],
     [[...AIMED, '--small'], /--small is not for --url/],
-    [[...AIMED, 'storage'], /storage cannot be aimed with --url; rest, fan-out, connect can/],
+    [[...AIMED, 'storage'], /storage does not support --url; rest, fan-out, connect do/],
   ]
   for (const [args, reported] of refusals) {
     assert.throws(

@@ -68,7 +68,7 @@ describe('bench command', () => {
   })
 
   it('exits with code 1, without a table, when the key allows fewer streams than clients', async () => {
-    const line = /refuses a stream with 429, come back after \d+ s: .*at most 1 connections/
+    const line = /refuses a stream with 429, retry after \d+ s: .*at most 1 connections/
     refused(await at('narrow-key', 'connect', '--seconds', '1'), 1, line)
   })
 })

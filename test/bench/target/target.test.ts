@@ -91,7 +91,7 @@ describe('deployment', () => {
     const figures = connect?.kind === 'done' ? connect.result.rows : []
     const away = figures.find(({ what }) => what === 'while away')
     assert.ok(away?.kind === 'figure')
-    assert.match(away.value, /^[1-9]\d* updates replayed, 0 books begun anew$/)
+    assert.match(away.value, /^[1-9]\d* updates replayed, 0 books restarted$/)
   })
 
   it('stops the load with an error when the key’s quota runs out', async () => {
