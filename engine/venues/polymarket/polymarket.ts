@@ -1,5 +1,6 @@
 // Opens Polymarket. Each host has a token bucket below the venue's limit (README.md, Limits).
 
+import type { PolymarketUrls } from '../../config.ts'
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
 import { TokenBucket } from '../rate-limit.ts'
@@ -17,14 +18,6 @@ import { PolymarketFeed, type PolymarketFeedOptions } from './feed.ts'
 import { readPositions } from './wallets/positions.ts'
 import { readProfile } from './wallets/profile.ts'
 import { readWalletHistory } from './wallets/wallet-history.ts'
-
-export interface PolymarketHosts {
-  readonly gamma: string
-  readonly clob: string
-  readonly data: string
-  readonly marketWs: string
-  readonly rtdsWs: string
-}
 
 const MIB = 1024 * 1024
 /** Requests per second: two thirds of the limits for /events (50), /books (50), /v2/trades (30); Data API 80. */
@@ -44,7 +37,7 @@ const RETRIES = 4
 /** Opens the venue. No request is sent before the catalogue is read or the feed starts. */
 export function openPolymarket(
   parts: VenueParts,
-  hosts: PolymarketHosts,
+  hosts: PolymarketUrls,
   options: PolymarketFeedOptions = {},
 ): Venue {
   const { clock, log, metrics } = parts
@@ -96,7 +89,7 @@ export function openPolymarket(
 }
 
 /** One client per host, and further clients with their own buckets for wallets. */
-function openClients(parts: VenueParts, hosts: PolymarketHosts, watch: AnswerWatch) {
+function openClients(parts: VenueParts, hosts: PolymarketUrls, watch: AnswerWatch) {
   const { clock, random, log, metrics } = parts
   const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {
     const { bodyBytesMax, timeoutMs } = LIMITS[host]

@@ -4,7 +4,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { PolymarketHosts } from '../../../engine/venues/polymarket/polymarket.ts'
+import type { PolymarketUrls } from '../../../engine/config.ts'
 
 export interface StubRequest {
   readonly path: string
@@ -73,7 +73,7 @@ export class PolymarketStub {
     })
   }
 
-  async start(): Promise<PolymarketHosts> {
+  async start(): Promise<PolymarketUrls> {
     await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve))
     const { port } = this.#http.address() as AddressInfo
     const rest = `http://127.0.0.1:${port}`

@@ -16,7 +16,13 @@ import {
   type UsdMicros,
   usdMicros,
 } from '../../../units.ts'
-import type { ComboEventKind, WalletEvent, WalletEventKind, WalletRole } from '../../../wallet.ts'
+import {
+  type ComboEventKind,
+  compareEvents,
+  type WalletEvent,
+  type WalletEventKind,
+  type WalletRole,
+} from '../../../wallet.ts'
 import { conditionId } from '../condition-id.ts'
 import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trade-ledger.ts'
@@ -245,4 +251,52 @@ const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
 function figure(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
+}
+
+export interface FoundEvent {
+  readonly event: WalletEvent
+  readonly key: string | null
+}
+
+/**
+ * Sorts events by time, transaction and row, and joins the rows of a conversion, one per market. The rows must cover
+ * whole seconds, because a conversion may otherwise be split.
+ */
+export function orderedEvents(rows: readonly FoundEvent[]): readonly FoundEvent[] {
+  // Hashes of one chain have equal length and case, so the order is the same for every reader.
+  return joinConversions(rows).sort((one, other) => compareEvents(one.event, other.event))
+}
+
+/** By transaction and amount. A market that occurs again starts another conversion. */
+function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
+  const joined: FoundEvent[] = []
+  const positions = new Map<string, number[]>()
+  for (const found of rows) {
+    const { event } = found
+    if (event.kind !== 'conversion') {
+      joined.push(found)
+      continue
+    }
+    const name = `${event.timeMs} ${event.txHash} ${event.size}`
+    const existing = positions.get(name) ?? []
+    const position = existing.find(
+      (at) => joined[at]?.event.converted.includes(event.market) === false,
+    )
+    const begun = position === undefined ? undefined : joined[position]?.event
+    if (position !== undefined && begun !== undefined) {
+      joined[position] = { event: withRow(begun, event), key: null }
+      continue
+    }
+    positions.set(name, [...existing, joined.length])
+    joined.push(found)
+  }
+  return joined
+}
+
+function withRow(conversion: WalletEvent, row: WalletEvent): WalletEvent {
+  return {
+    ...conversion,
+    usd: usdMicros(conversion.usd + row.usd),
+    converted: [...conversion.converted, ...row.converted],
+  }
 }

@@ -10,8 +10,14 @@ import type { HistoryCoverage, WalletEvent } from '../../../wallet.ts'
 import { type CursorPage, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
-import { isKnownKind, readActivity, readTimedRow, type TimedRow } from './activity-rows.ts'
-import { type FoundEvent, inOrder } from './event-order.ts'
+import {
+  type FoundEvent,
+  isKnownKind,
+  orderedEvents,
+  readActivity,
+  readTimedRow,
+  type TimedRow,
+} from './activity-rows.ts'
 import { hasDone } from './profile.ts'
 import { readRoles } from './roles.ts'
 
@@ -304,7 +310,7 @@ class HistoryReader {
       }
     }
     if (found.length === 0) return
-    await this.#onEvents(await this.#withRoles(inOrder(found)))
+    await this.#onEvents(await this.#withRoles(orderedEvents(found)))
   }
 
   async #withRoles(found: readonly FoundEvent[]): Promise<readonly WalletEvent[]> {

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import {
+  orderedEvents,
   type ReadRow,
   readActivity,
   readTimedRow,
 } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
-import { inOrder } from '../../../../../engine/venues/polymarket/wallets/event-order.ts'
 import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
 import { PAST_START_S, WALLET } from '../../../../support/fakes/wallet-stub.ts'
@@ -187,7 +187,7 @@ test('orders events by time, transaction and arrival, and merges the rows of one
     trade({ transaction_hash: '0xaa', size: 1 }),
     wire('MERGE', { transaction_hash: '0xff', timestamp: PAST_START_S - 1 }),
   ].map((row) => ({ event: eventOf(row), key: null }))
-  const events = inOrder(published).map(({ event }) => event)
+  const events = orderedEvents(published).map(({ event }) => event)
   assert.deepEqual(
     events.map(({ kind, converted, usd, size }) => [kind, converted.join(''), usd, size / 1e6]),
     [
