@@ -70,7 +70,7 @@ export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema
   byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))
     .properties
 
-/** Parameters; each call returns a new schema. A route may add aliases to those of the table (aliases.ts). */
+/** Parameters; each call returns a new schema. A route may add aliases to those of validation/query.ts. */
 export const parameters = {
   limit: (maximum: number, fallback: number) =>
     Type.Integer({ minimum: 1, maximum, default: fallback }),

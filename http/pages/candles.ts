@@ -18,7 +18,7 @@ import {
   quotedBars,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
-import { nextMeasuredTick } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/time-slices.ts'
 
 /** Bars per read: some tenths of a millisecond. */
 const READ_BARS = 64

@@ -17,7 +17,7 @@ import type { AnswerCache, Fact } from '../records/fact-cache.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
-import { mapInSlices, partsAnswer, separated } from '../request/sliced-rows.ts'
+import { mapInSlices, partsAnswer, separated } from '../request/time-slices.ts'
 import { cursorText, seconds } from './time-range.ts'
 
 export const pageRefusals = {

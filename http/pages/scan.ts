@@ -10,7 +10,7 @@ import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
-import { nextMeasuredTick } from '../request/handler-times.ts'
+import { nextMeasuredTick } from '../request/time-slices.ts'
 
 /** One quarter of the time that a handler may run without yielding. */
 const TIME_SLICE_MS = 2.5

@@ -4,7 +4,7 @@ import { EngineError } from '../../engine/errors.ts'
 import { TIME_ZERO, type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
 import { parseTimeCursor } from '../request/cursor.ts'
 import { type Answer, jsonText, withHeader } from '../request/reply.ts'
-import { writeInSlices } from '../request/sliced-rows.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { parameters, SECONDS_MAX } from '../schemas.ts'
 import { readTimePage, type ScanSpec, type TimeRange } from './scan.ts'
 

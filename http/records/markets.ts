@@ -18,8 +18,7 @@ import {
   VolumeUnitSchema,
 } from '../schemas.ts'
 import { type CacheBounds, type Fact, FactCache } from './fact-cache.ts'
-import { feesRecord } from './fees.ts'
-import { outcomePrice, resolutionFields } from './render.ts'
+import { feesRecord, outcomePrice, resolutionFields } from './render.ts'
 
 export const OutcomeSchema = Type.Object({
   label: Type.String(),

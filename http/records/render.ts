@@ -11,6 +11,7 @@ import type {
   Whale,
 } from '../../engine/events.ts'
 import { type Bar, vwapOf } from '../../engine/market/candle.ts'
+import { type FeeCurve, type FeeModel, feesAt, type MarketFees } from '../../engine/market/fees.ts'
 import type { MarketFacts } from '../../engine/market/market.ts'
 import { takerPrice, takerSide } from '../../engine/market/taker.ts'
 import {
@@ -21,7 +22,6 @@ import {
   priceCents,
   toSeconds,
 } from '../../engine/units.ts'
-import { feesRecord } from './fees.ts'
 
 /** The price of an outcome: the first outcome's price, or its complement for any other. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
@@ -197,4 +197,70 @@ export function quoted(text: string | null): string {
 
 function textOrNull(micros: PriceMicros | null): string {
   return micros === null ? 'null' : unitText(micros)
+}
+
+/** The fees at `nowMs`, as an object for JSON (FeesSchema). */
+export function feesRecord(fees: MarketFees, nowMs: number) {
+  const now = feesAt(fees, nowMs)
+  const { next, waivedUntilMs } = fees
+  return {
+    ...modelRecord(now),
+    waived_until: waivedUntilMs === null ? null : toSeconds(waivedUntilMs),
+    next: next === null || next === now ? null : modelRecord(next),
+  }
+}
+
+function modelRecord(model: FeeModel) {
+  const { kind, taker, maker, rounding, rebateMicros, source, sinceMs } = model
+  return {
+    model: kind,
+    taker: curveRecord(taker),
+    maker: curveRecord(maker),
+    rounding:
+      rounding === null
+        ? null
+        : {
+            direction: rounding.direction,
+            fill_step: rounding.fillStepMicros / MICROS,
+            order_step: inMillionths(rounding.orderStepMicros),
+          },
+    rebate_rate: inMillionths(rebateMicros),
+    source,
+    since: sinceMs === null ? null : toSeconds(sinceMs),
+  }
+}
+
+function curveRecord(curve: FeeCurve | null) {
+  if (curve === null) return null
+  return {
+    rate: curve.rateMicros / MICROS,
+    exponent: curve.exponent,
+    multiplier: curve.multiplierMicros / MICROS,
+  }
+}
+
+function inMillionths(value: number | null): number | null {
+  return value === null ? null : value / MICROS
+}
+
+/** The Price record of one of the market's outcomes, of now. */
+export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0): string {
+  const { price, observedAtMs, source } = view.price()
+  // Rounded up, so that the current price is never observed after its own `at_time`.
+  const atSeconds = Math.ceil(nowMs / 1000)
+  const timeMs = Math.min(observedAtMs, atSeconds * 1000)
+  return priceRecord(view, outcomeIndex, { price, atSeconds, timeMs, source })
+}
+
+/** As text: writing an object takes several times as long. */
+export function priceRecord(
+  { ref, summary }: MarketView,
+  outcomeIndex: number,
+  at: { price: PriceMicros; atSeconds: number; timeMs: number; source: string },
+): string {
+  const outcome = quoted(summary.outcomes[outcomeIndex]?.label ?? '')
+  const market = `"market_id":${quoted(ref.id)},"outcome":${outcome},"platform":${quoted(ref.platform)}`
+  const price = outcomePrice(at.price, outcomeIndex) / MICROS
+  const times = `"at_time":${at.atSeconds},"timestamp_ms":${at.timeMs}`
+  return `{${market},"price":${price},${times},"source":"${at.source}"}`
 }

@@ -1,15 +1,11 @@
 // Identifies the caller from a request's credentials. Every route accepts an API key (`X-API-Key` or `Authorization:
 // Bearer`) or a login token (`Authorization: Bearer`). Routes for keys and the account accept only the login token. A
-// token in a cookie is valid only for the dashboard (dashboard-request.ts).
+// token in a cookie is valid only for requests of the dashboard's own page.
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
 import { isKeyLike } from '../../engine/accounts/account.ts'
-
-/** Credentials in a request; '' if absent. */
-export interface Credentials {
-  readonly key: string
-  readonly authorization: string
-}
+import type { RequestHead } from './head.ts'
+import { LOOPBACK_HOST } from './peer-address.ts'
 
 /** The caller: identified by API key or login token, or unknown. */
 export interface Identity {
@@ -29,7 +25,7 @@ const ANONYMOUS: Identity = { caller: null, isTokenHolder: false, isDashboard: f
  */
 export function identify(
   accounts: AccountsView,
-  credentials: Credentials,
+  credentials: Pick<RequestHead, 'key' | 'authorization'>,
   prefersToken: boolean,
   cookieToken = '',
 ): Identity {
@@ -56,4 +52,60 @@ function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
 function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null
+}
+
+const NAME = 'twinbook'
+
+export interface DashboardRequest {
+  /** The token in the session cookie; '' for none. */
+  readonly token: string
+  /** The `Host` is a loopback address or `localhost`. */
+  readonly isLoopback: boolean
+  /** The `Set-Cookie` value that stores a token for `seconds`. */
+  setCookie(token: string, seconds: number): string
+  /** The `Set-Cookie` value that deletes the token. */
+  clearCookie(): string
+}
+
+/** Null unless the dashboard's own page sent the request. */
+export function dashboardRequest(head: RequestHead): DashboardRequest | null {
+  if (!head.isDashboard || !isSameOrigin(head)) return null
+  const { host, cookie } = head
+  // Ports of a host share cookies, so two services on one machine need different cookie names.
+  const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
+  const bound = `__Host-${plain}`
+  const isSecure = isOverTls(head)
+  const written = (token: string, seconds: number) => {
+    const terms = `; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+    return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
+  }
+  return {
+    // Over TLS, a plain cookie may have been set by a page without TLS.
+    token: cookieValue(cookie, isSecure ? bound : plain),
+    isLoopback: LOOPBACK_HOST.test(host),
+    setCookie: written,
+    clearCookie: () => written('', 0),
+  }
+}
+
+/** Whether the page was loaded over TLS, which a proxy in front of us terminates. */
+function isOverTls({ origin, forwardedProto, fetchSite, host }: RequestHead): boolean {
+  if (origin !== '') return origin.startsWith('https://')
+  // Browsers send Sec-Fetch-Site over TLS; without TLS they send it only to loopback hosts.
+  return forwardedProto === 'https' || (fetchSite !== '' && !LOOPBACK_HOST.test(host))
+}
+
+function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {
+  // Scripts cannot set this header, and proxies that change Host do not change it.
+  if (fetchSite !== '') return fetchSite === 'same-origin'
+  return origin === '' || origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
+}
+
+/** '' for none. */
+function cookieValue(cookie: string, name: string): string {
+  for (const part of cookie.split(';')) {
+    const [key = '', ...value] = part.trim().split('=')
+    if (key === name) return value.join('=')
+  }
+  return ''
 }

@@ -12,9 +12,9 @@ import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { toSeconds } from '../../engine/units.ts'
-import { type Identity, identify } from './auth.ts'
+import { parseQuery } from '../validation/query.ts'
+import { type DashboardRequest, dashboardRequest, type Identity, identify } from './auth.ts'
 import { Codings, isCodable } from './coding.ts'
-import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
 import {
   type Forward,
   forwardedAnswer,
@@ -22,11 +22,9 @@ import {
   forwardTarget,
   unanswered,
 } from './forwarding.ts'
-import { HandlerTimes } from './handler-times.ts'
 import type { RequestHead } from './head.ts'
 import { Bursts, Refusals } from './load-limits.ts'
 import type { PeerAddresses } from './peer-address.ts'
-import { parseQuery } from './query.ts'
 import {
   type Answer,
   failure,
@@ -37,9 +35,9 @@ import {
   withHeader,
   writeAnswer,
 } from './reply.ts'
-import { RequestTurns } from './request-turns.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
+import { HandlerTimes, RequestTurns } from './time-slices.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 interface HandlerParts {

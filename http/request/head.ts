@@ -2,7 +2,6 @@
 // a pass of its own. A request that two readers could parse differently (request smuggling) is reported as a fault.
 
 import type { HttpRequest } from 'uWebSockets.js'
-import type { Credentials } from './auth.ts'
 
 /** Headers that mark a proxied request and do not contain `forwarded`. */
 const PROXY_HEADERS: ReadonlySet<string> = new Set([
@@ -24,7 +23,7 @@ const HOST = /^(?:[\w.~%!$&'()*+;=-]*|\[[\w:.%]+\])(?::\d{0,5})?$/
 const LENGTH = /^\d{1,15}$/
 
 /** The head of the most recent request. One instance is reused for every request. */
-export class RequestHead implements Credentials {
+export class RequestHead {
   /** `X-API-Key`. '' if absent, like all fields. If a header is repeated, the first line is used. */
   key = ''
   authorization = ''
@@ -34,7 +33,7 @@ export class RequestHead implements Credentials {
   fetchSite = ''
   /** All lines of `Cookie`, joined. */
   cookie = ''
-  /** The header of the dashboard's own page is present (dashboard-request.ts). */
+  /** The header of the dashboard's own page is present (auth.ts). */
   isDashboard = false
   /** All lines of `Accept-Encoding`, joined. */
   acceptEncoding = ''

@@ -1,7 +1,7 @@
 // Matches method and path to a route. The library's router is not used: a wrong method needs 405 with `Allow`, HEAD and
 // OPTIONS derive from GET, and its path parameters are not decoded.
 
-import { decodePath } from './query.ts'
+import { decodePath } from '../validation/query.ts'
 import type { Route } from './route.ts'
 
 export type Match = Found & {

@@ -10,7 +10,7 @@ import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
 import { toSeconds } from '../../engine/units.ts'
-import type { DashboardRequest } from '../request/dashboard-request.ts'
+import type { DashboardRequest } from '../request/auth.ts'
 import { type Answer, json, nothing, withHeader } from '../request/reply.ts'
 import {
   accountOf,
@@ -29,8 +29,13 @@ import {
   parameters,
   SessionSchema,
 } from '../schemas.ts'
-import { echo } from '../validation/echo.ts'
-import { lengthRefusal, type Problem, problemOf, type Refusal } from '../validation/refusals.ts'
+import {
+  echo,
+  lengthRefusal,
+  type Problem,
+  problemOf,
+  type Refusal,
+} from '../validation/problems.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
 /** Rejects lone surrogates too: they would not survive storage as UTF-8. */

@@ -35,7 +35,7 @@ import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { writeInSlices } from '../request/sliced-rows.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
 /** Values of `interval`; also accepts minutes. */

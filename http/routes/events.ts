@@ -11,7 +11,7 @@ import { EventSchema, EventsSchema, type MarketRecords } from '../records/market
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
+import { partsAnswer, separated } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 
 /** Maximum markets shown per event: in a list, and for a single event. */

@@ -23,13 +23,13 @@ import {
   matchText,
   RELATIONS,
 } from '../records/matches.ts'
-import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { gamesOn } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
+import { partsAnswer, separated } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
+import { venueAliases } from '../validation/query.ts'
 
 interface MatchRouteParts {
   readonly clock: Clock

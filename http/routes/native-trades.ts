@@ -24,13 +24,12 @@ import {
 } from '../pages/time-range.ts'
 import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
-import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
-import { nextMeasuredTick } from '../request/handler-times.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { forEachInSlices } from '../request/sliced-rows.ts'
+import { forEachInSlices, nextMeasuredTick } from '../request/time-slices.ts'
 import { choice, pageFields, parameters } from '../schemas.ts'
+import { venueAliases } from '../validation/query.ts'
 
 const ROWS_PER_TICK = 256
 const refusals = {

@@ -12,12 +12,12 @@ import {
 } from '../pages/lists.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
-import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
 import { namedJson } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
 import { choice, pageFields, parameters } from '../schemas.ts'
+import { venueAliases } from '../validation/query.ts'
 
 /** `GET /v1/venue_a/markets`, `/v1/venue_b/markets` and below, under the configured names. */
 export function nativeRoutes(parts: RouteParts): readonly Route[] {

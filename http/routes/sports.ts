@@ -16,7 +16,7 @@ import { type MarketRecords, SportsSchema } from '../records/markets.ts'
 import { gamesOn } from '../request/find-market.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
-import { partsAnswer, separated } from '../request/sliced-rows.ts'
+import { partsAnswer, separated } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 
 interface SportsRouteParts {

@@ -7,10 +7,10 @@ import { takerSide } from '../../engine/market/taker.ts'
 import { answerTimePage, DATA_START, timeParameters } from '../pages/time-range.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
-import { venueAliases } from '../request/aliases.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { parameters, TradesSchema } from '../schemas.ts'
+import { venueAliases } from '../validation/query.ts'
 
 const ROWS_PER_TICK = 512
 

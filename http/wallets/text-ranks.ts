@@ -1,8 +1,7 @@
 // Ranks texts alphabetically as numbers for sorting, without blocking the event loop.
 
 import type { Clock } from '../../engine/clock.ts'
-import { nextMeasuredTick } from '../request/handler-times.ts'
-import { forEachInSlices } from '../request/sliced-rows.ts'
+import { forEachInSlices, nextMeasuredTick } from '../request/time-slices.ts'
 
 /** Texts sorted per event-loop tick: a fraction of a millisecond. */
 const RUN_TEXTS = 512

@@ -14,7 +14,7 @@ import { answerTimePage, cursorText, timeParameters, timeRangeOf } from '../page
 import type { ListCursors } from '../request/cursor.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
-import { writeInSlices } from '../request/sliced-rows.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 import {
   ACTIVITY_KINDS,

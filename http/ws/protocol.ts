@@ -27,7 +27,7 @@ const Shape = Type.Object({
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
 })
-// Without the meta-schema, as in http/validation/validate.ts.
+// Without the meta-schema, as in http/validation/query.ts.
 const checkShape = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<
   Static<typeof Shape>
 >(Shape)

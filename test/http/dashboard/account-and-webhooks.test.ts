@@ -34,13 +34,13 @@ import type {
   DeliveryDetail,
   Webhook,
 } from '../../../http/dashboard/records.ts'
-import { BodyProblems } from '../../../http/validation/body-problems.ts'
+import { BodyProblems } from '../../../http/validation/body.ts'
 import {
   boundRefusal,
   choiceRefusal,
   countRefusal,
   textRefusal,
-} from '../../../http/validation/refusals.ts'
+} from '../../../http/validation/problems.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'
 import { openApiServer } from '../../support/rigs/api-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'

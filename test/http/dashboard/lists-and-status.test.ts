@@ -43,7 +43,7 @@ import { curvePoints } from '../../../http/dashboard/parts/wallet-cards.ts'
 import type { Market } from '../../../http/dashboard/records.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
 import { Signal } from '../../../http/dashboard/signal.ts'
-import { feesRecord } from '../../../http/records/fees.ts'
+import { feesRecord } from '../../../http/records/render.ts'
 
 const VENUES = { a: 'north', b: 'south' }
 const NOTHING = { bid: null, ask: null }

@@ -8,9 +8,9 @@ import type { EventListing, MarketListing } from '../../../engine/market/market.
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import { EventSchema, EventsSchema, MarketRecords } from '../../../http/records/markets.ts'
-import { parseQuery } from '../../../http/request/query.ts'
 import type { Answer } from '../../../http/request/reply.ts'
 import { eventRoutes } from '../../../http/routes/events.ts'
+import { parseQuery } from '../../../http/validation/query.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 import { emptyCatalog, RandomCatalog } from '../../support/worlds/random-catalog.ts'
 

@@ -5,10 +5,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type TProperties, Type } from '@sinclair/typebox'
-import { parseQuery } from '../../../http/request/query.ts'
 import { choice, parameters, SECONDS_MAX } from '../../../http/schemas.ts'
-import { echo } from '../../../http/validation/echo.ts'
-import { compileBody, compileQuery } from '../../../http/validation/validate.ts'
+import { compileBody } from '../../../http/validation/body.ts'
+import { echo } from '../../../http/validation/problems.ts'
+import { compileQuery, parseQuery } from '../../../http/validation/query.ts'
 
 const ORACLE = join(process.env.SHARED_REFERENCE ?? '../shared/reference', 'pydantic-oracle.json')
 

@@ -142,7 +142,7 @@ async function whatItShows(page: Page): Promise<string> {
 export const focusOn = (one: Locator): Promise<void> =>
   one.and(one.page().locator(':focus')).waitFor()
 
-/** The cookie as the server of this address sets it (http/request/dashboard-request.ts). */
+/** The cookie as the server of this address sets it (http/request/auth.ts). */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
   const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const

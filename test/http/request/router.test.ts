@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseQuery } from '../../../http/request/query.ts'
 import { nothing } from '../../../http/request/reply.ts'
 import { route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
+import { parseQuery } from '../../../http/validation/query.ts'
 
 const RULES = { group: 'System', summary: 'nothing', answer: null } as const
 

@@ -1,20 +1,28 @@
 // Validates a JSON body against its schema, with the errors of pydantic 2: all problems at any depth in field order,
 // then unknown fields. For a body that contains secrets, errors repeat only the values of known fields.
 
-import { KindGuard, type TSchema } from '@sinclair/typebox'
+import {
+  KindGuard,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+} from '@sinclair/typebox'
 import { isRecord } from '../../engine/json-record.ts'
-import { echo, isSecretName } from './echo.ts'
 import {
   boundRefusal,
   choiceRefusal,
   choicesOf,
   countRefusal,
+  echo,
+  isSecretName,
   MISSING,
   type Problem,
   problemOf,
   type Refusal,
   textRefusal,
-} from './refusals.ts'
+} from './problems.ts'
+import { compiled } from './query.ts'
 
 /** Further ones are not listed: the answer would be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
@@ -153,4 +161,73 @@ function namesOf(schema: TSchema): readonly string[] {
     return [name, ...namesOf(property)]
   })
   return [...own, ...parts.flatMap(namesOf)]
+}
+
+type ParsedBody<T> =
+  | { readonly kind: 'valid'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
+  /** The bytes are not valid text. */
+  | { readonly kind: 'undecodable' }
+
+/** The schema of a body and its name in errors. */
+export interface BodyRule<B extends TProperties> {
+  readonly schema: TObject<B>
+  readonly className: string
+  /** Finds problems that a schema cannot express, if the body has no other. */
+  readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
+  /** The same of single fields by their path, whatever is wrong with others. */
+  readonly refinements?: Readonly<Record<string, Refinement>>
+  /** The request may have no body; every field is optional. */
+  readonly isOptional?: boolean
+}
+
+/** Compiles a parser of JSON bodies. */
+export function compileBody<P extends TProperties>({
+  schema,
+  className,
+  refine,
+  refinements,
+}: BodyRule<P>): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
+  const check = compiled<Static<TObject<P>>>(schema)
+  const found = new BodyProblems(schema, className, refinements)
+  return (bytes) => {
+    const json = parseJson(bytes)
+    if (json.kind !== 'json') return json
+    const { value } = json
+    const failures = found.of(value)
+    if (failures.length > 0) return { kind: 'invalid', problems: failures }
+    // As for queries, both must agree.
+    if (!check(value)) throw new Error('a body has no problem and fails its schema')
+    const problems = refine?.(value) ?? []
+    return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseJson(
+  bytes: Uint8Array,
+):
+  | { kind: 'json'; value: unknown }
+  | { kind: 'undecodable' }
+  | { kind: 'invalid'; problems: Problem[] } {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    return { kind: 'undecodable' }
+  }
+  if (text.trim() === '') {
+    return { kind: 'invalid', problems: [problemOf(MISSING, ['body'], null)] }
+  }
+  try {
+    return { kind: 'json', value: JSON.parse(text) }
+  } catch (error) {
+    // Uses only the position in the message: the rest quotes the body.
+    const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
+    const ctx = { error: 'the text is not JSON' }
+    const refusal = { type: 'json_invalid', msg: 'JSON decode error', ctx }
+    const loc = ['body', found === null ? text.length : Number(found[1])]
+    return { kind: 'invalid', problems: [problemOf(refusal, loc, {})] }
+  }
 }
