@@ -22,6 +22,7 @@ import type {
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { HandMovedWorld, ManualBook } from './manual-book.ts'
+import { eventWith, listingWith } from './sim-plan.ts'
 
 export const cents = (value: number): PriceMicros => priceMicros(Math.round(value * 10_000))
 export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(value * 100) * 10_000)
@@ -75,25 +76,13 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   /** Adds an event. */
   addEvent(nativeId: string, fields: Partial<SimEvent> = {}): SimEvent {
     const nowMs = this.nowMs()
-    const event: SimEvent = {
-      venue: 'b',
-      number: this.eventList.length,
-      nativeId,
-      series: nativeId.split('-')[0] ?? nativeId,
-      seriesTitle: 'Test series',
-      title: `Title of ${nativeId}`,
-      subtitle: 'Before 2027',
-      description: '',
-      category: 'Politics',
-      tags: ['US Elections'],
-      topic: 'politics',
-      isMutuallyExclusive: true,
-      createdMs: timeMs(nowMs - 5 * DAY_MS),
-      endMs: timeMs(nowMs + 5 * DAY_MS),
-      game: null,
-      markets: [],
+    const event = eventWith({
+      ...{ venue: 'b', number: this.eventList.length, nativeId },
+      ...{ series: nativeId.split('-')[0] ?? nativeId, seriesTitle: 'Test series' },
+      ...{ subtitle: 'Before 2027', tags: ['US Elections'], isMutuallyExclusive: true },
+      ...{ createdMs: timeMs(nowMs - 5 * DAY_MS), endMs: timeMs(nowMs + 5 * DAY_MS) },
       ...fields,
-    }
+    })
     this.eventList.push(event)
     return event
   }
@@ -177,33 +166,13 @@ function apply(
 
 function listingOf(nativeId: string, index: number, nowMs: TimeMs): SimListing {
   const at = (days: number): TimeMs => timeMs(nowMs + days * DAY_MS)
-  return {
-    venue: 'b',
-    index,
-    number: index,
-    nativeId,
-    isV2: false,
-    chanceKey: nativeId,
+  return listingWith({
+    ...{ venue: 'b', index, number: index, nativeId, aroundMs: nowMs },
     uuid: `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`,
-    slug: nativeId.toLowerCase(),
-    tokens: [`${nativeId}:yes`, `${nativeId}:no`],
-    outcomes: ['Yes', 'No'],
-    question: `Will ${nativeId} happen?`,
-    shortTitle: 'It happens',
-    noShortTitle: 'It does not',
+    ...{ slug: nativeId.toLowerCase(), question: `Will ${nativeId} happen?` },
+    ...{ shortTitle: 'It happens', noShortTitle: 'It does not' },
     rules: 'If it happens, then the market resolves to Yes.',
-    rulesSecondary: '',
-    strike: null,
-    sportsMarketType: null,
-    line: null,
-    createdMs: at(-5),
-    openMs: at(-4),
-    closeMs: at(3),
-    determineMs: at(3.5),
-    resolveMs: at(4),
-    payout: priceMicros(1_000_000),
-    questionKey: nativeId,
-    pair: null,
-    activity: 1,
-  }
+    ...{ createdMs: at(-5), openMs: at(-4), closeMs: at(3) },
+    ...{ determineMs: at(3.5), resolveMs: at(4), questionKey: nativeId },
+  })
 }

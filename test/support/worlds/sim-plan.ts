@@ -3,7 +3,7 @@
 
 import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
-import type { SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
+import type { SimEvent, SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
 import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
@@ -21,7 +21,7 @@ export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMar
   const venue = sketch.venue ?? (index % 2 === 0 ? 'a' : 'b')
   const nativeId = venue === 'a' ? `0x${String(index).padStart(64, '0')}` : `KXTEST-${index}`
   return {
-    listing: { ...listingOf(venue, index, nativeId), ...sketch.listing },
+    listing: listingWith({ venue, index, nativeId, aroundMs: NOON, ...sketch.listing }),
     lifeMs: 10 * DAY_MS,
     prior: sketch.prior ?? 0.1 + 0.8 * ((index * 0.37) % 1),
     moverKey: sketch.moverKey ?? `mover ${index}`,
@@ -31,27 +31,9 @@ export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMar
 
 /** An event for each market. */
 export function planEvent(market: PlannedMarket): PlannedEvent {
-  const { listing } = market
-  return {
-    event: {
-      venue: listing.venue,
-      number: listing.index,
-      nativeId: `event ${listing.nativeId}`,
-      series: 'TEST',
-      seriesTitle: 'Tests',
-      title: listing.question,
-      subtitle: '',
-      description: '',
-      category: 'Politics',
-      tags: [],
-      topic: 'politics',
-      isMutuallyExclusive: false,
-      createdMs: listing.createdMs,
-      endMs: listing.closeMs,
-      game: null,
-    },
-    markets: [market],
-  }
+  const { venue, index: number, nativeId, question: title, createdMs, closeMs } = market.listing
+  const texts = { nativeId: `event ${nativeId}`, title, createdMs, endMs: closeMs }
+  return { event: eventWith({ venue, number, ...texts }), markets: [market] }
 }
 
 /** A calendar of exactly these markets; `later` ones appear at their `createdMs`. */
@@ -82,13 +64,16 @@ export function planMany(count: number): PlannedMarket[] {
   return markets
 }
 
-function listingOf(venue: SimVenue, index: number, nativeId: string): SimListing {
-  const at = (days: number): TimeMs => timeMs(NOON + days * DAY_MS)
+/** Fields of a listing that have no default, and the day to which the default times refer. */
+type ListingFields = Partial<SimListing> &
+  Pick<SimListing, 'venue' | 'index' | 'nativeId'> & { readonly aroundMs: TimeMs }
+
+/** A listing that was created five days ago and closes in five days. */
+export function listingWith({ aroundMs, ...fields }: ListingFields): SimListing {
+  const { venue, index, nativeId } = fields
+  const at = (days: number): TimeMs => timeMs(aroundMs + days * DAY_MS)
   return {
-    venue,
-    index,
     number: 1_000 + index,
-    nativeId,
     isV2: false,
     chanceKey: nativeId,
     uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
@@ -115,5 +100,28 @@ function listingOf(venue: SimVenue, index: number, nativeId: string): SimListing
     questionKey: `question ${index}`,
     pair: null,
     activity: 1,
+    ...fields,
+  }
+}
+
+/** An event without markets. */
+export function eventWith(
+  fields: Partial<SimEvent> & Pick<SimEvent, 'venue' | 'number' | 'nativeId'>,
+): SimEvent {
+  return {
+    series: 'TEST',
+    seriesTitle: 'Tests',
+    title: `Title of ${fields.nativeId}`,
+    subtitle: '',
+    description: '',
+    category: 'Politics',
+    tags: [],
+    topic: 'politics',
+    isMutuallyExclusive: false,
+    createdMs: timeMs(NOON - 5 * DAY_MS),
+    endMs: timeMs(NOON + 5 * DAY_MS),
+    game: null,
+    markets: [],
+    ...fields,
   }
 }

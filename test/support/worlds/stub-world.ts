@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import type { BookSide } from '../../../engine/events.ts'
 import {
   DAY_MS,
-  PRICE_ONE,
   type PriceMicros,
   priceMicros,
   SIZE_ZERO,
@@ -25,6 +24,7 @@ import type {
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { HandMovedWorld, ManualBook } from './manual-book.ts'
+import { eventWith, listingWith } from './sim-plan.ts'
 
 /** Converts dollars or contracts to micros: `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
@@ -187,59 +187,27 @@ const START_LEVELS = [
   ['ask', 0.45, 10],
 ] as const
 
-function eventOf(number: number, at: TimeMs): Omit<SimEvent, 'markets'> {
-  return {
-    venue: 'a',
-    number,
-    nativeId: `event-${number}`,
-    series: 'series-one',
-    seriesTitle: 'Series One',
-    title: `Event ${number}`,
-    subtitle: '',
-    description: 'What decides.',
-    category: 'Crypto',
-    tags: ['Crypto', 'Bitcoin'],
-    topic: 'crypto',
-    isMutuallyExclusive: false,
-    createdMs: timeMs(at - 10 * DAY_MS),
-    endMs: timeMs(at + 5 * DAY_MS),
-    game: null,
-  }
+function eventOf(number: number, at: TimeMs): SimEvent {
+  return eventWith({
+    ...{ venue: 'a', number, nativeId: `event-${number}` },
+    ...{ series: 'series-one', seriesTitle: 'Series One', title: `Event ${number}` },
+    ...{ description: 'What decides.', category: 'Crypto', tags: ['Crypto', 'Bitcoin'] },
+    ...{ topic: 'crypto', createdMs: timeMs(at - 10 * DAY_MS), endMs: timeMs(at + 5 * DAY_MS) },
+  })
 }
 
 function listingOf(index: number, at: TimeMs): SimListing {
-  return {
-    venue: 'a',
-    index,
-    number: 9_000 + index,
+  const closeMs = timeMs(at + 5 * DAY_MS)
+  const token = (number: number) => `7${String(number).padStart(76, '0')}`
+  return listingWith({
+    ...{ venue: 'a', index, number: 9_000 + index, aroundMs: at },
     nativeId: `0x${createHash('sha256').update(`condition ${index}`).digest('hex')}`,
-    isV2: false,
-    chanceKey: `condition ${index}`,
-    uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
-    slug: `market-${index}`,
-    tokens: [
-      `7${String(2 * index).padStart(76, '0')}`,
-      `7${String(2 * index + 1).padStart(76, '0')}`,
-    ],
-    outcomes: ['Yes', 'No'],
-    question: `Will "${index}" happen?`,
-    shortTitle: `${index}`,
-    noShortTitle: '',
-    rules: 'It happens when it happens.',
-    rulesSecondary: '',
-    strike: null,
-    sportsMarketType: null,
-    line: null,
-    createdMs: timeMs(at - 10 * DAY_MS),
-    openMs: timeMs(at - 9 * DAY_MS),
-    closeMs: timeMs(at + 5 * DAY_MS),
-    determineMs: timeMs(at + 5 * DAY_MS),
-    resolveMs: timeMs(at + 5 * DAY_MS),
-    payout: PRICE_ONE,
-    questionKey: `question ${index}`,
-    pair: null,
-    activity: 1,
-  }
+    ...{ chanceKey: `condition ${index}`, slug: `market-${index}` },
+    tokens: [token(2 * index), token(2 * index + 1)],
+    ...{ question: `Will "${index}" happen?`, shortTitle: `${index}` },
+    ...{ rules: 'It happens when it happens.', closeMs, determineMs: closeMs, resolveMs: closeMs },
+    ...{ createdMs: timeMs(at - 10 * DAY_MS), openMs: timeMs(at - 9 * DAY_MS) },
+  })
 }
 
 function walletOf(number: number): SimTrade['taker'] {
