@@ -1,7 +1,7 @@
 // Renders venue b's events, their metadata, and series, which are derived from events.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
-import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
+import type { SimEvent, SimMarket, SimSport } from '../model.ts'
 import { seriesFees } from './fees.ts'
 import { shardOf } from './terms.ts'
 import { count, rfc3339 } from './text.ts'
@@ -58,35 +58,15 @@ export function renderEventMetadata(event: SimEvent): Record<string, unknown> {
   }
 }
 
-/** The series of the world's events, by ticker. Regrouped only when the events change. */
-export class SeriesTable {
-  readonly #world: World
-  #events: readonly SimEvent[] = []
-  #count = 0
-  #last: SimEvent | undefined
-  #series = new Map<string, SimEvent[]>()
-
-  constructor(world: World) {
-    this.#world = world
+/** The events of each series, by its ticker. */
+export function seriesOf(events: readonly SimEvent[]): ReadonlyMap<string, readonly SimEvent[]> {
+  const series = new Map<string, SimEvent[]>()
+  for (const event of events) {
+    const group = series.get(event.series)
+    if (group === undefined) series.set(event.series, [event])
+    else group.push(event)
   }
-
-  all(): ReadonlyMap<string, readonly SimEvent[]> {
-    const events = this.#world.events('b')
-    const last = events.at(-1)
-    if (events === this.#events && events.length === this.#count && last === this.#last) {
-      return this.#series
-    }
-    this.#events = events
-    this.#count = events.length
-    this.#last = last
-    this.#series = new Map()
-    for (const event of events) {
-      const group = this.#series.get(event.series)
-      if (group === undefined) this.#series.set(event.series, [event])
-      else group.push(event)
-    }
-    return this.#series
-  }
+  return series
 }
 
 export function renderSeries(
@@ -129,7 +109,7 @@ export function renderTags(events: readonly SimEvent[]): Record<string, unknown>
   return { tags_by_categories: Object.fromEntries(entries) }
 }
 
-export function competitionName(event: SimEvent): string {
+function competitionName(event: SimEvent): string {
   if (event.game === null) return ''
   return COMPETITIONS[event.game.sport]
 }

@@ -1,9 +1,11 @@
 // Pages of venue b about the exchange itself. The archive is empty.
 
-import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
+import type { Random } from '../../../random.ts'
+import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
+import type { Faults } from '../faults.ts'
+import type { SimMarket } from '../model.ts'
 import { json, type RestServer } from '../rest.ts'
-import type { SimHalts } from './halts.ts'
-import { SHARDS } from './terms.ts'
+import { SHARDS, shardOf } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
 /** The live window. The venue serves older rows under /historical. */
@@ -61,5 +63,40 @@ function schedule(): Record<string, unknown> {
       },
     ],
     maintenance_windows: [],
+  }
+}
+
+const HALTED_MS = 3 * MINUTE_MS
+
+/**
+ * The fault `halt`: a shard of the exchange stops trading for some minutes. `/exchange/status` reports it, its markets
+ * stay `active`, and their books do not change.
+ */
+export class SimHalts {
+  readonly #faults: Faults
+  readonly #random: Random
+  #shard: number | null = null
+  #untilMs = 0
+
+  constructor(parts: { readonly faults: Faults; readonly random: Random }) {
+    this.#faults = parts.faults
+    this.#random = parts.random
+  }
+
+  /** Call once a second. Ends an expired halt, or begins one. */
+  draw(nowMs: number): void {
+    if (this.#shard !== null && nowMs >= this.#untilMs) this.#shard = null
+    if (this.#shard !== null || !this.#faults.strikes('halt')) return
+    this.#shard = this.#random.pick(SHARDS).exchange_index
+    this.#untilMs = nowMs + HALTED_MS
+  }
+
+  isTrading(shard: number): boolean {
+    return shard !== this.#shard
+  }
+
+  /** Reports whether a market is on a halted shard. Always false for venue a. */
+  isHalted({ listing, event }: SimMarket): boolean {
+    return this.#shard !== null && listing.venue === 'b' && shardOf(event) === this.#shard
   }
 }

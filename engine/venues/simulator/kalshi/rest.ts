@@ -4,13 +4,7 @@ import type { TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
 import { json, jsonText, Refusal, type RestAnswer, type RestServer } from '../rest.ts'
 import type { ListedMarket, ListedTrade } from './combos.ts'
-import {
-  renderEvent,
-  renderEventMetadata,
-  renderSeries,
-  renderTags,
-  SeriesTable,
-} from './events.ts'
+import { renderEvent, renderEventMetadata, renderSeries, renderTags, seriesOf } from './events.ts'
 import { eventChanges, eventFees, hasOwnFees, seriesChanges } from './fees.ts'
 import { eventFilter, marketFilter, tradeFilter } from './filters.ts'
 import { badRequest, notFound, pageOf, QueryReader, type Rows } from './paging.ts'
@@ -28,12 +22,10 @@ export function found<Value>(value: Value | null | undefined): Value {
 export class KalshiRest {
   readonly #world: World
   readonly #stream: SimKalshiStream
-  readonly #series: SeriesTable
 
   constructor(parts: { world: World; stream: SimKalshiStream }) {
     this.#world = parts.world
     this.#stream = parts.stream
-    this.#series = new SeriesTable(parts.world)
   }
 
   add(rest: RestServer, prefix: string): void {
@@ -51,7 +43,7 @@ export class KalshiRest {
     get('/series/fee_changes', (query) => this.#seriesFees(query))
     get('/series/{name}', (query, ticker) => {
       const hasVolume = query.flag('include_volume')
-      const events = found(this.#series.all().get(ticker))
+      const events = found(seriesOf(this.#world.events('b')).get(ticker))
       const options = { hasVolume, hasMetadata: true, nowMs: world.nowMs() }
       return { series: renderSeries(ticker, events, options) }
     })
@@ -91,14 +83,16 @@ export class KalshiRest {
       hasMetadata: query.flag('include_product_metadata'),
       nowMs: this.#world.nowMs(),
     }
-    const all = [...this.#series.all()]
+    const all = [...seriesOf(this.#world.events('b'))]
     return { series: all.map(([ticker, events]) => renderSeries(ticker, events, options)) }
   }
 
   #seriesFees(query: QueryReader): Record<string, unknown> {
     const hasPast = query.flag('show_historical')
     const only = query.text('series_ticker')
-    const tickers = [...this.#series.all().keys()].filter((each) => only === null || each === only)
+    const tickers = [...seriesOf(this.#world.events('b')).keys()].filter(
+      (each) => only === null || each === only,
+    )
     const nowMs = this.#world.nowMs()
     return {
       series_fee_change_arr: tickers.flatMap((ticker) => seriesChanges(ticker, nowMs, hasPast)),

@@ -1,15 +1,15 @@
 // Shared parts of venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2): pages with signed cursors,
 // errors with a code and a trace id, and an edge that caches first pages under the fault `stale_cache`.
 
+import { LRUCache } from 'lru-cache'
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { hexWord } from '../world/mix.ts'
-import { bounded, enumParam, QueryError } from './data-query.ts'
 
 const LIMITS = { fallback: 100, max: 1_000 }
-/** Limits of the edge's cache. Above either one it evicts the oldest copies. */
+/** Limits of the edge's cache. */
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
@@ -115,32 +115,22 @@ interface Copy {
 
 /** Caches whole answers by URL until they expire. */
 class Edge {
-  readonly #copies = new Map<string, Copy>()
-  #characters = 0
+  readonly #copies = new LRUCache<string, Copy>({
+    max: COPIES_MAX,
+    maxSize: COPY_CHARACTERS_MAX,
+    sizeCalculation: ({ answer }) => answer.body.length,
+  })
 
   copyOf(url: string, nowMs: TimeMs): RestAnswer | null {
     const copy = this.#copies.get(url)
     if (copy === undefined) return null
     const age = Math.floor((nowMs - copy.madeMs) / 1_000)
-    if (age >= 0 && age < copy.maxAgeS) {
-      return { ...copy.answer, headers: { ...copy.answer.headers, age: String(age) } }
-    }
-    this.#drop(url, copy)
-    return null
+    if (age < 0 || age >= copy.maxAgeS) return null
+    return { ...copy.answer, headers: { ...copy.answer.headers, age: String(age) } }
   }
 
   store(url: string, copy: Copy): void {
     this.#copies.set(url, copy)
-    this.#characters += copy.answer.body.length
-    for (const [oldest, oldestCopy] of this.#copies) {
-      if (this.#copies.size <= COPIES_MAX && this.#characters <= COPY_CHARACTERS_MAX) return
-      this.#drop(oldest, oldestCopy)
-    }
-  }
-
-  #drop(url: string, copy: Copy): void {
-    this.#copies.delete(url)
-    this.#characters -= copy.answer.body.length
   }
 }
 
@@ -272,4 +262,67 @@ export function snakeRow(row: Readonly<Record<string, unknown>>): Record<string,
 function snake(key: string): string {
   if (key === 'asset') return 'token_id'
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** An invalid parameter. The message is the venue's text. */
+export class QueryError extends Error {}
+
+/** The items of a list, given once or repeated. */
+export function csv(query: URLSearchParams, key: string): readonly string[] {
+  const text = query.getAll(key).join(',')
+  return text === '' ? [] : text.split(',').map((item) => item.trim())
+}
+
+/** An integer ≥ 0. Null: invalid. */
+function integer(query: URLSearchParams, key: string, fallback: number): number | null {
+  const text = query.get(key)
+  if (text === null || text === '') return fallback
+  const value = Number(text)
+  return Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** An integer within 0..max. Throws QueryError otherwise. */
+export function bounded(
+  query: URLSearchParams,
+  key: string,
+  bounds: { readonly fallback: number; readonly max: number },
+): number {
+  const value = integer(query, key, bounds.fallback)
+  if (value === null || value > bounds.max) throw new QueryError(`invalid ${key}`)
+  return value
+}
+
+/** An integer above 0; null when absent or 0. Throws QueryError otherwise. */
+export function positive(query: URLSearchParams, key: string): number | null {
+  const value = bounded(query, key, { fallback: 0, max: Number.MAX_SAFE_INTEGER })
+  return value === 0 ? null : value
+}
+
+/** One of the values, in any case; `fallback` when absent. Throws QueryError otherwise. */
+export function enumParam<const Value extends string, Fallback extends Value | null>(
+  query: URLSearchParams,
+  key: string,
+  values: readonly Value[],
+  fallback: Fallback,
+): Value | Fallback {
+  const text = query.get(key)
+  if (text === null || text === '') return fallback
+  const upper = text.toUpperCase()
+  const found = values.find((each) => each === upper)
+  if (found === undefined) throw new QueryError(`invalid ${key}`)
+  return found
+}
+
+/** `true` or `false`; null when absent. Throws QueryError otherwise. */
+export function flag(query: URLSearchParams, key: string): boolean | null {
+  const found = enumParam(query, key, ['TRUE', 'FALSE'], null)
+  return found === null ? null : found === 'TRUE'
+}
+
+/** The requested address, lower case. Throws QueryError if it is missing or invalid. */
+export function user(query: URLSearchParams): string {
+  const text = query.get('user') ?? ''
+  if (text === '') throw new QueryError("required query param 'user' not provided")
+  if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new QueryError('invalid user')
+  return text.toLowerCase()
 }

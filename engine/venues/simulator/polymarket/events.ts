@@ -4,6 +4,7 @@
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTeam } from '../model.ts'
+import { FIXED_FIELDS } from './fixed-fields.ts'
 import {
   competitiveness,
   eventEndMs,
@@ -29,7 +30,6 @@ export function eventRow(
     slug: event.nativeId,
     title: event.title,
     description: event.description,
-    resolutionSource: '',
     startDate: formatTime(event.createdMs),
     creationDate: formatTime(event.createdMs),
     endDate: formatTime(eventEndMs(event)),
@@ -37,30 +37,16 @@ export function eventRow(
     icon: image,
     active: event.markets.some(isActive),
     closed: isClosed,
-    archived: false,
-    new: false,
-    featured: false,
-    restricted: true,
     ...eventFigures(event, parts.nowMs),
     createdAt: formatTime(event.createdMs),
     updatedAt: formatTime(eventUpdatedMs(event)),
-    enableOrderBook: true,
     negRisk: event.isMutuallyExclusive,
     ...(event.isMutuallyExclusive ? { negRiskMarketID: hexId('negrisk', event.nativeId) } : {}),
-    commentCount: 0,
     series: [seriesRow(event)],
     ...(parts.hasTags ? { tags: event.tags.map((label) => tagRow(label)) } : {}),
-    cyom: false,
-    showAllOutcomes: true,
     showMarketImages: event.markets.length > 1,
     enableNegRisk: event.isMutuallyExclusive,
-    automaticallyActive: true,
-    negRiskAugmented: false,
-    cumulativeMarkets: false,
-    estimateValue: false,
-    pendingDeployment: false,
-    deploying: false,
-    requiresTranslation: false,
+    ...FIXED_FIELDS.event,
     seriesSlug: event.series,
     ...(event.subtitle === '' ? {} : { subtitle: event.subtitle }),
     ...(isClosed ? { closedTime: formatTime(lastCloseMs(event)) } : {}),
@@ -73,10 +59,7 @@ export function tagRow(label: string): Record<string, unknown> {
     id: String(tagId(label)),
     label,
     slug: tagSlug(label),
-    forceShow: false,
-    createdAt: ROW_TIME,
-    updatedAt: ROW_TIME,
-    requiresTranslation: false,
+    ...FIXED_FIELDS.tag,
   }
 }
 
@@ -85,14 +68,11 @@ export function teamRow(league: string, team: SimTeam): Record<string, unknown> 
     id: numberOf('team', `${league}:${team.polymarketCode}:${team.name}`),
     name: team.name,
     league,
-    record: '0-0',
     logo: imageUrl(`${league}-${team.polymarketCode}`),
     abbreviation: team.polymarketCode,
     alias: team.nickname,
-    createdAt: ROW_TIME,
-    updatedAt: ROW_TIME,
+    ...FIXED_FIELDS.team,
     providerId: numberOf('provider', `${league}:${team.polymarketCode}`),
-    color: '#002244',
   }
 }
 
@@ -104,12 +84,10 @@ export function sportRow(league: string, series: string | null): Record<string, 
     sport: league,
     name: league.toUpperCase(),
     image: imageUrl(league),
-    resolution: 'https://example.com/',
-    ordering: 'away',
     tags: `${tagId('Sports')},${primary},${tagId('Games')}`,
     primaryTagId: primary,
     series: String(seriesId(series ?? league)),
-    createdAt: ROW_TIME,
+    ...FIXED_FIELDS.sport,
   }
 }
 
@@ -126,7 +104,7 @@ export function tagSlug(label: string): string {
     .replace(/^-|-$/g, '')
 }
 
-export function seriesId(slug: string): number {
+function seriesId(slug: string): number {
   return numberOf('series', slug)
 }
 
@@ -144,7 +122,6 @@ export function isLive(event: SimEvent, nowMs: TimeMs): boolean {
   return event.game !== null && nowMs >= event.game.startMs && !isEventClosed(event)
 }
 
-const ROW_TIME = '2025-11-05T19:27:45.000Z'
 const KNOWN_TAGS: Readonly<Record<string, number>> = {
   sports: 1,
   games: 100_639,
@@ -172,8 +149,6 @@ function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
     volume1wk: within(7),
     volume1mo: within(30),
     volume1yr: within(365),
-    // Live rows show 0 here for most events. The actual figure is in Data's /oi.
-    openInterest: 0,
     competitive: Math.max(0, ...event.markets.map(competitiveness)),
   }
 }
@@ -195,22 +170,12 @@ function seriesRow(event: SimEvent): Record<string, unknown> {
     ticker: event.series,
     slug: event.series,
     title: event.seriesTitle,
-    seriesType: 'single',
-    recurrence: 'daily',
-    image,
-    icon: image,
-    active: true,
-    closed: false,
-    archived: false,
-    featured: false,
-    restricted: true,
-    createdAt: ROW_TIME,
+    ...{ image, icon: image },
+    ...FIXED_FIELDS.series,
     updatedAt: formatTime(eventUpdatedMs(event)),
     volume24hr: sumOf(event, (market) => toNumber(market.volume24h)),
     volume: sumOf(event, (market) => toNumber(market.volumeTotal)),
     liquidity: sumOf(event, liquidityUsd),
-    commentCount: 0,
-    requiresTranslation: false,
   }
 }
 

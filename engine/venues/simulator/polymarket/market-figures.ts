@@ -3,8 +3,8 @@
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { csv, QueryError } from './data-query.ts'
-import type { DataV2, Page, PageQuery } from './envelope.ts'
+import { csv, type DataV2, type Page, type PageQuery, QueryError } from './envelope.ts'
+import { FIXED_FIELDS } from './fixed-fields.ts'
 import { requestedMarkets, TRADES_AGE_S } from './trade-routes.ts'
 import { holderRow } from './wallet-rows.ts'
 
@@ -97,13 +97,8 @@ function resolution(market: SimMarket): unknown {
   const open = {
     condition_id: idOf(market),
     status: isFinal ? 'resolved' : 'active',
-    extended_review: false,
-    was_disputed: false,
-    new_version_q: false,
-    transaction_hash: '',
-    log_index: '',
+    ...FIXED_FIELDS.resolution,
     last_update_timestamp: at,
-    was_arbitrated: false,
   }
   if (!isFinal) return open
   return {

@@ -6,8 +6,7 @@ import { complement, timeMs, toNumber } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import { json, type RestAnswer } from '../rest.ts'
 import { firstAfter } from '../world/trade-tape.ts'
-import { QueryError } from './data-query.ts'
-import type { DataV2, Page, PageQuery } from './envelope.ts'
+import { type DataV2, type Page, type PageQuery, QueryError } from './envelope.ts'
 
 const MINUTE_S = 60
 const DAY_S = 86_400

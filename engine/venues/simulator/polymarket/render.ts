@@ -13,6 +13,7 @@ import {
 import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 import { eventRow, tagRow } from './events.ts'
+import { FIXED_FIELDS } from './fixed-fields.ts'
 import {
   competitiveness,
   endMs,
@@ -51,7 +52,6 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
     version: listing.isV2 ? 'v2' : 'v1',
     conditionId: gammaId(market),
     slug: listing.slug,
-    resolutionSource: '',
     endDate: formatTime(endMs(market)),
     liquidity: String(liquidityUsd(market)),
     startDate: formatTime(listing.openMs),
@@ -61,7 +61,6 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
     outcomes: listText(listing.outcomes),
     outcomePrices: listText(outcomePrices(market).map((price) => toDecimal(price))),
     volume: String(toNumber(market.volumeTotal)),
-    marketMakerAddress: '',
     createdAt: formatTime(listing.createdMs),
     updatedAt: formatTime(market.updatedMs),
     submitted_by: SUBMITTER,
@@ -101,10 +100,10 @@ export function clobMarket(market: SimMarket): Record<string, unknown> {
   const { listing, event } = market
   const prices = outcomePrices(market)
   return {
+    ...FIXED_FIELDS.clobMarket,
     enable_order_book: market.status === 'open',
     active: isActive(market),
     closed: isOver(market),
-    archived: false,
     accepting_orders: market.status === 'open',
     accepting_order_timestamp: formatTime(listing.openMs),
     minimum_order_size: ORDER_SIZE_MIN,
@@ -117,10 +116,8 @@ export function clobMarket(market: SimMarket): Record<string, unknown> {
     end_date_iso: formatTime(endMs(market)),
     game_start_time: event.game === null ? null : formatTime(event.game.startMs),
     seconds_delay: event.game === null ? 0 : GAME_DELAY_SECONDS,
-    fpmm: '',
     maker_base_fee: feeBps(market),
     taker_base_fee: feeBps(market),
-    notifications_enabled: true,
     neg_risk: event.isMutuallyExclusive,
     neg_risk_market_id: event.isMutuallyExclusive ? hexId('negrisk', event.nativeId) : '',
     neg_risk_request_id: event.isMutuallyExclusive ? hexId('request', listing.nativeId) : '',
@@ -166,33 +163,12 @@ function idFields({ listing }: SimMarket): Record<string, unknown> {
 
 function marketFlags(market: SimMarket): Record<string, unknown> {
   return {
+    ...FIXED_FIELDS.market,
     active: isActive(market),
     closed: isOver(market),
-    archived: false,
-    new: false,
-    featured: false,
-    restricted: true,
-    hasReviewedDates: true,
-    enableOrderBook: true,
     acceptingOrders: market.status === 'open',
     acceptingOrdersTimestamp: formatTime(market.listing.openMs),
     negRisk: market.event.isMutuallyExclusive,
-    negRiskOther: false,
-    ready: false,
-    funded: false,
-    approved: true,
-    cyom: false,
-    pagerDutyNotificationEnabled: false,
-    automaticallyActive: true,
-    clearBookOnStart: false,
-    showGmpSeries: false,
-    showGmpOutcome: false,
-    manualActivation: false,
-    pendingDeployment: false,
-    deploying: false,
-    rfqEnabled: false,
-    holdingRewardsEnabled: false,
-    requiresTranslation: false,
     rewardsMinSize: REWARDS_SIZE_MIN,
     rewardsMaxSpread: REWARDS_SPREAD_MAX,
   }

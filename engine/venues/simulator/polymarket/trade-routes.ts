@@ -3,8 +3,16 @@
 
 import type { SimMarket, SimTrade, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { csv, flag, positive, QueryError } from './data-query.ts'
-import { type DataV2, type Page, type PageQuery, snakeRow } from './envelope.ts'
+import {
+  csv,
+  type DataV2,
+  flag,
+  type Page,
+  type PageQuery,
+  positive,
+  QueryError,
+  snakeRow,
+} from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
 /** Seconds for which the venue's edge caches a page. */

@@ -5,8 +5,17 @@ import type { Faults } from '../faults.ts'
 import type { SimMarket, SimWalletEvent, World } from '../model.ts'
 import type { WalletAccount } from '../world/wallet-account.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
-import { csv, enumParam, positive, QueryError, user } from './data-query.ts'
-import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
+import {
+  csv,
+  type DataV2,
+  enumParam,
+  type Page,
+  type PageQuery,
+  pinnedParam,
+  positive,
+  QueryError,
+  user,
+} from './envelope.ts'
 import { CONTRACTS, requestedMarkets } from './trade-routes.ts'
 import {
   activityRow,

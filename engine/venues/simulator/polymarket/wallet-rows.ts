@@ -6,6 +6,7 @@ import { participation } from '../world/fill-money.ts'
 import type { WalletAccount, WalletHolding } from '../world/wallet-account.ts'
 import { isNamed } from '../world/wallet-events.ts'
 import { snakeRow } from './envelope.ts'
+import { FIXED_FIELDS } from './fixed-fields.ts'
 import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
@@ -51,9 +52,7 @@ export function activityRow(
     outcome: named === null ? '' : (market?.listing.outcomes[named] ?? ''),
     name: ledger.wallet.name,
     pseudonym: ledger.wallet.pseudonym,
-    bio: '',
-    profile_image: '',
-    profile_image_optimized: '',
+    ...FIXED_FIELDS.profile,
   }
 }
 
@@ -175,15 +174,13 @@ export function holderRow({ holding, outcomeIndex }: Position) {
   const { wallet } = holding.ledger
   return {
     proxy_wallet: wallet.address,
-    bio: '',
     token_id: holding.market.listing.tokens[outcomeIndex],
     pseudonym: wallet.pseudonym,
     amount: toNumber(holding.positions[outcomeIndex].amount),
     display_username_public: wallet.name !== '',
     outcome_index: outcomeIndex,
     name: wallet.name,
-    profile_image: '',
-    profile_image_optimized: '',
+    ...FIXED_FIELDS.profile,
     verified: false,
   }
 }

@@ -12,14 +12,10 @@ export interface Person {
 }
 
 const FIRST = wordsOf('firstNames')
-const LAST_HEADS = wordsOf('surnameHeads')
-const LAST_TAILS = wordsOf('surnameTails')
 
 export function person(ordinal: number): Person {
-  const lastCount = LAST_HEADS.length * LAST_TAILS.length
-  // A stride coprime to the count varies first and last names among neighbours.
-  const last = surname((ordinal * 373) % lastCount)
-  const cycle = Math.floor(ordinal / lastCount)
+  const { head, tail, round: cycle } = combination(SURNAMES, ordinal)
+  const last = `${head}${tail}`
   const first = pickAt(FIRST, ordinal * 7 + cycle)
   const round = Math.floor(cycle / FIRST.length)
   const middle = round === 0 ? '' : ` ${roman(round)}`
@@ -28,26 +24,34 @@ export function person(ordinal: number): Person {
   return { first, last, name, code }
 }
 
-const TOWN_HEADS = wordsOf('townHeads')
-const TOWN_TAILS = wordsOf('townTails')
+/** Heads and tails of a kind of name. `stride` is coprime to their combinations, so that neighbours differ. */
+interface NameParts {
+  readonly heads: readonly string[]
+  readonly tails: readonly string[]
+  readonly stride: number
+}
+
+const SURNAMES = { heads: wordsOf('surnameHeads'), tails: wordsOf('surnameTails'), stride: 373 }
+const TOWNS = { heads: wordsOf('townHeads'), tails: wordsOf('townTails'), stride: 61 }
+const COINS = { heads: wordsOf('coinHeads'), tails: wordsOf('coinTails'), stride: 1 }
+const TITLES = { heads: wordsOf('titleHeads'), tails: wordsOf('titleTails'), stride: 101 }
+
+/** Head and tail of the name of an ordinal, and how often all combinations were used before. */
+function combination({ heads, tails, stride }: NameParts, ordinal: number) {
+  const count = heads.length * tails.length
+  const at = (ordinal * stride) % count
+  const [head, tail] = [pickAt(heads, at), pickAt(tails, Math.floor(at / heads.length))]
+  return { head, tail, round: Math.floor(ordinal / count) }
+}
 
 /** The town of an ordinal: "Alderville", "Cedarhaven". */
 export function townName(ordinal: number): string {
-  const count = TOWN_HEADS.length * TOWN_TAILS.length
-  const at = (ordinal * 61) % count
-  const round = Math.floor(ordinal / count)
-  const town = `${pickAt(TOWN_HEADS, at)}${pickAt(TOWN_TAILS, Math.floor(at / TOWN_HEADS.length))}`
-  return round === 0 ? town : `${town} ${roman(round + 1)}`
+  const { head, tail, round } = combination(TOWNS, ordinal)
+  return round === 0 ? `${head}${tail}` : `${head}${tail} ${roman(round + 1)}`
 }
 
-const COIN_HEADS = wordsOf('coinHeads')
-const COIN_TAILS = wordsOf('coinTails')
-
 function coinName(ordinal: number): { name: string; code: string } {
-  const count = COIN_HEADS.length * COIN_TAILS.length
-  const head = pickAt(COIN_HEADS, ordinal)
-  const tail = pickAt(COIN_TAILS, Math.floor(ordinal / COIN_HEADS.length))
-  const round = Math.floor(ordinal / count)
+  const { head, tail, round } = combination(COINS, ordinal)
   const name = `${head}${tail}${round === 0 ? '' : round + 1}`
   return { name, code: name.toUpperCase() }
 }
@@ -77,16 +81,10 @@ export function cityOf(rank: number): City {
   }
 }
 
-const TITLE_HEADS = wordsOf('titleHeads')
-const TITLE_TAILS = wordsOf('titleTails')
-
 /** A film, song or show of an ordinal: "Silent Harbor". */
 export function workTitle(ordinal: number): string {
-  const count = TITLE_HEADS.length * TITLE_TAILS.length
-  const at = (ordinal * 101) % count
-  const round = Math.floor(ordinal / count)
-  const title = `${pickAt(TITLE_HEADS, at)} ${pickAt(TITLE_TAILS, Math.floor(at / TITLE_HEADS.length))}`
-  return round === 0 ? title : `${title} of ${townName(round)}`
+  const { head, tail, round } = combination(TITLES, ordinal)
+  return round === 0 ? `${head} ${tail}` : `${head} ${tail} of ${townName(round)}`
 }
 
 /** The letters and digits of a name in capitals, for a ticker. Unique if the name is. */
@@ -97,11 +95,6 @@ export function pickAt<T>(items: readonly T[], position: number): T {
   const item = items[((position % items.length) + items.length) % items.length]
   if (item === undefined) throw new RangeError('pickAt needs at least one item')
   return item
-}
-
-function surname(at: number): string {
-  const head = pickAt(LAST_HEADS, at)
-  return `${head}${pickAt(LAST_TAILS, Math.floor(at / LAST_HEADS.length))}`
 }
 
 function roman(value: number): string {

@@ -2,17 +2,19 @@
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
-import type { WorldChange } from '../model.ts'
-import type { LiveMarket } from './live-market.ts'
+import type { SimMarket, WorldChange } from '../model.ts'
 import type { LiveBook } from './sim-book.ts'
 
+/** A market whose time of the last change can be set. */
+type ChangingMarket = SimMarket & { updatedMs: TimeMs }
+
 export class BookChanges {
-  readonly #market: LiveMarket
+  readonly #market: ChangingMarket
   readonly #book: LiveBook
   readonly #changes: LevelChange[] = []
   readonly #previousSizes: SizeMicros[] = []
 
-  constructor(market: LiveMarket, book: LiveBook) {
+  constructor(market: ChangingMarket, book: LiveBook) {
     this.#market = market
     this.#book = book
   }

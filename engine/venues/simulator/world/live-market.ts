@@ -7,6 +7,7 @@ import {
   notionalMicros,
   type PriceMicros,
   priceMicros,
+  SIZE_ZERO,
   type SizeMicros,
   sizeMicros,
   type TimeMs,
@@ -15,7 +16,16 @@ import {
   usdMicros,
 } from '../../../units.ts'
 import type { PlannedMarket } from '../calendar.ts'
-import type { SimBook, SimEvent, SimListing, SimMarket, SimStatus, SimTrade } from '../model.ts'
+import type {
+  SimBook,
+  SimEvent,
+  SimListing,
+  SimMarket,
+  SimStatus,
+  SimTrade,
+  WorldChange,
+} from '../model.ts'
+import { BookChanges } from './book-changes.ts'
 import type { FairPrice } from './fair-price.ts'
 import { bookDepth, seedBook, spreadTicks } from './quotes.ts'
 import { EMPTY_BOOK, LiveBook } from './sim-book.ts'
@@ -235,3 +245,42 @@ function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
 function hundredths(micros: number): SizeMicros {
   return sizeMicros(Math.floor(micros / 10_000) * 10_000)
 }
+
+/** Each status with the next status and the kind of change that is emitted. */
+export const LIFE: Readonly<
+  Record<SimStatus, { readonly next: SimStatus; readonly moment: SimMoment } | null>
+> = {
+  unopened: { next: 'open', moment: 'opened' },
+  open: { next: 'closed', moment: 'closed' },
+  closed: { next: 'determined', moment: 'determined' },
+  determined: { next: 'resolved', moment: 'resolved' },
+  resolved: null,
+}
+
+/** Time of the market's next status change. Null: it is final. */
+export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
+  if (status === 'unopened') return listing.openMs
+  if (status === 'open') return listing.closeMs
+  if (status === 'closed') return listing.determineMs
+  return status === 'determined' ? listing.resolveMs : null
+}
+
+/** Removes every quote from the book and emits that, as venues cancel resting orders at the close. */
+export function endTrading(
+  market: LiveMarket,
+  atMs: TimeMs,
+  emit: (change: WorldChange) => void,
+): void {
+  if (market.isTouched) {
+    const book = market.liveBook()
+    if (book !== null) {
+      const changes = new BookChanges(market, book)
+      for (const { price } of book.bids) changes.set('bid', price, SIZE_ZERO)
+      for (const { price } of book.asks) changes.set('ask', price, SIZE_ZERO)
+      changes.emit(atMs, emit)
+    }
+  }
+  market.dropBook()
+}
+
+type SimMoment = 'opened' | 'closed' | 'determined' | 'resolved'
