@@ -1,4 +1,4 @@
-// Accounts in the own table and in the bucket of a cluster.
+// Accounts in the local table and in the bucket of a cluster.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -143,7 +143,7 @@ test('rewrites the leading engine’s record when a client without the cluster k
   const settle = async () => {
     for (let tick = 0; tick < 20; tick += 1) await nextTurn()
   }
-  // Of a process that starts then, which knows nothing of before.
+  // A process that starts now knows no earlier versions.
   const seen = async () => {
     const entry = await (await join()).get('account.acc_one')
     return entry === null ? null : readAccountEntry(entry)

@@ -1,4 +1,4 @@
-// Webhooks in the own table and in the bucket of a cluster.
+// Webhooks in the local table and in the bucket of a cluster.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

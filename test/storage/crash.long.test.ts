@@ -1,6 +1,5 @@
-// kill -9 in the middle of writing, again and again in one data folder: what was acknowledged is
-// there, what was removed is gone, and no trade is torn from its indexes. Ten rounds, or a hundred
-// with TEST_LONG=1. The power-loss variant needs a delayed fdatasync and root; it is not run here.
+// Kills a writing process repeatedly on one data folder. Acknowledged writes must remain, removed rows must be gone,
+// and trades must match their indexes. Five rounds; 100 with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -62,7 +61,7 @@ test('commits every put on close, including puts of the last event-loop tick', a
   await again.close()
 })
 
-/** Runs a writer until it has told `messages` things, kills it, and gives all that it told. */
+/** Runs a writer until it has reported `messages` writes, kills it, and returns its reports. */
 async function runAndKill(
   dataDir: string,
   options: { round: number; messages: number },
@@ -98,14 +97,14 @@ function assertAcknowledged(
   const storedKeys = new Set<string>()
   for (const record of storage.accounts.keys()) storedKeys.add(record.id)
   for (const id of published.keys) {
-    // Every third key is removed at some time, perhaps without our being told before the kill.
+    // Every third key is removed, perhaps without a report before the kill.
     const step = Number(id.split('x')[1])
     if (step % 3 !== 0) assert.ok(storedKeys.has(key(id).id), `key ${id}`)
   }
   for (const id of published.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
 }
 
-/** Rows, ids, offsets, ordinals, bars and the counter tell one story; gives the number of trades. */
+/** Checks that rows, ids, offsets, ordinals, bars and the count agree. Returns the number of trades. */
 function assertWhole(storage: Storage): number {
   const byOffset = new Map<string, string>()
   for (const run of storage.runs.all()) {
@@ -145,7 +144,7 @@ function assertWhole(storage: Storage): number {
   return count
 }
 
-/** Every trade is among its venue's once, under ordinals without holes. */
+/** Every trade is in its venue's index once, and the ordinals have no gaps. */
 function assertVenue(storage: Storage, count: number): void {
   const query = { venue: 'a', fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null } as const
   const rows = storage.trades.rangeOfVenue({ ...query, order: 'asc', limit: 1_000_000 })

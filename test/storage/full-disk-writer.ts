@@ -1,5 +1,5 @@
-// The child of full-disk.process.test.ts: writes until the disk refuses (its files are limited by the shell
-// that starts it) and prints what it saw as one line of JSON.
+// Child process of full-disk.process.test.ts. Writes until the disk refuses, because its shell limits the size of
+// files. Prints its observations as one line of JSON.
 
 import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'

@@ -1,4 +1,4 @@
-// A real failure of the real library: files limited by `ulimit -f`, so that a commit fails halfway.
+// A real failure of LMDB: `ulimit -f` limits the files, so that a commit fails halfway.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

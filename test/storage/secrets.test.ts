@@ -1,5 +1,3 @@
-// The two files with secrets in them.
-
 import assert from 'node:assert/strict'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

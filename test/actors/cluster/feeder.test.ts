@@ -1,5 +1,3 @@
-// What the engine that leads writes into which shard.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'

@@ -1,5 +1,3 @@
-// Blocks of a checkpoint: a reader takes what was put in, and what did not change is not gathered again.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CachedBlocks, inBlocks, takeBlocks } from '../../../actors/cluster/packed.ts'
@@ -10,7 +8,7 @@ import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 
-/** Items as a checkpoint has them. */
+/** Encodes and decodes the items, as a checkpoint does. */
 const raw = (items: Iterable<LogItem>) =>
   [...items].flatMap((item) =>
     (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
@@ -81,7 +79,7 @@ test('yields to the event loop while it writes a long checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTicks()
-  // Each item takes a millisecond of this clock.
+  // The clock advances by one millisecond for each item.
   await takeBlocks(items, clock, () => clock.advance(1))
   loop.stop()
   assert.ok(loop.count() >= items.length - 1, `${loop.count()} turns`)

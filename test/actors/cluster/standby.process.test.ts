@@ -1,4 +1,4 @@
-// What an engine that stands by has on its disk, over a log with faults on a seed: the leader's own tables are the judge.
+// Compares the disk of a standby with the leader's tables. The log between them injects seeded faults.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ import { NAMES, trade } from '../../support/worlds/builders.ts'
 const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
 
-/** A standby with a disk of its own that knows nothing yet. */
+/** A standby with an empty data folder. */
 async function stand({ server, clock, settle }: RecordedWorld) {
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
@@ -30,11 +30,11 @@ async function stand({ server, clock, settle }: RecordedWorld) {
   return { standby, storage }
 }
 
-/** The venues' own ids of markets, by number. */
+/** The venues' ids of markets, by number. */
 const idsOf = (storage: Storage) =>
   new Map([...storage.markets.all()].map(({ number, summary }) => [number, summary.nativeId]))
 
-/** Trades of all venues by native id, with their stamps. */
+/** Trades of all venues with their stamps, by native id. */
 function tradesOf(storage: Storage) {
   const ids = idsOf(storage)
   const rows = NAMES.keys.flatMap((venue) => storage.trades.rangeOfVenue({ venue, ...ALL }))
@@ -46,7 +46,7 @@ function tradesOf(storage: Storage) {
   )
 }
 
-/** Every minute's bar of every market, by the market's native id. */
+/** All minute bars, by the market's native id. */
 function barsOf(storage: Storage) {
   const requested = { size: 'minute', ...ALL } as const
   const bars = [...idsOf(storage)].map(([market, id]) => [
@@ -75,7 +75,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.deepEqual(tradesOf(storage), led)
     assert.deepEqual(barsOf(storage), barsOf(engine.storage))
 
-    // Another engine leads, which numbers its markets otherwise; the first one does not know it yet.
+    // A second engine becomes leader with other market numbers. The first one has not noticed it yet.
     const next = new RecordedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
     t.after(() => settle(next.stop()))
     server.faults = NO_FAULTS
@@ -103,7 +103,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.ok(await until(() => count() >= both.size), `${count()} of ${both.size} trades`)
     assert.deepEqual(tradesOf(storage), both)
 
-    // Batches that never come.
+    // These batches never arrive.
     server.faults = { ...faults, holes: 0.2 }
     await play(60, next)
     server.faults = NO_FAULTS
@@ -152,7 +152,7 @@ test('reports a loss to resuming clients when the leader publishes a trade that 
   const update = published()
   assert.ok(update !== undefined)
   assert.equal(update.trade.nativeId, 'known')
-  // Before the log brings it, it is there at a place of another run.
+  // The standby stored this trade under an earlier run before the log delivers it.
   const forwarded = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
   storage.trades.put({ number: first.number, venue }, { ...update.trade, ...forwarded })
   assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])
@@ -173,7 +173,7 @@ test('reports a loss to the next leader’s clients for trades of its own former
   await settle(engine.checkpoint())
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
-  // It led before, and its last trade of that time did not reach the log.
+  // This engine led before. Its last trade of that time did not reach the log.
   const own = storage.runs.begin('own', clock.nowMs())
   const [first] = [...engine.storage.markets.all()]
   assert.ok(first !== undefined)

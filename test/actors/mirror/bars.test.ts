@@ -1,4 +1,4 @@
-// Bars of the present candles at a gateway, beside the engine's own of the same trades.
+// Compares the bars of a gateway with the engine's bars of the same trades.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ const MARKETS = 100
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'asc', limit: 1_000 } as const
 
-/** An engine's market: every bar of every trade. */
+/** An engine's market with the bars of all trades. */
 class Traded {
   readonly #bars = { minute: new Map<number, Bar>(), hour: new Map<number, Bar>() }
   #seq = 0
@@ -57,7 +57,7 @@ class Traded {
   }
 }
 
-/** An engine, a gateway that hears its trades with a delay, and trades on a seed. */
+/** An engine, a gateway that receives its trades with a delay, and seeded trades. */
 class Rig {
   readonly clock = new ManualClock(NOON)
   readonly engine = Array.from({ length: MARKETS }, () => new Traded())
@@ -67,12 +67,12 @@ class Rig {
     catalog: { byNumber: (number) => this.engine[number] ?? null },
   })
   readonly bars = new MirrorBars({ clock: this.clock, request: (body) => this.#asked(body) })
-  /** Told by the engine, not heard by the gateway yet. */
+  /** Trades that the engine published and the gateway has not received yet. */
   readonly #unheard: TradeUpdate[] = []
   #offset = 0
   askCount = 0
   isLeading = true
-  /** What comes to pass between question and answer. */
+  /** Called between a request and its answer. */
   onAsk = (): void => undefined
 
   async #asked(body: Uint8Array): Promise<Uint8Array> {
@@ -85,7 +85,7 @@ class Rig {
     return answer
   }
 
-  /** A trade within the last two days of the clock, most of them now. */
+  /** A trade of the last two days, most often of the current time. */
   trade(): void {
     const number = this.#random.below(MARKETS)
     const market = this.engine[number]
@@ -96,7 +96,7 @@ class Rig {
     this.#unheard.push(update)
   }
 
-  /** A trade of up to so long ago. */
+  /** A trade of at most this age. */
   #updateOf(number: number, market: Traded, agoMs: number): TradeUpdate {
     this.#offset += 1
     const atMs = this.clock.nowMs() - this.#random.below(agoMs)
@@ -116,7 +116,7 @@ class Rig {
     }
   }
 
-  /** Trades of the past of some markets, which no update carries; returns the markets. */
+  /** Adds past trades, which no update carries, to some markets. Returns the markets. */
   history(count: number): readonly number[] {
     const numbers = new Set<number>()
     for (let left = count; left > 0; left -= 1) {
@@ -129,7 +129,7 @@ class Rig {
     return [...numbers]
   }
 
-  /** The gateway hears the oldest trades. */
+  /** Delivers the oldest pending trades to the gateway. */
   hear(count = Number.POSITIVE_INFINITY): void {
     for (const update of this.#unheard.splice(0, count)) this.bars.note(update)
   }
@@ -146,7 +146,7 @@ class Rig {
     }
   }
 
-  /** Of every candle that can be told now, and of the newest one, all bars are the engine's. */
+  /** Checks that the gateway has the engine's bars of the current candle and of the newest one. */
   assertSame(): void {
     for (const [number, market] of this.engine.entries()) {
       for (const size of SIZES) {
@@ -178,7 +178,7 @@ test('returns the engine’s bars for current candles while trades arrive before
     for (let left = 10; left > 0; left -= 1) rig.trade()
     rig.clock.advance(HOUR_MS)
   }
-  // Of what came before the question the gateway has heard all but the newest.
+  // The gateway has received all but the newest of the trades before the request.
   rig.hear(590)
   rig.onAsk = () => {
     for (let left = 20; left > 0; left -= 1) rig.trade()
@@ -226,10 +226,10 @@ test('renews bars from the engine after the engine reads past trades, and hides 
     }
   }
   trades(400)
-  // Nobody has asked: there is nothing to renew.
+  // No bars were requested, so none are renewed.
   rig.bars.renew(rig.history(50))
   assert.equal(rig.askCount, 0)
-  // Between question and answer, told at once and told late.
+  // Trades arrive between request and answer, some at once and some later.
   let published: readonly number[] = []
   rig.onAsk = () => {
     rig.bars.renew(rig.history(20))

@@ -1,5 +1,3 @@
-// Descriptions at a gateway: packed until one is asked for.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CachedBlocks, type PackedTexts, takeBlocks } from '../../../actors/cluster/packed.ts'
@@ -14,7 +12,7 @@ const MARKETS = Array.from({ length: 300 }, (_, number) => ({
   ref: marketRef(`m${number}`, number),
 }))
 
-/** What a checkpoint keeps of all markets, through its bytes. */
+/** Encodes and decodes the descriptions of all markets, as a checkpoint does. */
 async function packedTexts(): Promise<readonly PackedTexts[]> {
   const stored = new CachedBlocks(
     (number) => MARKETS[number] ?? null,

@@ -17,7 +17,7 @@ import {
 } from '../../support/worlds/builders.ts'
 import { tradeUpdate } from '../../support/worlds/webhook-world.ts'
 
-/** A mirror of market `m`, whose engine has published five trades. */
+/** A mirrored market `m` whose engine has published five trades. */
 function open() {
   const { publisher } = recordingPublisher()
   const actor = storedMarket({ publisher, storage: openMemoryStorage() }).open()

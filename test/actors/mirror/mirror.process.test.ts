@@ -1,4 +1,4 @@
-// The mirror of an engine, over a log with faults on a seed: the engine's own views are the judge.
+// Compares a mirror with the views of its engine. The log between them injects seeded faults.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -25,7 +25,7 @@ const NO_INDEX = {
 const world = await openRecordedWorld('mirror')
 after(() => world.settle(world.engine.stop()))
 
-/** A mirror from the newest checkpoint on. */
+/** A mirror that starts from the newest checkpoint. */
 async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) {
   const bytes = server.objects.get('checkpoint')
   const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
@@ -55,7 +55,7 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
 
 type Following = Awaited<ReturnType<typeof follow>>
 
-/** Lets time go on until everything that was written has come. */
+/** Advances time until the mirror has received everything that was written. */
 async function caughtUp(
   { clock, engine }: RecordedWorld,
   { mirror, faults }: Following,
@@ -75,7 +75,7 @@ async function caughtUp(
   }
 }
 
-/** What the mirror serves is what the engine serves. */
+/** Checks that the mirror and the engine serve the same data. */
 function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
   const { catalog, publisher } = engine.engine
   assert.equal(mirror.catalog.marketCount, catalog.marketCount)
@@ -83,7 +83,7 @@ function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
     const mirrored = mirror.catalog.find(market.ref.id)
     assert.ok(mirrored !== null, market.ref.id)
     assert.deepEqual(mirrored.ref, market.ref)
-    // A message that changes no level moves the engine's times alone, and is not told.
+    // A message that changes no level changes only the engine's times. The engine does not publish it.
     const [{ receivedAtMs, venueTimeMs: _, ...book }, own] = [mirrored.book(), market.book()]
     assert.deepEqual(book, withoutTimes(own), market.ref.id)
     assert.ok((receivedAtMs ?? 0) <= (own.receivedAtMs ?? 0))
@@ -128,7 +128,7 @@ test('publishes updates of all shards once, in the engine’s order', async (t) 
   const expected = world.engine.published.slice(before)
   const name = (update: Update) =>
     'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
-  // Updates of different channels and venues may change places; those of a channel may not.
+  // Updates of different channels and venues may be reordered. Updates of one channel may not.
   for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
     const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
     assert.deepEqual(of(following.published), of(expected), kind)
@@ -157,7 +157,7 @@ test('sends a loss announced before the mirror started, once, to streams that re
   }
   lose(NOON)
   await world.play(20)
-  // The checkpoint has it, and so has the log behind the place that the checkpoint names.
+  // The checkpoint contains the loss, and so does the log after the checkpoint's position.
   lose(NOON + 100)
   await world.settle(world.engine.checkpoint())
   const following = await follow(t, world)
@@ -206,7 +206,7 @@ test('fails on a batch that never arrives and does not serve later batches', asy
   await caughtUp(world, following)
   world.server.faults = { ...NO_FAULTS, holes: 0.2 }
   await world.play(30)
-  // Nor does the engine have it any more.
+  // The engine no longer has it either.
   world.engine.kept.clear()
   await caughtUp(world, following)
   for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {

@@ -1,4 +1,4 @@
-// A gateway's log of trades whose memory has holes, beside the engine's own: read through, both are the same.
+// Compares a gateway's trade log, whose memory lacks some trades, with the engine's log.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ const ALL = new Map(
   ]),
 )
 
-/** Both sides; `asked` counts, and a false `answers` has the engine answer nothing. */
+/** Both sides. `asked` counts requests. The engine does not answer while `answers` is false. */
 function open() {
   const [first, present] = RUNS
   assert.ok(first !== undefined && present !== undefined)
@@ -71,7 +71,7 @@ function open() {
     const stamps = { offset, seq: offset, receivedAtMs, venueTimeMs: own.timeMs }
     log.push(run, { kind: 'trade', market: MARKET, ...stamps, trade: own })
   }
-  /** As a stream reads it. */
+  /** Reads the log in the way a stream does. */
   const readAll = async (run: number, from: number): Promise<number[]> => {
     const offsets: number[] = []
     for (let offset = from; ; ) {
@@ -114,7 +114,7 @@ test('does not request trades from the engine when the gateway holds them withou
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
-  // Behind the newest, which an owner of the stream does not look for.
+  // No trade follows the newest one, so no request is needed.
   assert.ok(state.asked <= 1)
 })
 

@@ -1,4 +1,4 @@
-// The quotas of four gateways against one engine, in process, with delays, an engine that is gone and a gateway that is.
+// Quotas of four gateways and one engine in this process, with delays, an unreachable engine or an isolated gateway.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,10 +14,10 @@ const STEP_MS = 20
 const WINDOW_STEPS = 60_000 / STEP_MS
 const ACCOUNT = accountId('acc_quota')
 
-/** Four gateways and an engine; what is let through is told by the window in which it was. */
+/** Four gateways and an engine. Admitted requests are counted by window. */
 class Rig {
   readonly clock = new ManualClock()
-  /** What was let through in each window of the engine, those that run and the one to come. */
+  /** Requests admitted in each window of the engine: past, current and next. */
   readonly windows: number[] = [0]
   readonly cut = new Set<number>()
   readonly gateways: readonly QuotaShares[]
@@ -44,7 +44,7 @@ class Rig {
     )
   }
 
-  /** Another engine, which has counted nothing, in place of the one that is there. */
+  /** Replaces the engine by another one that has counted nothing. */
   replaceOwner(): void {
     this.#owner = this.#openOwner()
   }
@@ -64,7 +64,7 @@ class Rig {
     )
   }
 
-  /** Asks so often; returns how many were let through. */
+  /** Sends this many requests. Returns how many were admitted. */
   take(position: number, times: number): number {
     if (this.clock.monotonicMs() >= this.#endsAtMs) {
       this.windows.push(0)
@@ -98,7 +98,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
       let busy = [true, true, true, true]
       for (let step = 0; step < WINDOW_STEPS * 3.5; step += 1) {
         if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
-        // Somebody always asks at the first gateway, which is never the one that is gone alone.
+        // A client always uses the first gateway, which is never the isolated one.
         busy[0] = true
         const isRemoved = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
         rig.cut.clear()
@@ -137,7 +137,7 @@ test('keeps the request counts of the previous leader', async () => {
     await rig.step()
   }
   assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
-  // The window that it had begun is over.
+  // The window that the previous leader began is over.
   for (let step = 0; step < 1_500; step += 1) {
     passed += rig.take(0, 1)
     await rig.step()
@@ -171,7 +171,7 @@ test('limits a gateway without the engine to its share, then to the limit divide
     await rig.step()
   }
   assert.ok(passed <= LIMIT / 2, String(passed))
-  // Windows of the gateway that is cut and of the engine end at the same time, give or take a second.
+  // Windows of the isolated gateway and of the engine end at the same time, within a second.
   for (let step = 0; step < 200; step += 1) await rig.step()
   const [alone, others] = [rig.take(0, LIMIT), [0, 0, 0, 0]]
   for (let step = 0; step < 400; step += 1) {
@@ -235,7 +235,7 @@ test('admits clients far below their quota when no gateway reaches the engine', 
     let passed = 0
     for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
       if (step === 800) for (const position of [0, 1, 2, 3]) rig.cut.add(position)
-      // A quarter of the quota, every 1.4 s at one place after the other.
+      // A client uses a quarter of its quota: one request every 1.4 s, at each gateway in turn.
       const position = locations[(step / 70) % locations.length]
       if (position !== undefined) {
         requested += 7
@@ -258,7 +258,7 @@ test('admits clients far below their quota at the only gateway cut off from the 
       requested += 10
       passed += rig.take(0, 10)
     }
-    // Others ask for more than there is.
+    // Clients at the other gateways request more than the quota.
     if (step >= 800) rig.take(1, 5)
     await rig.step()
   }

@@ -1,4 +1,5 @@
-// Streams and tickets of accounts over several gateways, in process: what is told is delayed, and a gateway may end without a word.
+// Streams and tickets of accounts over several gateways in this process. Announcements are delayed, and a gateway may
+// crash.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,13 +20,13 @@ const NAMES = ['g1', 'g2', 'g3', 'g4']
 const MOST = 3
 const ACCOUNTS = ['acc_one', 'acc_two'].map(accountId)
 
-/** Gateways that hear each other after a while. */
+/** Gateways whose announcements arrive with a delay. */
 class Rig {
   readonly clock = new ManualClock()
   readonly dead = new Set<string>()
   readonly gateways = new Map<string, SharedConnectionSlots>()
   readonly #due = new Map<string, number>()
-  /** By gateway and account, oldest first; what is ended is the newest. */
+  /** Open slots by gateway and account, oldest first. The newest is ended first. */
   readonly #open = new Map<string, ConnectionSlot[]>()
 
   constructor(delayMs: () => number, names: readonly string[] = NAMES) {
@@ -37,7 +38,7 @@ class Rig {
     const notify = (body: Uint8Array) => {
       if (this.dead.has(name)) return
       for (const [other, locations] of this.gateways) {
-        // What one tells another comes in order.
+        // Announcements of one gateway arrive in order.
         const link = `${name} ${other}`
         const dueMs = Math.max(clock.monotonicMs() + delayMs(), this.#due.get(link) ?? 0)
         this.#due.set(link, dueMs)
@@ -102,7 +103,7 @@ test('limits an account’s streams across all gateways and releases slots on ev
   assert.equal(rig.open('g4', account), true)
   await rig.pass(10)
   for (const name of NAMES) assert.equal(rig.open(name, account), false, name)
-  // One that is new knows it a moment later.
+  // A new gateway receives the counts a moment later.
   rig.add('g5', () => 2)
   await rig.pass(10)
   assert.equal(rig.open('g5', account), false)
@@ -125,7 +126,7 @@ test('ends only the streams beyond the limit when gateways admit several at once
     await rig.pass(300)
     for (const each of ACCOUNTS) {
       assert.ok(rig.total(each) <= MOST, `seed ${seed}: ${rig.total(each)}`)
-      // Who is refused comes again.
+      // Refused clients retry.
       for (const name of NAMES) {
         rig.open(name, each)
         await rig.pass(50)

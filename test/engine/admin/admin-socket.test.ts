@@ -1,4 +1,4 @@
-// The admin socket by its own client and by bytes that no client of ours would send.
+// The admin socket, used through its client and with invalid bytes.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ async function client(dataDir: string) {
   return opened
 }
 
-/** Sends text and returns everything that came back until the other end closed. */
+/** Sends text. Returns everything received until the other end closes. */
 async function exchange(dataDir: string, text: string): Promise<string> {
   const socket = connect(join(dataDir, 'engine.sock'))
   socket.on('error', () => undefined)
@@ -95,7 +95,7 @@ test('restricts the socket to its user, replaces a socket left by a crash, and r
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
-  // A socket whose process is gone: bound, and its file put back after the end.
+  // A socket file whose process is gone: the socket is closed and its file restored.
   const left = createServer().listen(`${path}.left`)
   await once(left, 'listening')
   linkSync(`${path}.left`, path)
@@ -232,7 +232,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Lets manual time pass in steps until something has happened. */
+/** Advances the manual clock until a condition holds. */
 async function pass(clock: ManualClock, stepMs: number, happening: Promise<unknown>) {
   let isOver = false
   happening.finally(() => {

@@ -1,5 +1,5 @@
-// Two engines as processes, with a nats-server: the one that leads is stopped until the other leads, and then goes on. Without a
-// nats-server on the PATH it says so and is skipped.
+// Two engine processes and a nats-server. The leader is stopped until the other engine leads, and then continues.
+// Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -44,7 +44,7 @@ test('writes nothing when the engine lost the lease during a pause, logs one lin
     await nats.stop()
     rmSync(folder, { recursive: true, force: true })
   })
-  // Whichever came first leads.
+  // Either engine may lead.
   await Promise.race([
     reported(one, 'gateways are answered'),
     reported(two, 'gateways are answered'),
@@ -89,14 +89,15 @@ test('writes nothing when the engine lost the lease during a pause, logs one lin
   assert.ok(both > 0, 'both engines wrote')
   await cluster.close()
 
-  // What it read of the venues after its pause is another engine's to publish: stored, it would be in REST and in no stream.
+  // The deposed engine must not store what it reads after its pause: REST would then show trades that no stream
+  // carries.
   const storage = await openData(join(folder, isFirst ? 'one' : 'two'))
   const run = storage.runs.all().find(({ epoch }) => epoch === deposedEpoch)
   assert.ok(run !== undefined)
   const unlogged = storage.trades.rangeByOffset({ run: run.number, offset: loggedTo, limit: 1e6 })
   await storage.close()
   assert.ok(loggedTo > 0)
-  // A batch may have been under way as it was stopped.
+  // A batch may have been in flight when the process was stopped.
   const late = unlogged.filter(({ trade }) => trade.receivedAtMs > stoppedAtMs)
   assert.deepEqual(late, [])
 })

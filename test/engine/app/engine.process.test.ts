@@ -1,4 +1,4 @@
-// The wiring, with memory for a disk and venues that say nothing.
+// An engine with storage in memory and venues that send no messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** A venue that lists the same markets at every crawl, and streams nothing. */
+/** A venue that lists the same markets in every crawl and streams nothing. */
 function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]): Venue {
   const page = { markets, events: markets.map(({ nativeId }) => eventListing(nativeId)) }
   const quiet = quietVenue(key, clock)

@@ -1,5 +1,5 @@
-// Gateways over a log of this process, with an engine of this process as judge: what they answer and stream, and what they say
-// when the log forgets, is gone, or has another engine.
+// Compares gateways with an engine in the same process, over a log that loses batches, is unreachable or changes its
+// engine.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -21,7 +21,7 @@ import { manyMarkets, VenueEvents } from '../../support/worlds/venue-events.ts'
 
 const MARKETS = manyMarkets(4)
 
-/** An engine that writes into a log of this process, with the key of its local account. */
+/** An engine that writes into a log in this process, with the key of its local account. */
 async function openCluster() {
   const server = new FaultyLogServer(systemClock, 'gateway')
   const log = server.connect()
@@ -76,7 +76,7 @@ async function get(port: number, path: string, key = cluster.key) {
   return { status, headers, body: await response.text() }
 }
 
-/** Resolves once a gateway has all that the engine has published. */
+/** Resolves once a gateway has received everything that the engine published. */
 async function caughtUp({ gateway }: { readonly gateway: Gateway }): Promise<void> {
   const { publisher } = cluster.engine.engine
   await until(() => {
@@ -89,7 +89,7 @@ async function caughtUp({ gateway }: { readonly gateway: Gateway }): Promise<voi
   }, 'the gateway has everything')
 }
 
-/** Without what depends on the moment of asking. */
+/** Omits fields that depend on the time of the request. */
 function lasting(text: string): unknown {
   const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'cursor']
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
@@ -129,7 +129,7 @@ test('answers like the engine, from the mirror or forwarded, with the gateway’
         await get(cluster.engine.engine.port, path),
         await get(gateway.port, path),
       ]
-      // A machine without time makes one process call its own books late and not the other.
+      // On a busy machine one process may call its books stale while the other does not.
       while (isStale(own.body) !== isStale(answer.body)) {
         await beforeAgain()
         own = await get(cluster.engine.engine.port, path)
@@ -137,7 +137,7 @@ test('answers like the engine, from the mirror or forwarded, with the gateway’
       }
       assert.equal(answer.status, own.status, path)
       assert.deepEqual(lasting(answer.body), lasting(own.body), path)
-      // A page is named with its cursor, which is that of one process.
+      // The entity tag of a page depends on its cursor, which belongs to one process.
       if (!/"cursor":"/.test(own.body))
         assert.equal(answer.headers.get('etag'), own.headers.get('etag'), path)
       for (const name of ['content-type', 'cache-control', 'x-ratelimit-limit', 'x-data-start']) {
@@ -230,7 +230,7 @@ test('starts candle streams with the newest bar of each market and then continue
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
   )
-  /** The newest bar that each market was told to have. */
+  /** The newest bar that the client received for each market. */
   const bars = ({ messages }: StreamClient) =>
     new Map(
       messages.flatMap(({ type, market_id: id, data }) =>
@@ -298,7 +298,7 @@ test('fetches a batch missing from the log from the engine, without ending strea
   client.close()
 })
 
-test('rebuilds the mirror after an unrecoverable batch, tells streams to reconnect, and ends up complete', async () => {
+test('rebuilds the mirror after an unrecoverable batch, closes streams so that clients reconnect, and becomes complete', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)

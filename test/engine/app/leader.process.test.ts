@@ -1,5 +1,3 @@
-// What an engine that stands by does with its own disk.
-
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

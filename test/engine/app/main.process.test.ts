@@ -1,4 +1,4 @@
-// The process itself: what it says and how it ends when a start goes wrong or is called off.
+// Output and exit codes of the process when a start fails or is interrupted.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ test('finishes the shutdown despite a second signal, which npm forwards from the
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
 })
 
-/** What the children of a process were started with. */
+/** The command lines of a process's children. */
 function commandsBeside(pid: number): readonly string[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
@@ -60,7 +60,7 @@ function commandsBeside(pid: number): readonly string[] {
       if (!new RegExp(`^PPid:\\s${pid}$`, 'm').test(status)) return []
       return [readFileSync(`/proc/${name}/cmdline`, 'utf8')]
     } catch {
-      // It is no process, or has ended.
+      // The entry is not a process, or the process has ended.
       return []
     }
   })

@@ -1,5 +1,5 @@
-// The files that an operator copies (engine/app/operating/) and the page that explains them: judged by promtool and
-// systemd-analyze where they are installed, and always against the code, whose metrics and variables they name.
+// Checks the files in engine/app/operating/ and OPERATING.md against the code, and with promtool, systemd-analyze and
+// nginx where these are installed.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { shutdownMsMax } from '../../../engine/limits.ts'
 const FOLDER = 'engine/app/operating'
 const RULES = `${FOLDER}/twinbook.rules.yml`
 const PAGE = readFileSync('engine/app/OPERATING.md', 'utf8')
-/** Words of PromQL that stand where a metric could, and the one metric that Prometheus itself makes. */
+/** PromQL keywords, and the one metric that Prometheus itself adds. */
 const NOT_OURS = new Set(['and', 'or', 'unless', 'on', 'by', 'without', 'ignoring', 'offset', 'up'])
 
-/** Runs a tool of the machine in the folder of the files. Without the tool the test is skipped, and says what is missing. */
+/** Runs an installed tool in the folder of the files. Without the tool the test is skipped. */
 function runTool(t: TestContext, tool: string, args: readonly string[], debianPackage: string) {
   const { error, status, stdout, stderr } = spawnSync(tool, [...args], {
     cwd: FOLDER,
@@ -29,7 +29,7 @@ function runTool(t: TestContext, tool: string, args: readonly string[], debianPa
   assert.equal(stderr, '')
 }
 
-/** The metrics that a query names. */
+/** The metrics in a query. */
 function metricsOf(query: string): readonly string[] {
   const bare = query
     .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
@@ -38,7 +38,7 @@ function metricsOf(query: string): readonly string[] {
   return terms.map(([term]) => term).filter((term) => !NOT_OURS.has(term))
 }
 
-/** The `expr` lines of the rules, each folded into one. */
+/** The `expr` lines of the rules, each on one line. */
 function ruleQueries(): readonly string[] {
   const text = readFileSync(RULES, 'utf8')
   return [...text.matchAll(/expr:\s*(?:>-\n)?([\s\S]*?)\n {8}(?:for|labels):/g)].map((match) =>
@@ -46,7 +46,7 @@ function ruleQueries(): readonly string[] {
   )
 }
 
-/** Every `expr` within a dashboard. */
+/** Every `expr` of a dashboard. */
 function queriesIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(queriesIn)
   if (typeof value !== 'object' || value === null) return []
@@ -55,7 +55,7 @@ function queriesIn(value: unknown): readonly string[] {
   )
 }
 
-/** Names under which the code registers metrics, as patterns: a venue's key or an environment's name may be a part. */
+/** Patterns of the metric names in the code. A name may contain a venue's key or the name of an environment. */
 function metricsOfCode(): readonly RegExp[] {
   const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
     readdirSync(capacity, { recursive: true, encoding: 'utf8' })
@@ -64,7 +64,7 @@ function metricsOfCode(): readonly RegExp[] {
   )
   const names = files.flatMap((text) => [
     ...text.matchAll(/\b(count|gauge|histogramMs)\(\s*['`]([a-z][^'`\n]*)['`]/gi),
-    // A name that a constant holds before it is registered.
+    // A constant holds the name before it is registered.
     ...text.matchAll(/\bconst (name) = [`]([a-z]+_[a-z_]+\$\{[^`]+)[`]/g),
   ])
   return names.map(([, kind, name = '']) => {
@@ -90,7 +90,7 @@ test('ships a systemd unit that systemd accepts, with enough stop time', (t) => 
   const allocator = /^Environment=(MALLOC.*)$/m.exec(unit)?.[1]
   const started = `${allocator} exec node ${start}`
   assert.equal(started, scripts.start, 'the unit starts what `npm start` starts')
-  // This machine's node may be elsewhere, and the tool wants the program to be there.
+  // Node may be installed elsewhere on this machine, and the tool requires that the program exists.
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
   const copy = join(folder, 'twinbook.service')
   writeFileSync(copy, unit.replace('/usr/bin/node', process.execPath))

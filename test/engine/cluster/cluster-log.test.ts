@@ -1,4 +1,4 @@
-// The contract of the log on the one that the tests of the cluster use, and that its faults really happen.
+// Runs the log contract on the log for tests, and checks that its faults occur.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { clusterLogContract } from '../../contract/cluster-log.ts'
 import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A clock whose timers without delay run at once, so that nothing waits for a test to move it. */
+/** A clock whose timers without delay run at once, so that tests need not advance it. */
 class PromptClock extends ManualClock {
   override after(delayMs: number, action: () => void): () => void {
     if (delayMs > 0) return super.after(delayMs, action)

@@ -1,10 +1,8 @@
-// Events of the venues after a pause of the leading process.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gated, waitingEventsMax } from '../../../engine/cluster/event-gate.ts'
 
-/** A gate over a lease whose check ends when the test says so. */
+/** A gate over a lease whose check the test completes. */
 class Rig {
   readonly taken: number[] = []
   confirming: Promise<boolean> | null = null

@@ -1,5 +1,3 @@
-// The bytes between an engine and its gateways: what is written is read again, and nothing else is.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
@@ -54,7 +52,7 @@ const CHECKPOINT: CheckpointHeader = {
   ],
 }
 
-/** Each byte changed, each end cut off, and bytes at random. */
+/** The bytes with each byte changed, truncated at each length, and random bytes. */
 function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   const random = seededRandom('damaged batches')
   for (let at = 0; at < bytes.length; at += 1) {

@@ -1,5 +1,3 @@
-// Which engine leads, on a log with and without faults.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -18,7 +16,7 @@ class Rig {
   readonly deposed: string[] = []
   forgottenCount = 0
 
-  /** Waits for the lease, and keeps it. */
+  /** Waits for the lease and renews it. */
   async stand(holder: string): Promise<FaultyLog> {
     const log = this.server.connect()
     const bucket = await log.bucket('lease')
@@ -142,7 +140,7 @@ test('keeps the holder while the log is unreachable, and grants the lease to no 
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
   await rig.pass(60_000)
-  // Whoever stands by may see the log first, and it has not been renewed for a minute.
+  // A standby may reach the log first, and the lease has not been renewed for a minute.
   two.setLink('up')
   await rig.pass(3_000)
   one.setLink('up')
@@ -209,7 +207,7 @@ test('stays the leader when answers to lease reads arrive after later renewals',
   const rig = new Rig()
   const inner = await rig.server.connect().bucket('lease')
   let isLate = false
-  // A sealed bucket gives a record without a value when it has written a newer one.
+  // A sealed bucket returns a record without a value after it has written a newer one.
   const late = async (key: string) => ({ key, value: null, revision: 1 })
   const bucket: Bucket = {
     get: (key) => (isLate ? late(key) : inner.get(key)),

@@ -1,5 +1,3 @@
-// A gateway's request, answered by the engine's face on loopback.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// How processes of a cluster hear of one another, on a log of this process.
+// Members of a cluster over a log in this process.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const ENGINE: Member = { role: 'engine', name: 'one', term: 3, lagBatches: 2, la
 const STANDBY: Member = { role: 'standby', name: 'two', term: null, lagBatches: 7, lagMs: 12 }
 const GATEWAY: Member = { role: 'gateway', name: 'g1', term: null, lagBatches: 0, lagMs: 4 }
 
-/** Its fields in the order of `Member`. */
+/** The fields in the order of `Member`. */
 const bytesOf = (member: object) => encoded((writer) => writeValue(writer, Object.values(member)))
 
 function openRig() {
@@ -46,7 +46,7 @@ test('lists all processes within a second, removes a process silent for five sec
   }
   const [first] = gateway.members.all()
   assert.deepEqual({ ...first, lastSeenAgoMs: 0 }, { ...ENGINE, lastSeenAgoMs: 0 })
-  // As if killed.
+  // The process stops without a message, as when killed.
   engine.log.setLink('down')
   clock.advance(memberTimeoutMs + 2_000)
   assert.deepEqual(names(gateway), ['two', 'g1'])
@@ -56,7 +56,7 @@ test('lists all processes within a second, removes a process silent for five sec
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['two', 'g1'])
   assert.equal(gateway.members.leader?.term, 4)
-  // It wakes up, and says what it knew.
+  // The process continues and announces its former state.
   engine.log.setLink('up')
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['one', 'two', 'g1'])

@@ -1,4 +1,4 @@
-// Acknowledgements of batches, by a server that keeps a stream as JetStream does: by ids and what a batch must come behind.
+// Acknowledgements of a server that, like JetStream, checks the ids of batches and the expected last sequence.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const EXPECTED = ['Expected-Last-Sequence', 'Expected-Last-Msg-Id']
 const WRONG_LAST_SEQUENCE = 10_071
 type Callback = Parameters<Connection['subscribe']>[1]['callback']
 
-/** Its answers wait until they are let through. */
+/** Holds its answers until the test releases them. */
 class StreamServer implements Connection {
   readonly ids = new Map<string, number>()
   last = 0
@@ -96,13 +96,13 @@ test('requests an acknowledgement for only the first and newest batch of a burst
     Array.from({ length: 100 }, (_, id) => id + 1),
   )
   assert.equal(server.last, 100, 'the one that was sent twice is there once')
-  // Far apart each asks for itself, and nobody asks after it.
+  // Batches far apart request an acknowledgement each, and none is requested again later.
   for (let id = 100; id < 103; id += 1) {
     publish(id, id)
     await pass(ackEveryMs * 3)
   }
   assert.deepEqual([server.asked, published.slice(100)], [5, [101, 102, 103]])
-  // At a steady rate, one in some milliseconds.
+  // At a steady rate, one batch in some milliseconds requests an acknowledgement.
   for (let id = 103; id < 303; id += 1) {
     publish(id, id)
     await pass(0.5)
@@ -120,14 +120,15 @@ test('applies a refusal to every publish that the acknowledgement covers, and to
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
-  // Another writer came in between, so that the place of the second is where the first should have been.
+  // Another writer appended in between, so the second batch has the sequence that the first expected.
   server.last += 1
   server.lastId = 'of another'
   for (let id = 2; id < 6; id += 1) publish(id, id)
   await pass(0)
   await pass(ackEveryMs * 2)
   assert.deepEqual(published, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
-  // Sent again from where the log stands, each by itself: what is there is found by its id.
+  // Sent again from the log's position, each with its own acknowledgement. The server finds existing batches by their
+  // ids.
   for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
   await pass(0)
   assert.deepEqual(published, [1, 2, 4, 5, 6, 7])
@@ -141,7 +142,7 @@ test('requests a separate acknowledgement for a batch that does not directly fol
   publish(2, 7)
   await pass(ackEveryMs)
   assert.deepEqual([published[0], published[1], published[2]], [1, 2, 'fenced'])
-  // What the log has in another place is not taken for what was meant.
+  // A batch at another sequence does not confirm the batches before it.
   publish(3, 2)
   await pass(ackEveryMs * 2)
   server.ids.set('5', 1)

@@ -1,5 +1,5 @@
-// What users of a real nats-server can read, write and forge: somebody of this machine without a password, and the user of
-// gateways, with the client of NATS itself. Without a nats-server on the PATH it says so and is skipped.
+// Checks what users of a real nats-server can read, write and forge: a local process without a password, and the
+// gateway user with a plain NATS client. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { loadConfig } from '../../../engine/config.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 
-// Clock timers keep no process alive.
+// Clock timers do not keep the process alive.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 
@@ -36,7 +36,7 @@ const joined = (role: 'engine' | 'gateway', set: Readonly<Record<string, string>
 const knock = (set: { readonly user?: string; readonly pass?: string }) =>
   connect({ servers: nats.url, reconnect: false, inboxPrefix: `_INBOX.${set.user}`, ...set })
 
-/** Everything beneath a folder. */
+/** All paths below a folder. */
 function filesIn(path: string): readonly string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const inner = join(path, entry.name)
@@ -44,7 +44,7 @@ function filesIn(path: string): readonly string[] {
   })
 }
 
-/** Subjects that the server has refused a connection. */
+/** The subjects that the server denied to a connection. */
 function refusals(connection: NatsConnection): Set<string> {
   const refused = new Set<string>()
   void (async () => {

@@ -1,4 +1,4 @@
-// The contract of the log on a real nats-server. Without one on the PATH every test says so and is skipped.
+// Runs the log contract on a real nats-server. Skipped without one on the PATH.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ import {
 import { type Log, silentLog } from '../../../engine/process/log.ts'
 import { clusterLogContract } from '../../contract/cluster-log.ts'
 
-// Clock timers keep no process alive.
+// Clock timers do not keep the process alive.
 const anchor = new MessageChannel()
 anchor.port1.ref()
 test.after(() => anchor.port1.close())
@@ -38,7 +38,7 @@ const connect = async (
   t: TestContext,
   { url, secrets }: RunningNats,
   processLog: Log = silentLog,
-  // A busy machine may take long; that is no matter of these tests.
+  // A long time limit, because these tests may run on a busy machine.
   timeoutMs = 60_000,
 ): Promise<ClusterLog> => {
   const parts = {
@@ -157,7 +157,7 @@ if (!hasNats()) {
     t.after(() => again.stop())
     await isUp
     for (let batch = 0; batch < 3; ) {
-      // A server that has just come up may not have its streams yet.
+      // A server that has just started may not have its streams yet.
       try {
         await publish(10 + batch, await log.head('trades'))
         batch += 1

@@ -1,5 +1,3 @@
-// The two forms of sealed bytes, against Node's own primitives and every single damaged byte.
-
 import assert from 'node:assert/strict'
 import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// The sealed log over one in process, with an attacker who reads and writes everything on the log but lacks CLUSTER_KEY.
+// The sealed log over a log in this process. The attacker can read and write the inner log but lacks CLUSTER_KEY.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +56,7 @@ class Rig {
     }
   }
 
-  /** While the clock goes on. */
+  /** Resolves with the promise's result while the clock advances. */
   async done<Value>(promise: Promise<Value>): Promise<Value> {
     let isOver = false
     const over = () => {
@@ -107,7 +107,7 @@ test('skips and counts batches written without the key, and reports their positi
   assert.deepEqual(read, ['batch 1', 'refused 2', 'refused 3', 'refused 4'])
   assert.equal(await rig.refused('batch', 'forged'), 3)
   assert.equal(rig.warned.length, 1, 'one line a minute')
-  // Authentic, but of another shard.
+  // This batch is authentic, but belongs to another shard.
   await rig.attacker.publish('trades', { bytes: forged[2] ?? batch, id: 'moved', after: 0 })
   const trades = gateway.read('trades', 1, {
     onBatch: () => void read.push('moved'),
@@ -260,7 +260,7 @@ test('answers only fresh requests of the same cluster, each of them once', async
   await refuses(rig.attacker, bytes('password'))
   await rig.pass(sealedMessageAgeMsMax + 1_000)
   await refuses(rig.attacker, request)
-  // An engine that began since knows nothing of what the one before answered.
+  // An engine that started later does not know which requests the former one answered.
   assert.equal(textOf(await tapped.request('http', bytes('second'))), 'done')
   await rig.pass(10)
   rig.join().answer('http', async () => assert.fail('it was sent to the engine before'))
@@ -309,7 +309,7 @@ test('refuses an answer that belongs to another request', async () => {
   let answer: Uint8Array = bytes('forged')
   rig.attacker.answer('quota', async () => answer)
   await assert.rejects(rig.done(gateway.request('quota', bytes('x'))), LogError)
-  // The answer to another request.
+  // The attacker replays the answer to another request.
   engine.answer('bars', async () => bytes('old'))
   const inner = rig.server.connect()
   const { request: ask } = rig.attacker

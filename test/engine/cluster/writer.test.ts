@@ -1,4 +1,4 @@
-// The engine's hand on the log: batches of a turn, a log with faults, two that think they lead.
+// Batches of event-loop ticks, a log with faults, and two writers that both consider themselves the leader.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +49,7 @@ class Rig {
     })
   }
 
-  /** Lets time pass, with what waits for it. */
+  /** Advances the clock and runs pending work. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       this.clock.advance(10)
@@ -57,7 +57,7 @@ class Rig {
     }
   }
 
-  /** What a promise comes to, while time passes. */
+  /** The result of a promise while the clock advances. */
   async waited<Value>(promise: Promise<Value>): Promise<Value> {
     let isDone = false
     const done = promise.finally(() => {
@@ -102,7 +102,7 @@ test('writes one gapless batch of at most 512 KiB per shard and tick, and serial
       { batch: 2, count: 1, offsets: [] },
     ],
   )
-  // The first at once, what four turns put within a millisecond of it together.
+  // The first batch is sent at once. Items of four ticks within a millisecond after it share one batch.
   const ticks = rig.writer(rig.server.connect(), { epoch: 'turns' })
   for (const number of upTo(5)) {
     ticks.put('hooks', [0, number])
@@ -236,7 +236,7 @@ test('stops writing when deposed as leader, and ends once', async () => {
   const writer = rig.writer(one, { isLeading: () => first.isHeld() })
   writer.put(SHARD, [0, 1])
   await rig.pass(1_000)
-  // It sleeps: nothing of it runs, and its lease is not renewed.
+  // The process is suspended: no code runs and the lease is not renewed.
   one.setLink('down')
   const second = await lead(other, 'other')
   assert.ok(second.term > first.term)

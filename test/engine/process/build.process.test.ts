@@ -1,5 +1,3 @@
-// What `npm start` runs: made of the sources once, found again, the same program as through tsx.
-
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
@@ -46,7 +44,7 @@ export function fail(): never {
   'actors/actor.ts': 'export {}\n',
 }
 
-/** A small tree of its own, with the one file of ours that a built program needs. */
+/** A small source tree with the one project file that built programs need. */
 function newTree(): string {
   const root = mkdtempSync(join(folder, 'tree-'))
   for (const [path, text] of Object.entries(SOURCES)) write(root, path, text)
@@ -66,7 +64,7 @@ async function builtOf(root: string): Promise<string> {
   return built
 }
 
-/** As another process, as starts are. */
+/** Runs the build in another process, as a start does. */
 async function startsBuild(root: string): Promise<string> {
   const module = JSON.stringify(pathToFileURL('engine/process/build.mjs').href)
   const program = `import { builtFolder } from ${module}
@@ -102,7 +100,7 @@ test('builds identical sources once for concurrent starts, and rebuilds changed 
   const built = await builtOf(root)
   assert.equal(built, first)
   assert.deepEqual(buildsIn(root), [basename(built)], 'nothing unfinished is left')
-  // A build that is found is not made again: what is gone from it stays gone.
+  // An existing build is not repeated: files removed from it stay missing.
   writeFileSync(join(built, 'engine/app/main.mjs'), 'kept')
   assert.equal(await builtFolder(root), built)
   assert.equal(readFileSync(join(built, 'engine/app/main.mjs'), 'utf8'), 'kept')
@@ -122,7 +120,7 @@ test('retains the two other most recently used builds and removes older and unfi
   const names = ['aaaa', 'bbbb', 'cccc', 'dddd.0123', 'eeee.4567']
   for (const [index, name] of names.entries()) {
     mkdirSync(join(cache, name))
-    // Calendar seconds: all long ago but the last.
+    // Modification times in seconds. Only the last one is recent.
     if (name !== 'eeee.4567') utimesSync(join(cache, name), 1_000 + index, 1_000 + index)
   }
   await builtOf(root)
@@ -139,7 +137,7 @@ test('starts through tsx when the installation is read-only, otherwise from its 
     if (name === '.cache') continue
     symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
   }
-  // Where the folder of the builds should be is a file: nobody can write there, whoever runs this test.
+  // A file takes the place of the build folder, so that no user can write there, not even root.
   writeFileSync(join(root, 'node_modules/.cache'), '')
   assert.equal(await builtFolder(root), null)
   const unbuilt = await run(process.execPath, ['engine/app/start.mjs', '--help'], { cwd: root })

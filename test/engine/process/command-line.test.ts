@@ -1,5 +1,3 @@
-// Arguments read by a descriptor, and the progress line on a terminal and elsewhere.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpOf, openProgress, readArguments } from '../../../engine/process/command-line.ts'

@@ -1,4 +1,4 @@
-// What is written of a host that cannot be reached, by a real client and a real socket against closed ports.
+// Log lines about an unreachable host, from a real client and a real socket that use closed ports.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { SocketFeed } from '../../../engine/venues/socket-feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A port of this machine whose listener is gone. */
+/** A local port that no process listens on. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,5 +1,3 @@
-// What a process tells of itself.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
@@ -21,7 +19,7 @@ test('exports heap spaces, collections by kind with pauses, event-loop delay and
   if (process.platform === 'linux') {
     assert.ok((await read('process_threads')) > 1)
     const files = await read('process_resident_files_bytes')
-    // Node's own program alone has megabytes of pages.
+    // Node's executable alone has megabytes of resident pages.
     assert.ok(files > 2 ** 20 && files < (await read('process_resident_bytes')), String(files))
   }
   assert.ok((await read('loop_late_max_ms')) >= 0)
@@ -32,7 +30,7 @@ test('exports heap spaces, collections by kind with pauses, event-loop delay and
   const before = await read('collection_full_ms_count')
   const FORCED = 3
   for (let times = 0; times < FORCED; times += 1) collect()
-  // They are told in a later turn of the loop.
+  // Node reports collections in a later tick.
   while ((await read('collection_full_ms_count')) < before + FORCED) {
     await new Promise((resolve) => setImmediate(resolve))
   }

@@ -1,5 +1,3 @@
-// The end of the process: its order, that it happens once, and that it happens at all.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../../engine/process/log.ts'

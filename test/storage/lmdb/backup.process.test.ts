@@ -1,5 +1,4 @@
-// Backups of the accounts, made while they change, and restored in both ways that storage/lmdb/backup.ts
-// tells of.
+// Backups of accounts during changes, and both ways of restoring them.
 
 import assert from 'node:assert/strict'
 import {
@@ -113,7 +112,7 @@ test('retains the newest 24 backups and the one just made, and removes partial b
   await storage.backupAccounts(timeMs(NOON_MS + 31 * HOUR_MS))
   const newest = Array.from({ length: 24 }, (_, index) => nameAt(8 + index))
   assert.deepEqual(readdirSync(backups).sort(), [...newest, 'accounts-by-hand'].sort())
-  // A clock that went back makes names that sort first.
+  // After the clock was set back, names of new backups sort first.
   await storage.backupAccounts(NOON)
   const names = readdirSync(backups)
   assert.ok(names.includes(NAME))

@@ -1,4 +1,4 @@
-// An environment whose commits fail on demand, between the real LMDB and the real tables.
+// An environment on a real LMDB database whose commits fail on demand.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -32,7 +32,7 @@ interface Bench {
   fault: Fault
   commitCount: number
   capacity: DiskSpace
-  /** Every read of a table throws it. */
+  /** Every read of a table throws this error. */
   readFault: Error | null
 }
 
@@ -239,7 +239,7 @@ describe('LMDB environment', () => {
     bench.fault = 'full'
     marks.put('first', 1)
     await assert.rejects(bench.environment.committed())
-    // Some changes still have room for all of their rows, then for a few, then for none.
+    // Some changes have room for all of their rows, others for a few, the last ones for none.
     for (let left = 20; left >= 0; left -= 1) {
       while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
         marks.put(`m${bench.environment.outstandingWrites()}`, 1)

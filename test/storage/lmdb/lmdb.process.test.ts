@@ -1,4 +1,4 @@
-// The data folder as a whole: what makes a start refuse, what a start costs, what is never served.
+// Starts with damaged, foreign or missing files in the data folder.
 
 import assert from 'node:assert/strict'
 import {
@@ -41,7 +41,7 @@ const anyCodec = { newest: 255, encode: () => Buffer.alloc(0), decode: () => 'se
 
 let folders = 0
 
-/** A data folder with something in every table, closed. */
+/** A closed data folder with rows in every table. */
 const PAGE_BYTES = 4_096
 
 async function filled(): Promise<string> {
@@ -201,7 +201,7 @@ test('skips and counts a damaged record, and serves the neighbouring records', a
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
-  // Some trades share a row of LMDB; the damage is in the id of one of them.
+  // Some trades share a row of LMDB. The damage is in the id of one of them.
   const [block] = [...table.getRange({})].filter(({ value }) => value.includes('t500'))
   assert.ok(block !== undefined)
   const position = block.value.indexOf('t500')

@@ -1,5 +1,3 @@
-// The lock of a data folder: one writing process, and none for ever after a crash.
-
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,7 +41,7 @@ test('takes over a lock whose pid now belongs to another process', async (t) => 
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
   takeLock(folder)()
-  // Our own number in an earlier life, as in a container where it is always the same.
+  // The lock has this process's pid but an earlier start time, as in a container that always assigns the same pid.
   writeFileSync(path, JSON.stringify({ pid: process.pid, born: 'another-boot 12345' }))
   takeLock(folder)()
   writeFileSync(path, 'not a lock')

@@ -1,4 +1,4 @@
-// What is left of a deleted account in the files of the database, read as bytes.
+// Reads the database files as bytes after an account was deleted.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { account, NOON_MS } from '../../support/worlds/stored.ts'
 
 const folder = testFolder('rewrite')
 
-/** How often a text stands in the files of the accounts. */
+/** How often a text occurs in the files of the accounts. */
 function occurrences(dataDir: string, text: string): number {
   const bytes = readFileSync(join(dataDir, 'accounts', 'data.mdb'))
   let count = 0
@@ -37,7 +37,7 @@ test('overwrites a deleted account in the database file and keeps every other ro
   assert.deepEqual(readdirSync(join(dataDir, 'accounts')).sort(), ['data.mdb', 'lock.mdb'])
   assert.equal(statSync(join(dataDir, 'accounts', 'data.mdb')).mode & 0o777, 0o600)
 
-  // What is written after it is in the new file.
+  // Later writes go to the new file.
   await storage.accounts.putAccount(account('later'))
   await storage.backupAccounts(timeMs(NOON_MS + HOUR_MS))
   await storage.accounts.putAccount(account('last'))

@@ -1,5 +1,5 @@
-// A table beside its naive twin, a map, over seeded sequences of puts and removals: small values and large ones, the
-// same key several times in a commit, and commits that fail.
+// Compares a table with a map over seeded puts and removals: small and large values, repeated keys within a commit, and
+// failed commits.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +49,7 @@ test('matches a plain map after puts and removals in any order', async () => {
       reference.set(key.toString('hex'), value)
     }
     if (random.below(400) === 0) {
-      // Some commits fail, and of the others half are still on their way when the next rows come.
+      // Some commits fail. Half of the others are still in progress when the next rows are put.
       isFull = random.below(3) === 0
       const committed = environment.committed()
       if (isFull) await assert.rejects(committed, /disk is full/)

@@ -1,5 +1,3 @@
-// The items of a cluster's log: every kind of update, row and state, written and read again.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unpackAll } from '../../../engine/cluster/batch.ts'

@@ -1,5 +1,3 @@
-// Prices by the second, packed: what comes back, what it costs, what is refused.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

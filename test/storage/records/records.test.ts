@@ -1,5 +1,3 @@
-// Versioned records: whatever is damaged is null, never another value.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,6 +1,3 @@
-// Book snapshots as bytes: they come back as they were, they are small, and bytes that are no snapshot
-// are never served as one.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

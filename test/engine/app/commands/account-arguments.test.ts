@@ -1,5 +1,3 @@
-// The command line of `npm run account`, word by word.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

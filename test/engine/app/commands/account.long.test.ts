@@ -1,5 +1,5 @@
-// `npm run account` as an operator runs it: on the data folder of an engine that is stopped, over the
-// socket of one that runs (here: this process, with the engine's own parts), and while one starts.
+// Runs `npm run account` on the data folder of a stopped engine, over the socket of a running one (this process), and
+// during a start.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -24,7 +24,7 @@ async function run(dataDir: string, ...terms: readonly string[]) {
   return { code: ended.code, out: ended.stdout, error: ended.stderr }
 }
 
-/** What holds a data folder: its storage, and the accounts in it. */
+/** Opens a data folder with its accounts. */
 async function openFolder(dataDir: string) {
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
@@ -101,7 +101,7 @@ test('sends the change to a running engine over its socket, which applies it in 
   directory.watch({ onAccountDeactivated: (_, reason) => void removed.push(reason) })
   const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
   socket.register(accountHandlers(directory))
-  // It holds the folder already and listens a moment later, as an engine does that starts.
+  // The lock is held at once and the socket opens a moment later, as when an engine starts.
   const requesting = run(dataDir, 'disable', 'ann@example.com')
   await socket.start()
   assert.deepEqual(await requesting, {

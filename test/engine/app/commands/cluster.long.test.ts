@@ -1,5 +1,4 @@
-// `npm run cluster` as processes: what its gateways answer and stream, what one of them does and the other sees, and its end.
-// Without a nats-server on the PATH it says so and is skipped.
+// Runs `npm run cluster` as a process. Skipped without a nats-server on the PATH.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -16,7 +15,7 @@ const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '100', SIM_FAULTS: 'off' },
   ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'error' },
 }
-/** How often two gateways are asked for one thing until they agree: books move between the questions. */
+/** Maximum requests until both gateways answer alike, because books change between the requests. */
 const TRIES_MAX = 500
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
@@ -30,7 +29,7 @@ interface Asking {
   readonly body?: object
 }
 
-/** Asks until someone has time: a 429 or 503 is asked again. */
+/** Retries while the answer is 429 or 503. */
 async function ask(url: string, { method = 'GET', headers = {}, body }: Asking = {}) {
   for (;;) {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -54,13 +53,13 @@ function gateway(number: 1 | 2): string {
   return url
 }
 
-/** Without what depends on the moment of asking, and cursors, which are those of one gateway. */
+/** Omits fields that depend on the time of the request, and cursors, which belong to one gateway. */
 function lasting(text: string): unknown {
   const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'stale', 'cursor']
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
 }
 
-/** Resolves once both gateways say the same. */
+/** Resolves once both gateways answer alike. */
 async function agree(path: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const answers = await Promise.all(urls.gateways.map((url) => ask(url + path, withKey())))
@@ -183,7 +182,7 @@ if (!hasNats()) {
   })
 }
 
-/** Whether anyone takes connections there, whatever is spoken. */
+/** Whether a port accepts connections. */
 function isListening(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(portOf(url), '127.0.0.1')
@@ -192,7 +191,10 @@ function isListening(url: string): Promise<boolean> {
   })
 }
 
-/** The token of a new account. An answer that came too late may have made one: each try has a name of its own. */
+/**
+ * Signs up and returns the token. Each try uses another email address, because a try that timed out may have created
+ * its account.
+ */
 async function signUp(url: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     const body = { email: `user${tries}@example.com`, password: 'correct horse' }
@@ -208,7 +210,7 @@ async function marketPrice(): Promise<string> {
   return `/v1/markets/${JSON.parse(text).markets[0].id}/price`
 }
 
-/** Asks until the answer has a status: what happened elsewhere is on its way. */
+/** Repeats the request until its answer has this status, because changes reach other gateways with a delay. */
 async function untilStatus(url: string, value: string, status: number): Promise<void> {
   while ((await ask(url, withKey(value))).status !== status) await beforeAgain()
 }

@@ -1,5 +1,3 @@
-// `npm run drift` as a process: against simulated venues, healthy and changed, and against none.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runToEnd } from '../../../support/rigs/run-to-end.ts'

@@ -1,4 +1,4 @@
-// The table of commands: each as a process that is asked for help, and each with an argument that it does not know.
+// Runs each command with `--help` and with an unknown argument.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
 import { type Ended, runToEnd } from '../../../support/rigs/run-to-end.ts'
 
-/** Every npm script that takes arguments of its own: its file and its name. */
+/** Each npm script with arguments: its file and its name. */
 const COMMANDS = [
   { file: 'engine/app/start.mjs', name: 'npm start' },
   { file: 'bench/run.ts', name: 'npm run bench' },
@@ -31,7 +31,7 @@ function scriptOf(file: string): string {
   return `npm run ${found[0]}`
 }
 
-/** In an environment without settings, in which whatever starts in spite of its arguments fails. */
+/** Runs a command without settings, so that a command that ignores its arguments fails. */
 const run = (file: string, ...args: readonly string[]) =>
   runToEnd(file, args, { env: { DATA_DIR: '/nowhere' } })
 

@@ -1,5 +1,4 @@
-// `npm run uws:official` in a copy of this project's files: with the real npm, which finds no way to the repository, and
-// with one that does as the test says.
+// Runs `npm run uws:official` in a copy of this project's files, with the real npm and with a replacement of npm.
 
 import assert from 'node:assert/strict'
 import {
@@ -36,7 +35,7 @@ function project(): string {
   return folder
 }
 
-/** Every file of a folder with its text. */
+/** The texts of all files of a folder. */
 function contents(folder: string): ReadonlyMap<string, string> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = paths
@@ -50,7 +49,7 @@ function contents(folder: string): ReadonlyMap<string, string> {
 const run = (cwd: string, env: NodeJS.ProcessEnv) =>
   runToEnd(COMMAND, [], { cwd, env: { ...process.env, ...env } })
 
-/** A folder with an `npm` of these lines. */
+/** A folder with an executable `npm` that has these lines. */
 function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-npm-'))
   folders.push(folder)
@@ -62,7 +61,7 @@ test('reports an unreachable repository in one sentence and changes nothing', as
   const folder = project()
   const before = contents(folder)
   const { code, stdout, stderr } = await run(folder, {
-    // A proxy that is none, and no other protocol: nothing leaves this machine.
+    // The proxy does not exist and other protocols are off, so no request leaves this machine.
     HTTPS_PROXY: 'http://127.0.0.1:9',
     HTTP_PROXY: 'http://127.0.0.1:9',
     npm_config_https_proxy: 'http://127.0.0.1:9',

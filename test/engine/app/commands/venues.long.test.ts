@@ -1,5 +1,3 @@
-// `npm run venues` as a user runs it: fixed ports, a key file, an end on a signal.
-
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

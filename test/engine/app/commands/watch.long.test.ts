@@ -1,4 +1,4 @@
-// `npm run watch` as a process against a small face: what it prints and how it ends.
+// Runs `npm run watch` as a process with a small server.
 
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -22,7 +22,7 @@ after(() => server.stop())
 
 interface Watching {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** Everything printed so far. */
+  /** All output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
   /** The exit code. */
@@ -41,7 +41,7 @@ function watch(...args: readonly string[]): Watching {
   return { child, stdout: () => stdout.join(''), stderr: () => stderr.join(''), ended }
 }
 
-/** Moves the book until the child is gone. */
+/** Changes the book until the child process has ended. */
 async function moveUntil(watching: Watching): Promise<number | null> {
   let isOver = false
   watching.ended.then(() => {
