@@ -1,5 +1,3 @@
-// Work of an attacker and of a bystander in shared slots: the order of service, on a clock that only the test moves.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -69,7 +67,6 @@ test('takes a slot from long work only for a requester that has fewer slots', as
   await nextTurn()
   const other = work('other', OTHER)
   await Promise.all([...flood, other])
-  // The bystander begins after one piece of each running scan and keeps its slot to the end.
   assert.ok(order.indexOf('other') <= 3, order.join(' '))
   assert.ok(order.lastIndexOf('other') < order.indexOf('three') + 4, order.join(' '))
   assert.ok(order.lastIndexOf('other') <= 10, order.join(' '))

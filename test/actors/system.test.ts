@@ -1,5 +1,3 @@
-// Turns, budgets, full mailboxes and failing actors.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Actor, Mailbox, System } from '../../actors/system.ts'
@@ -20,7 +18,6 @@ class Recorder implements Actor<number> {
   readonly lost: number[] = []
   restarts = 0
   lates = 0
-  /** Messages from these on perish, and may be dropped. */
   perishableFrom = 0
   droppableFrom = Number.POSITIVE_INFINITY
   weight = 1
@@ -143,7 +140,6 @@ test('gives more time to handling queued messages than to reading new ones', asy
   isHeld = false
   clock.advance(5)
   for (let tick = 0; tick < 50; tick += 1) {
-    // Each turn of the loop reads for 20 ms what takes 20 ms to handle: half of the time would do.
     clock.advance(20)
     for (let published = 0; published < 20; published += 1)
       actorRefs[(tick * 20 + published) % 200]?.send(published)
@@ -222,7 +218,6 @@ test('does not count the weight of messages that a full mailbox dropped', () => 
   assert.equal(system.isFull, true)
   actorRef.send(mailboxMessagesMax + 1)
   assert.deepEqual([actor.lost, system.isFull], [[1], false])
-  // As many again fit before nothing more is read.
   for (let message = 2; message < mailboxMessagesMax; message += 1) actorRef.send(message)
   assert.equal(system.isFull, false)
   isHeld = false

@@ -1,5 +1,3 @@
-// The log of trades over the storage: runs, their ends, and the losses they announced.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TradeLog } from '../../actors/trade-log.ts'
@@ -11,7 +9,6 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import { openMemoryStorage } from '../support/reference/memory.ts'
 import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
-/** A run of the engine that tells some trades, of which the disk keeps those up to `written`. */
 function runOf(
   storage: Storage,
   epoch: string,

@@ -1,5 +1,3 @@
-// What the environment may say, and what an error tells.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -129,7 +127,6 @@ test('refuses a cluster without a key, and remote NATS without credentials or TL
     { NATS_URL: 'nats://127.0.0.1:4222, nats://localhost:4223, nats://[::1]:4224' },
     { NATS_CA: 'package.json' },
     { NATS_CREDS: 'package.json' },
-    // One process does not look at it.
     { ROLE: 'all' },
   ]
   for (const set of accepted) loadConfig({ ...open, ...key, ...set })

@@ -42,7 +42,6 @@ test('drops the newest item of the requester with the most items when the queue 
   assert.equal(queue.add(['flood'], 'flood 5'), 'flood 5')
   assert.equal(queue.add(['other'], 'other 1'), 'flood 4')
   assert.equal(queue.add(['other'], 'other 2'), 'flood 3')
-  // Both have the same number.
   assert.equal(queue.add(['other'], 'other 3'), 'other 3')
   assert.deepEqual([queue.size, served(queue)], [4, ['flood 1', 'other 1', 'flood 2', 'other 2']])
 })

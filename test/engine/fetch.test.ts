@@ -1,6 +1,3 @@
-// HttpClient against a real server on loopback: what is tried again, what is not, and what it costs.
-// Time is manual; each turn of the event loop may move it a little.
-
 import assert from 'node:assert/strict'
 import {
   createServer,
@@ -29,7 +26,6 @@ interface Bench {
 
 const opened: { client: HttpClient; server: Server }[] = []
 
-/** A client of a server that gives these answers in turn; the last one again and again. */
 async function open(
   answers: readonly Answer[],
   options: Partial<HttpClientOptions> = {},
@@ -66,8 +62,6 @@ async function open(
   return { client, clock, requests }
 }
 
-/** Lets the event loop and the manual clock run until the promise is settled: some turns a step, since the kernel of a busy
- * machine hands an answer over some turns late. */
 async function settle<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
   let isSettled = false
   const noted = promise.finally(() => {
@@ -202,7 +196,6 @@ describe('HttpClient', () => {
     const { client, clock, requests } = await open([big])
     const error = await failure(clock, client.getJson('/x'))
     assert.deepEqual([error.kind, requests.length], ['body', 1])
-    // The limit counts after decompression: a small bomb is a big answer.
     const bomb: Answer = (_request, response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync(JSON.stringify('x'.repeat(1_000_000))))
@@ -303,12 +296,10 @@ describe('HttpClient', () => {
     await requested(logLine(200, '<html>'))
     await requested(logLine(200, ''))
     await requested(logLine(200, '{}', { sunset: 'Sat, 24 Oct 2026 00:00:00 GMT' }))
-    // What is expected, asked for patience, or a failure of the moment is none of its business.
     await requested(logLine(404, ''), [404])
     await requested(logLine(429, '', { 'retry-after': '1' }))
     await requested(logLine(503, ''))
     await requested(logLine(200, '{}'))
-    // But for how often a path refuses, and for a page in the place of its own words.
     await requested(logLine(200, '{}'), [404])
     assert.deepEqual(expectedOnes, [true, false])
     await requested(logLine(404, '<html>moved</html>'), [404])

@@ -1,5 +1,3 @@
-// Names of venues at the border, the catalogue of refusals, statuses, chance, and what logs hide.
-
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'

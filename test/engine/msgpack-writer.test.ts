@@ -1,6 +1,3 @@
-// The writer against two independent judges: the library that wrote these messages before, byte for
-// byte, and the official decoder.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decode } from '@msgpack/msgpack'
@@ -23,7 +20,6 @@ const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
 const COMPLETE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
 const LARGEST = Number.MAX_SAFE_INTEGER
 
-/** As the library has to be given a whole number to write it as one. */
 const wholeOf = (value: number): number | bigint =>
   value > 2 ** 32 - 1 || value < -(2 ** 31) ? BigInt(value) : value
 const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(encoded(write))
@@ -136,7 +132,6 @@ test('retains a message until the next message begins, and discards an abandoned
     writer.nil()
     return writer.end()
   }
-  // Longer than the block in its midst, then short again, twice of a length.
   for (const length of [3, 100_000, 3, 3, 20_000, 400_000, 0]) {
     const text = 'z'.repeat(length)
     const frame = write(text)

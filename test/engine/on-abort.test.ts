@@ -1,6 +1,3 @@
-// Waiting for the end of a signal that outlives what waits: one listener a signal, and nothing left
-// behind by what has ended.
-
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
@@ -58,7 +55,6 @@ test('adds one listener to the caller’s signal for any number of concurrent ca
     assert.equal(listenersOf(caller), 1)
     await Promise.all([...withSignal, ...without])
     assert.equal(listenersOf(caller), 1)
-    // Warnings are told in a turn of their own.
     await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(warnings, [])
   } finally {

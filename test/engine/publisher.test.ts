@@ -1,5 +1,3 @@
-// The counters that survive actors, and watchers that harm only themselves.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Update } from '../../engine/events.ts'

@@ -1,6 +1,3 @@
-// For each row of the table of shared resources in OPERATING.md: an attacker uses ten times its share, and a bystander is
-// served within twice the time that it needs alone.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -45,10 +42,8 @@ const ATTACKER: Requester = ['attacker', '192.0.2.1']
 const BYSTANDER: Requester = ['bystander', '198.51.100.1']
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-/** The time of the bystander in milliseconds of a manual clock, or its position among the turns of the resource. */
 type Measure = (isAttacked: boolean) => Promise<number>
 
-/** The time from a trade to the end of the bystander's delivery; the attacker's receivers answer after `slowMs`. */
 async function deliveryMs(
   world: WebhookWorld,
   attack: { webhooks: number; trades: number; slowMs: number },
@@ -78,7 +73,6 @@ async function deliveryMs(
   return Number.POSITIVE_INFINITY
 }
 
-/** The position of the bystander's log-in, made after the attack, in the order in which passwords are hashed. */
 async function logInTurns(attack: (pool: PasswordPool) => Promise<unknown>[]): Promise<number> {
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -104,7 +98,6 @@ async function logInTurns(attack: (pool: PasswordPool) => Promise<unknown>[]): P
   return begun.indexOf('own') + 1
 }
 
-/** Connections of two accounts, whose messages take a millisecond each. */
 function streams() {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -112,7 +105,6 @@ function streams() {
   const { publisher, metrics } = engine
   const hub = new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
   publisher.watch(hub)
-  // With so many subscribers each published book makes the hub check all buffers.
   for (const _ of times(4_000_000)) hub.fanOut.addSubscriber('j', 'orderbook', '*')
   const callerOf = (name: string): Caller => {
     engine.accounts.make(name)
@@ -245,7 +237,6 @@ const MEASURES: Readonly<Record<string, Measure>> = {
     const clock = new ManualClock()
     let attackerPieces = 0
     const endings: AbortController[] = []
-    /** Filters: none matches, all match, and none given. */
     const kinds = [() => false, () => true, null]
     const scan = (requester: Requester, pieces: number, kind: number, onPiece: () => void) => {
       let left = pieces
@@ -353,7 +344,6 @@ const MEASURES: Readonly<Record<string, Measure>> = {
 
   async 'WebSocket commands'(isAttacked) {
     const { clock, engine, hub, join, attacker, bystander } = streams()
-    // With the answer this is a multiple of the time slice.
     const markets = times(98).map((nth) => engine.add(`m${nth}`))
     for (const market of markets) market.replace([level(0.4, 1)], [])
     const market_ids = markets.map(({ ref }) => ref.id)

@@ -1,6 +1,3 @@
-// What users see, second by second, when a venue falls silent on a socket that lives: of one market, and of all. A whole
-// engine on a clock by hand, with venues that a test holds in its hands, seen over its stream and over REST.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../engine/app/engine.ts'
@@ -34,7 +31,6 @@ const FREE: MarketFees = {
   next: null,
   waivedUntilMs: null,
 }
-/** Exactly one of the two wins: both for 0.80 earn 0.20. */
 const NAMES = ['x', 'y'] as const
 type Name = (typeof NAMES)[number]
 
@@ -46,9 +42,7 @@ interface Books {
 async function open(key: VenueKey) {
   const clock = new ManualClock(NOON)
   let emit: (event: VenueEvent) => void = () => undefined
-  /** Outcomes that the engine asked for: snapshots on the stream, and books over REST. */
   const requested = { resynced: [] as string[], read: [] as string[] }
-  /** What the venue has; over REST unless `ghosts` has it. */
   const truth = new Map<string, Books>()
   const feed = { connectionsOpen: 1 }
   const listings = NAMES.map((name) =>
@@ -105,13 +99,11 @@ async function open(key: VenueKey) {
   stopTime()
   const platform = `venue_${key}`
   const idOf = (name: Name) => `${platform}_${name}`
-  /** The venue's book becomes this, and the stream says so. */
   const put = (name: Name, bid: number, ask: number) => {
     const books = { bids: [level(bid, 100)], asks: [level(ask, 100)] }
     truth.set(name, books)
     book(name, true, books)
   }
-  /** The venue's book becomes this, and the stream says nothing. */
   const move = (name: Name, bid: number, ask: number) =>
     truth.set(name, { bids: [level(bid, 100)], asks: [level(ask, 100)] })
   const lose = (kind: FeedEvent['kind'], reason: string) => {
@@ -128,7 +120,6 @@ async function open(key: VenueKey) {
   const client = await StreamClient.open(engine.port, `api_key=${apiKey}`)
   const received: string[] = []
   let read = 0
-  /** What came since the last call, with the market's name in place of its id. */
   const changes = async (): Promise<readonly string[]> => {
     await client.ask({ action: 'ping', id: clock.monotonicMs() }, 'pong')
     const fresh = client.messages.slice(read)
@@ -183,7 +174,6 @@ async function begin(key: VenueKey): Promise<World> {
   return world
 }
 
-/** How the market stands over REST: whether it is stale, and how old; and how many opportunities there are. */
 async function rest({ get, idOf, platform }: World, name: Name) {
   const { stale, age_ms: ageMs } = await get(`/v1/markets/${idOf(name)}/orderbook`)
   const { opportunities } = await get(`/v1/markets/${idOf(name)}/arbitrage`)
@@ -200,7 +190,6 @@ for (const key of ['a', 'b'] as const) {
     const { clock, changes, buy, put, move, requested, stop } = world
     try {
       assert.equal((await rest(world, 'x')).total, 1)
-      // From here on nothing comes of x, though y moves all the time: the real price of x is 0.60.
       for (let second = 1; second <= 10; second += 1) {
         put('y', 0.38, second % 2 === 0 ? 0.4 : 0.41)
         clock.advance(1_000)

@@ -1,5 +1,3 @@
-// Work in steps, on a clock that moves with each step.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/time-slices.ts'

@@ -1,5 +1,3 @@
-// Decimals, rounding and money, against BigInt arithmetic as the independent judge.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

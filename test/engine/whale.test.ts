@@ -1,5 +1,3 @@
-// Which fills are one whale, and what they come to.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -67,10 +65,8 @@ test('adds dollars exactly and rounds once when fills have fractions of a micro-
     const units = { price: priceMicros(price), size: sizeMicros(size), outcomeIndex }
     return fill(id, { ...units, usd: usdMicros(Math.floor((traded * size) / 1_000_000)) })
   }
-  // 0.5 × 10,000.000001 twice is 10,000.000001; each is 5,000.0000005, of which flooring loses the half.
   const half = (id: string) => third(id, 500_000, 10_000_000_001)
   assert.equal(sumOf([half('a'), half('b')]).usd, 10_000_000_001)
-  // 0.999999 × 10,000.009999 is 9,999.9999989…: not yet the boundary.
   const near = sumOf([third('a', 999_999, 10_000_009_998), third('b', 999_999, 1)])
   assert.equal(near.usd, 9_999_999_998)
   const below = sumOf([half('a'), third('b', 500_000, 9_999_999_998)])

@@ -1,6 +1,3 @@
-// When opportunities open, change and close, and what is kept of them: a fake catalogue whose books the test moves, real
-// matches, a clock by hand.
-
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
@@ -66,7 +63,6 @@ const PAST = {
   limit: 100,
 } as const
 
-/** What is bought, and from which books. */
 const boughtIn = ({ contracts, profit, legs }: Opportunity) => ({
   ...{ contracts, profit },
   legs: legs.map(({ outcome, cost, fee, bookSeq }) => ({ outcome, cost, fee, bookSeq })),
@@ -112,7 +108,6 @@ describe('opportunities', () => {
     arbitrage.start()
   })
 
-  /** As a venue tells how its feed stands. */
   function tellStatus(state: FeedState): void {
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: null, delayMs: 0 },
@@ -129,7 +124,6 @@ describe('opportunities', () => {
     market.replace(bids, asks)
   }
 
-  /** A pair on two venues; the first is offered at 0.40, the second bid at `bid`. */
   function pair(bid: number, set: Parameters<typeof pairScore>[1] = {}, score = 95) {
     const a = engine.add('a', { fees: FREE, closeAtMs: timeMs(NOON + DAY_MS) })
     const b = engine.add('b', { venue: 'b', fees: FREE, closeAtMs: timeMs(NOON + 2 * DAY_MS) })
@@ -140,7 +134,6 @@ describe('opportunities', () => {
     return { a, b }
   }
 
-  /** The same of a real market and a fake one, with an owner of their own. */
   function realPair(fees: MarketFees) {
     const { publisher, catalog } = engine
     engine.add('other')
@@ -201,7 +194,6 @@ describe('opportunities', () => {
     matches.put(a, b, confirmed(read), NOON)
     b.change({ side: 'bid', ...level(0.5, 50) })
     clock.advance(1)
-    // 0.40 and 0.52 for Yes and Yes.
     assert.deepEqual(
       list().map(({ legs, profit }) => [...legs.map(({ outcome }) => outcome), profit]),
       [['Yes', 'Yes', 8_000_000]],
@@ -336,7 +328,6 @@ describe('opportunities', () => {
     tellStatus('down')
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'closed stale'])
-    // What opens meanwhile by the other venue's prices is not lost either.
     const [c, d] = [engine.add('c', { fees: FREE }), engine.add('d', { venue: 'b', fees: FREE })]
     matches.put(c, d, pairScore(95), NOON)
     put(d, [level(0.3, 50)], [level(0.32, 50)])
@@ -490,7 +481,6 @@ describe('opportunities', () => {
     clock.advance(1)
     put(b, [level(0.42, 50)], [])
     clock.advance(500)
-    // Not told before it ends, so nothing of it counts.
     put(b, [level(0.58, 50)], [])
     clock.advance(1)
     put(b, [level(0.3, 50)], [])
@@ -577,7 +567,6 @@ describe('opportunities', () => {
     assert.equal(found.matchScore, null)
     assert.equal(found.question, engine.catalog.event('a', 'event-race')?.title)
     assert.equal(found.legs[2]?.question, z.summary.question)
-    // One that stopped trading and has not lost may be the winner.
     z.summary = { ...z.summary, status: 'closed' }
     x.change({ side: 'bid', ...level(0.21, 10) })
     clock.advance(1)
@@ -643,7 +632,6 @@ describe('opportunities', () => {
     assert.equal(reasonOf(0, 1), 'not_open')
   })
 
-  /** The next run over the same storage and publisher. */
   function nextRun(): void {
     const { publisher, catalog } = engine
     new Arbitrage({
@@ -748,7 +736,6 @@ describe('opportunities', () => {
     put(a, [], deep)
     put(b, [level(0.9, 10_000)], [])
     clock.advance(1)
-    // 0.10 + 0.10 for the first, 0.4998 + 0.10 for the last: all earn.
     const [found] = list()
     assert.equal(found?.contracts, sizeMicros(2_000_000_000))
     assert.equal(found.steps.length, 2_000)
@@ -795,7 +782,6 @@ describe('opportunities', () => {
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)
     assert.deepEqual(ages(), [700, 700])
-    // A level behind those that are taken: the same numbers, of a newer book.
     const seqBefore = list()[0]?.legs[1]?.bookSeq ?? 0
     b.change({ side: 'bid', ...level(0.2, 50) })
     clock.advance(300)

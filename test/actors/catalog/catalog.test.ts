@@ -1,5 +1,3 @@
-// Which markets exist, how they are found, listed and pinned, and which owner gets an event.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Catalog } from '../../../actors/catalog/catalog.ts'
@@ -222,7 +220,6 @@ test('finds events by venue and id', () => {
 const DAYS = 30
 const daysAgo = (days: number) => timeMs(NOON - days * DAY_MS)
 
-/** A market of which nothing is left but its listing. */
 const over = (name: string, set: Partial<MarketListing> = {}) =>
   listing(name, { status: 'resolved', closeAtMs: daysAgo(DAYS + 1), ...set })
 
@@ -394,12 +391,10 @@ test('does not restore a removed market when a crawl still lists it', () => {
     assert.equal(catalog.marketCount, 1)
   }
   assert.deepEqual([storage.markets.count(), storage.events.count()], [1, 0])
-  // The next run is told before its first page what is old.
   const again = openCatalog([], storage)
   again.catalog.load()
   assert.equal(forget(again.catalog, 0), 0)
   assert.deepEqual(again.catalog.take({ markets: listings, events: [] }), [])
-  // One that the venue lists as open again is a new market with a new number.
   assert.equal(catalog.take({ markets: [over('old', { status: 'open' })], events: [] }).length, 1)
   assert.equal(catalog.find('venue_a_old')?.ref.number, 3)
   assert.equal(publisher.latest('trades', 3).seq, 0)
@@ -415,7 +410,6 @@ test('visits every market in small time slices, including markets added meanwhil
     catalog.take({ markets: [isOver ? over(name, { closeAtMs }) : listing(name)], events: [] })
     if (!isOver) retained.add(name)
   }
-  // Not a millisecond too early, while rounds are under way and markets come.
   for (let call = 0; call < 300; call += 1) {
     add(`m${call}`)
     assert.equal(forget(catalog, 1 + random.below(4)), 0)
@@ -428,7 +422,6 @@ test('visits every market in small time slices, including markets added meanwhil
   assert.deepEqual(left, [...retained])
 })
 
-/** Keeps each call as text. */
 function listener(): { watcher: CatalogWatcher; received: string[] } {
   const received: string[] = []
   const watcher: CatalogWatcher = {
@@ -481,7 +474,6 @@ test('ignores and reports a listing that is older than the current one', () => {
   assert.deepEqual(take({ changedAtMs: timeMs(1_999), question: 'Old?' }), ['x'])
   assert.equal(view()?.question, 'New?')
   assert.equal(view()?.status, 'closed')
-  // Without a time, or with a later one, it counts.
   assert.deepEqual(take({ question: 'Newer?' }), [])
   assert.deepEqual(take({ changedAtMs: timeMs(2_001), question: 'Newest?' }), [])
   assert.equal(view()?.question, 'Newest?')

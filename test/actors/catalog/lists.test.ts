@@ -1,5 +1,3 @@
-// Lists of markets and events against naive twins, and pages that stay while everything moves.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
@@ -207,7 +205,6 @@ test('returns every event of a pinned list once while its values change', () => 
       next = page.next
       for (let moves = random.below(20); moves > 0; moves -= 1) world.stir()
     } while (next !== null)
-    // An event that went with its last market has no place; all others keep theirs.
     assert.deepEqual(
       seen,
       first.filter((id) => seen.includes(id)),

@@ -1,6 +1,3 @@
-// What the search finds of markets that come, change and go, and what becomes of searches when its
-// thread is slow, full, lost or broken.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketSearch, type MarketText } from '../../../actors/catalog/search.ts'
@@ -142,7 +139,6 @@ test('refuses the running search when the thread exits, then replaces the thread
     threads: 1,
     isPersistent: true,
     queueMax: 2,
-    // Threads start slowly on a busy machine.
     timeoutMs: 600_000,
     isResult: isSearchResult,
   })
@@ -193,7 +189,6 @@ test('refuses searches at once while the thread fails, and retries the thread af
   assert.equal(clock.timerCount, 1)
   clock.advance(1_000)
   assert.deepEqual(await found('zebra'), [1])
-  // A question that fails is refused alone.
   port.isBroken = true
   await assert.rejects(search.find('zebra'), isUnavailable)
   port.isBroken = false
@@ -217,7 +212,6 @@ const ascending = (one: number, other: number) => one - other
 const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE'
 
-/** A search over a port that remembers what it was given. */
 function bench<Port extends SearchPort>(
   inner: Port,
   texts: { values(): Iterable<MarketText> } = new Map<number, MarketText>(),
@@ -238,7 +232,6 @@ function bench<Port extends SearchPort>(
   return { search, clock, found, port }
 }
 
-/** Answers nothing until `answerAll`, then everything at once. */
 function slowPort(): SearchPort & { answerAll(): void } {
   const inner = openSearch(Number.POSITIVE_INFINITY)
   let open = (): void => undefined
@@ -252,7 +245,6 @@ function slowPort(): SearchPort & { answerAll(): void } {
   }
 }
 
-/** A port whose thread can be replaced by a new one, or be broken. */
 function losingPort() {
   let inner = openSearch(Number.POSITIVE_INFINITY)
   const port = {

@@ -1,8 +1,3 @@
-// How long the catalogue holds the loop with a hundred thousand markets: each list cut anew, by every
-// order and filter. Counted is processor time, since neighbours on the machine are not the question;
-// it includes what the garbage collector does beside the loop, which makes the tails that are
-// printed. Without TEST_LONG a tenth of the markets, and nothing is demanded of the times.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventFilter, MarketFilter } from '../../../actors/views.ts'
@@ -100,7 +95,6 @@ test('filters a list of 100,000 markets in under 10 ms at the median', async (t)
       clock.advance(5_000)
       stir(random, catalog)
       const began = process.cpuUsage()
-      // The index answers at once here, so all of the time is ours.
       await work()
       const { user, system } = process.cpuUsage(began)
       times.push((user + system) / 1_000)
@@ -143,7 +137,6 @@ test('filters a list of 100,000 markets in under 10 ms at the median', async (t)
   if (isLong) assert.deepEqual(worst, [])
 })
 
-/** Trades between two lists, as a second of a busy venue brings them. */
 function stir(random: Random, catalog: ReturnType<typeof emptyCatalog>['catalog']): void {
   for (let count = 0; count < 20; count += 1) {
     const name = `m${random.below(MARKETS)}`

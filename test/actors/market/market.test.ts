@@ -1,5 +1,3 @@
-// One market: its book, trades, prices, status, sleep, and what it tells the world.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MarketActor } from '../../../actors/market/market.ts'
@@ -753,7 +751,6 @@ test('uses a late settlement as the price from its arrival on, also after a rest
   assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
 })
 
-/** A market of venue b and what it publishes of its life. */
 function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
   const opened = openMarket({ venue: 'b', ...set }, storage)
   const { actor, updates } = opened
@@ -777,7 +774,6 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
 test('resolves with the determined result when the settlement message carries none', () => {
   for (const isClosed of [false, true]) {
     const { actor, state, reported } = lifeOf()
-    // The timer of the close comes before the determination, or never.
     if (isClosed) state({ status: 'closed' })
     state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
     assert.equal(actor.price().source === 'settlement', false, 'it may still be disputed')
@@ -874,7 +870,6 @@ test('drops a determined result when it is disputed or trading resumes', () => {
   const reopened = determined()
   reopened.state({ status: 'open', resolutionStatus: 'none' })
   assert.deepEqual(reopened.reported().slice(1), [['opened', 'none', null]])
-  // An answer made before the determination knows nothing of it.
   const late = determined()
   late.read({ resolutionStatus: 'none', settlementPrice: null })
   late.state({ status: 'resolved', resolutionStatus: 'resolved' })

@@ -1,5 +1,3 @@
-// The history of a market's book: when its states are kept, and which.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bookSnapshotEveryMs } from '../../../engine/limits.ts'

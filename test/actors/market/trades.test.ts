@@ -1,5 +1,3 @@
-// Candles of a market's own trades, whatever comes when: against a recomputation from what is stored.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +30,6 @@ function openActor(storage: Storage): MarketActor {
   return storedMarket({ publisher, storage }).open()
 }
 
-/** A trade at a random moment of three days; many share a millisecond with others. */
 function someTrade(random: Random, id: number) {
   const hour = random.below(72) * 3_600_000
   const minute = random.below(4) * 60_000
@@ -52,7 +49,6 @@ const shown = (bar: Bar) => {
   return { startMs, open, high, low, close, usd, count, vwap: vwapOf(bar) }
 }
 
-/** Every interval's candles are those of the stored trades. */
 async function assertCandles(actor: MarketActor, storage: Storage, what: string): Promise<void> {
   const all = { fromMs: TIME_ZERO, toMs: timeMs(NOON + DAY_MS), after: null } as const
   const market = actor.ref.number
@@ -122,7 +118,6 @@ test('counts a trade once in its hour when history returns it again after retent
   const { publisher } = recordingPublisher()
   const made = storedMarket({ publisher, storage, nowMs: () => nowMs, retentionDays: 5 })
   const actor = made.open()
-  // Whole hours are kept: the edge is noon five days ago.
   const edgeMs = NOON - 5 * DAY_MS
   const history = (id: string, atMs: number) =>
     trade('m', id, { source: 'history', venueTimeMs: timeMs(atMs) })

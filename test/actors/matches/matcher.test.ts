@@ -1,5 +1,3 @@
-// The owner of matching over a fake catalogue, its thread in place, by a judge that counts words.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { matchHandlers } from '../../../actors/matches/match-commands.ts'
@@ -28,7 +26,6 @@ class Bench {
   readonly tasks: MatchTask[] = []
   matches = new Matches({ clock: this.clock })
   verdicts = this.#openVerdicts()
-  /** A failure of the next task, and whether the thread forgets everything before it. */
   failure: Error | null = null
   finder: Pick<PairFinder<unknown>, 'run'> = new PairFinder(wordScorer)
   matcher = this.open()
@@ -83,7 +80,6 @@ class Bench {
     return matcher
   }
 
-  /** What an operator's commands call. */
   get commands() {
     const find = (id: string) => [...this.all.values()].find(({ ref }) => ref.id === id) ?? null
     const markets = (venue: string | null) =>
@@ -95,18 +91,15 @@ class Bench {
     )
   }
 
-  /** From now on the judge reads opposite sides in everything. */
   judgeOpposite(): void {
     const opposite = () => pairScore(79, { vetoes: ['opposite_side'], inverted: true })
     this.finder = new PairFinder({ ...wordScorer, scoreMarkets: opposite })
   }
 
-  /** From now on markets are judged as the service judges them. */
   useRealJudge(): void {
     this.finder = openPairFinder()
   }
 
-  /** As after a restart: nothing is left but the storage. */
   reopen(): void {
     this.matches = new Matches({ clock: this.clock })
     this.finder = new PairFinder(wordScorer)
@@ -172,7 +165,6 @@ describe('matcher', () => {
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'].slice(1))
     bench.change(b2, { status: 'closed' })
-    // Within the turn, before the thread has the change.
     assert.deepEqual(bench.pairs, [])
     await bench.settle()
     bench.change(b2, { status: 'open' })
@@ -319,7 +311,6 @@ describe('matcher', () => {
     await assert.rejects(bench.verdicts.set(a1, b1, 'confirmed'), refusal)
     await assert.rejects(bench.verdicts.set(a2, b2, 'confirmed'), refusal)
     assert.equal(bench.verdicts.all().length, 1)
-    // The same again, and a rejection, are no second partner; of two at once the first stands.
     await settled(bench.verdicts.set(b2, a1, 'confirmed'))
     await settled(bench.verdicts.set(a2, b2, 'rejected'))
     await settled(bench.verdicts.set(a1, b2, null))
@@ -346,7 +337,6 @@ describe('matcher', () => {
       JSON.stringify(
         await bench.commands[`match.${term}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }),
       )
-    // One thing above all: no answer before the pair stands.
     const confirmation = await logLine('confirm')
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
     assert.match(confirmation, /"word":"confirmed","match":\{"score":100,.*"note":"a pair: Yes of/)
@@ -362,7 +352,6 @@ describe('matcher', () => {
     )
     bench.failure = new Error('the thread ended')
     const waiting = logLine('forget')
-    // Its commit takes some ticks.
     for (let tick = 0; tick < 20; tick += 1) await bench.settle()
     bench.clock.advance(500)
     bench.clock.advance(2_500)

@@ -1,5 +1,3 @@
-// Pairs of markets, against a plain list of pairs.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Matches } from '../../../actors/matches/matches.ts'

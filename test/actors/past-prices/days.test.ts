@@ -1,5 +1,3 @@
-// Days of prices against a naive reading of the same points, and the bound on work under way.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,5 +1,3 @@
-// Prices at past times: our ticks, what the simulated venues remember, and what is kept of it.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +50,6 @@ interface Asked {
   readonly series: string | null
 }
 
-/** A venue that remembers these points, and what it was asked. */
 function remembering(points: readonly PricePoint[]) {
   const requested: Asked[] = []
   const held: { answer: () => Promise<void> } = { answer: async () => {} }
@@ -67,7 +64,6 @@ function remembering(points: readonly PricePoint[]) {
   return { history, requested, held }
 }
 
-/** Past prices of one market, created ten days ago, over a venue's history. */
 function openPast(
   history: VenuePastPrices | null,
   set: Partial<MarketListing> & { tables?: Tables; clock?: ManualClock; sinceMs?: number } = {},
@@ -428,7 +424,6 @@ test('requests an ended market once a day and not once a minute', async () => {
   const closeAtMs = timeMs(NOON - 5 * DAY_MS)
   const ended = [
     { status: 'closed', closeAtMs, asksMax: 0 },
-    // Its end is unknown: its silence of today is looked at again, less and less.
     {
       status: 'resolved',
       settlementPrice: micros(1),
@@ -470,7 +465,6 @@ test('retries an empty past answer with growing delays and does not cache it per
     clock.advance(2 * MINUTE_MS - 1)
     assert.equal(await at(atMs), null)
     assert.equal(requested.length, second, 'then for two')
-    // The venue remembers again: so does a later run over what was kept.
     points.push(point(atMs - 60_000, 0.7), point(atMs + 60_000, 0.9))
     clock.advance(2 * MINUTE_MS)
     assert.equal((await at(atMs))?.price, micros(0.7))
@@ -509,7 +503,6 @@ test('returns, for random price histories, a price that was current at most a mi
   for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
 })
 
-/** Lets time pass, and what waits for it happen, a second at a time. */
 async function advanceBySeconds(clock: ManualClock, seconds: number) {
   for (let second = 0; second < seconds; second += 1) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -518,7 +511,6 @@ async function advanceBySeconds(clock: ManualClock, seconds: number) {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A price that jumps at random, watched in random intervals, told by the venue every minute. */
 async function checkRandomWorld(seed: number) {
   const random = seededRandom(`past ${seed}`)
   const beginMs = TODAY_MS - 2 * DAY_MS + random.below(DAY_MS)

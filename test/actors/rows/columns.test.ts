@@ -1,5 +1,3 @@
-// Columns, terms, sorting and titles on their own, each against the obvious way to do it.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventTitles } from '../../../actors/catalog/event-titles.ts'

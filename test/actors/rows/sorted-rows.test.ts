@@ -1,12 +1,9 @@
-// Rows kept in order, against sorting all of them anew.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Columns } from '../../../actors/rows/columns.ts'
 import { SortedRows } from '../../../actors/rows/sorted-rows.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
-/** Rows with keys of few values, so that many are equal, and their twin. */
 class World {
   readonly rows = new Columns()
   readonly keys = this.rows.floats()
@@ -38,7 +35,6 @@ class World {
     this.twin.delete(number)
   }
 
-  /** A random row's number; perhaps one that is gone. */
   any(random: Random): number {
     return 1 + random.below(this.#last + 1)
   }

@@ -1,6 +1,3 @@
-// The owner of games over the simulated world, whose listings pass through the real connectors, and
-// over single listings.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Sports } from '../../../actors/sports/sports.ts'
@@ -29,7 +26,6 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing, NAMES } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
 
-/** A catalogue of events, and the owner under test. */
 class Bench {
   readonly clock: ManualClock
   readonly events = new Map<string, EventListing>()
@@ -45,7 +41,6 @@ class Bench {
     })
   }
 
-  /** On a clock that stands still all fits in one piece. */
   games(sport: Sport, date: string): GamesView {
     const games = this.sports.games(sport, date)
     assert.ok(!(games instanceof Promise))
@@ -61,7 +56,6 @@ class Bench {
     })
   }
 
-  /** What the venue would answer, as its connector reads it. */
   listSimulated(venue: VenueKey, event: SimEvent): MarketView[] {
     const nowMs = this.clock.nowMs()
     if (venue === 'a') {
@@ -101,7 +95,6 @@ function newWorld(set: { seed: number; marketsPerVenue: number; clock: ManualClo
   })
 }
 
-/** What the world itself knows of a sports event: its own game, or the tournament and its week. */
 function truthOf(event: SimEvent): string | null {
   const { game } = event
   if (game !== null) {
@@ -125,7 +118,6 @@ describe('games of the simulated world', () => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
-      /** Truth to the markets of each venue. */
       const truths = new Map<string, Record<'a' | 'b', MarketView[]>>()
       for (const venue of ['b', 'a'] as const) {
         for (const event of world.events(venue)) {
@@ -255,10 +247,8 @@ describe('games of single listings', () => {
     const team = (league: string, code: string, name: string) =>
       ({ venue: 'b', league, code, name, location: '', nickname: '' }) as const
     const teams = [
-      // All-star sides, of which no game is known without the list.
       team('nba', 'str', 'Team Stars'),
       team('nba', 'stp', 'Team Stripes'),
-      // Codes that their names shorten otherwise.
       team('cfb', 'xst', 'Oregon St.'),
       team('cfb', 'tmiz', 'Missouri'),
     ]
@@ -293,7 +283,6 @@ describe('games of single listings', () => {
     const id = 'nfl-dal-phi-2025-09-05'
     const views = ofA(bench, { id, title: 'Cowboys vs. Eagles' })
     assert.deepEqual(show(bench, 'nfl', '2025-09-05'), ['nfl-dal-phi-2025-09-05 2'])
-    // Thursday evening in the US, Friday in Greenwich.
     const startAtMs = timeMs(Date.UTC(2025, 8, 5, 0, 20))
     const event = { ...eventListing('a', id, 'Cowboys vs. Eagles'), startAtMs }
     bench.events.set(`a/${id}`, event)
@@ -344,7 +333,6 @@ describe('games of single listings', () => {
     const learned = await turnsOf(() => bench.sports.learnTeams(rows))
     assert.ok(learned.tickCount > 20, `learned in ${learned.tickCount} turns`)
     assert.deepEqual((await grouped()).keys, first.keys)
-    // Twenty ask while a game more is listed: the day is grouped once for them, and whole.
     list(150)
     const startedMs = bench.clock.monotonicMs()
     const requested = Array.from({ length: 20 }, () => bench.sports.games('cbb', '2025-09-04'))
@@ -390,7 +378,6 @@ describe('games of single listings', () => {
   })
 })
 
-/** Each look at it takes ten microseconds. */
 class TickingClock extends ManualClock {
   override monotonicMs(): number {
     this.advance(0.005)
@@ -398,7 +385,6 @@ class TickingClock extends ManualClock {
   }
 }
 
-/** The turns of the loop that some work takes. */
 async function turnsOf<Result>(work: () => Result | Promise<Result>) {
   const loop = countTicks()
   const result = await work()
@@ -406,7 +392,6 @@ async function turnsOf<Result>(work: () => Result | Promise<Result>) {
   return { result, tickCount: loop.count() }
 }
 
-/** Two letters for each number below 676. */
 function letters(number: number): string {
   return String.fromCharCode(65 + Math.floor(number / 26), 65 + (number % 26))
 }

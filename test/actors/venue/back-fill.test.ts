@@ -1,5 +1,3 @@
-// Bringing back trades again and again: nothing of a back-fill stays behind once it is over.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TradeBackFill } from '../../../actors/venue/back-fill.ts'
@@ -72,7 +70,6 @@ test('polls each venue once a minute, never two venues at the same time', async 
   const checks = (['a', 'b'] as const).map((venue) => {
     const atS: number[] = []
     const fetchTrades = async ({ fromMs }: { readonly fromMs: TimeMs }) => {
-      // A look is read in two parts, the older one first.
       const isFirst = clock.nowMs() - fromMs > 120_000
       if (isFirst) atS.push((clock.monotonicMs() - startedMs) / 1_000)
       return { completeFromMs: fromMs, suspectReason: null, newestMs: null }
@@ -201,7 +198,6 @@ test('marks a range as read only after its trades are handled and stored on disk
   }
   await steps(5_000)
   assert.equal(requested, 1)
-  // Owners that are busy for long hold up no reading, but what is known does not move.
   await steps(6_000)
   assert.equal(requested, 2)
   assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs)
@@ -214,7 +210,6 @@ test('marks a range as read only after its trades are handled and stored on disk
   await backFill.stop()
 })
 
-/** A back-fill whose venue answers as `doubt` says; trades are known from before the range. */
 function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   const clock = new ManualClock()
   const metrics = new Metrics()

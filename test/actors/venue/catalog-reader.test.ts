@@ -1,5 +1,3 @@
-// The reader of a catalogue on a hand-moved clock, with a venue whose answers are damaged when told so.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CatalogReader, slicesOf } from '../../../actors/venue/catalog-reader.ts'
@@ -15,7 +13,6 @@ const ticks = async () => {
   for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A reader of a venue with so many open markets, all of which are known from the last run. */
 function openReader(count: number) {
   const clock = new ManualClock()
   const metrics = new Metrics()

@@ -1,5 +1,3 @@
-// The intervals themselves, by a clock that jumps. How the actor uses them: venue.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VenueCoverage } from '../../../actors/venue/coverage.ts'

@@ -1,6 +1,3 @@
-// How late what comes is, and whose fault that is: a loop that stalls and venues that are late, by a clock that
-// a test holds in its hands. What a venue's actor does about it: venue.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type OwnDelay, VenueDelay } from '../../../actors/venue/delay.ts'
@@ -20,7 +17,6 @@ import type { Readable } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { bid, change, NOON, snapshot } from '../../support/worlds/builders.ts'
 
-/** A watch over a system that a test says everything of. */
 function openWatch() {
   const clock = new ManualClock()
   const system = {
@@ -108,7 +104,6 @@ test('pauses reading of trades, but not of books, while trades wait too long, an
   assert.deepEqual(read, ['books', 'all', 'nothing', 'books'])
 })
 
-/** A venue whose clock is five seconds ahead of ours, and what we know of ourselves. */
 function openDelay() {
   const delay = new VenueDelay()
   const own = {
@@ -117,7 +112,6 @@ function openDelay() {
   }
   return {
     delay,
-    /** A change comes so much later than the venue says, and we look. */
     look(set: Partial<OwnDelay>, lateMs: number | null = null) {
       own.nowMs += delayCheckMs
       if (lateMs !== null) {
@@ -158,7 +152,6 @@ test('treats data read after a blocked event loop as late until delays are norma
   assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
   assert.equal(check({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
   const slow = { loopMsMax: messageAgeMsMax }
-  // Still reading what came during the stall.
   for (let checks = 0; checks < 5; checks += 1) assert.equal(check(slow, 900), true)
   assert.equal(check(slow, 30), true)
   assert.equal(check({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
@@ -166,12 +159,10 @@ test('treats data read after a blocked event loop as late until delays are norma
   assert.equal(check(slow), true, 'nothing came')
   assert.equal(check(slow, 40), false)
   assert.equal(delay.changeCount, 2)
-  // Reading that is paused is the same.
   assert.equal(check({ pausedMs: messageAgeMsMax }), true)
   for (let checks = 0; checks < 9; checks += 1) assert.equal(check({ pausedMs: 1 }), true)
   for (let checks = 0; checks < 2; checks += 1) assert.equal(check({}, 10), true)
   assert.equal(check({}, 10), false)
-  // Silence between two late messages is no calm, nor while we are slow, but two seconds of it are.
   assert.equal(check({ loopMs: messageAgeMsMax }), true)
   for (let checks = 0; checks < 50; checks += 1) {
     assert.equal(check(slow, checks % 10 === 0 ? 4_000 : null), true)
@@ -189,7 +180,6 @@ test('attributes late messages to this process only while the process was slow, 
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 900), false)
   assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
   assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
-  // A snapshot may tell of a change long ago.
   const other = openDelay()
   other.look({}, 20)
   other.delay.note(snapshot('x', [], [], { venueTimeMs: timeMs(NOON - 3_600_000) }))
@@ -210,14 +200,12 @@ test('does not accept a long delay as normal, neither after reconnects nor over 
   check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
   let reconnects = 0
-  // Half an hour in which all that comes, over the new connections as well, has lain for five seconds and longer.
   for (let checks = 0; checks < 1_800_000 / delayCheckMs; checks += 1) {
     check(slow, 5_000 + (checks % 20) * 100)
     if (delay.takeReconnect(own)) reconnects += 1
     if (checks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
   }
   assert.ok(reconnects > 10, `${reconnects}`)
-  // One connection of the venue comes as usual, another does not.
   for (let checks = 0; checks < 9; checks += 1) {
     delay.note(
       change('x', [bid(0.4, 1)], { receivedAtMs: NOON, venueTimeMs: timeMs(NOON + 2_000) }),
@@ -236,7 +224,6 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
   const theirs = openDelay()
   theirs.look({}, 20)
   assert.equal(theirs.look(slow, 3_020), true)
-  // A minute in which we are never slow: what still comes late is late by the venue's clock.
   for (let checks = 0; checks < 60_000 / delayCheckMs; checks += 1) {
     assert.equal(theirs.look({}, 3_020), true)
   }
@@ -256,7 +243,6 @@ test('reconnects once to drop data that was unread for long, and not again for a
   ) {
     check(slow, 30_000)
     if (delay.takeReconnect(own)) requested.push(own.nowMs)
-    // The new connection is as late as the one before.
     if (requested.length > 0) check(slow, 20)
     else check(slow, 30_000)
   }

@@ -1,5 +1,3 @@
-// The reader of team lists on a hand-moved clock, with a venue that fails on request.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TeamReader } from '../../../actors/venue/team-reader.ts'

@@ -1,5 +1,3 @@
-// When markets without a payout are requested again; times are plain numbers.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UNSETTLED_MS, UnsettledMarkets } from '../../../actors/venue/unsettled.ts'

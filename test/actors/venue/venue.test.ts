@@ -1,5 +1,3 @@
-// One venue's actor against a feed and a catalogue that a test holds in its hands.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog } from '../../../actors/catalog/catalog.ts'
@@ -54,7 +52,6 @@ function openVenue(
   const clock = new ManualClock()
   const { publisher, updates } = recordingPublisher()
   const metrics = new Metrics()
-  /** Set it to have no turn run. */
   const ticks = { isHeld: false }
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => ticks.isHeld })
   const delays = new DelayWatch({ clock, log: silentLog, metrics, system })
@@ -66,14 +63,12 @@ function openVenue(
     reconnected: [] as string[],
     checked: [] as string[][],
   }
-  /** What the feed says of itself; null: data came just now. */
   const feed = {
     connectionsOpen: 1,
     lastDataAtMs: null as TimeMs | null,
     bookDelayMs: 0,
     tradesSource: 'activity' as TradesSource,
   }
-  /** Markets of matches and opportunities. */
   const first: string[] = []
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
@@ -81,7 +76,6 @@ function openVenue(
     answer: async () => ({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null }),
   }
   const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
-  /** Markets that the venue has and the catalogue does not take. */
   const refused = new Set<string>()
   const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
   const venue: Venue = {
@@ -250,7 +244,6 @@ test('requests the trades of an outage again after a kill until they are read, e
   assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
   answer()
   await ticks()
-  // The second look is still to come.
   clock.advance(2_000)
   assert.ok((mark() ?? 0) <= sinceMs)
   clock.advance(15_000)
@@ -703,7 +696,6 @@ test('records no coverage for a feed whose books may be over a minute late', () 
   assert.equal(actor.liveSinceMs, clock.nowMs())
 })
 
-/** Live books of so many markets, whose owners take no turns any more while changes of all of them come. */
 async function openLateBooks(count: number) {
   const names = Array.from({ length: count }, (_, index) => `m${index}`)
   const world = openVenue(names.map((name) => listing(name)))
@@ -745,7 +737,6 @@ test('marks books with delayed changes as stale, even without ticks, and request
     [lateBooksPerCheckMax, lateBooksPerCheckMax, names.length - 2 * lateBooksPerCheckMax],
   )
   assert.deepEqual([...requestsMade.resynced].sort(), names.map((name) => `${name}-yes`).sort())
-  // The changes that waited were left out; the snapshot has everything.
   assert.equal(world.books()[0]?.bids[0]?.size, 1_000_000)
   tellAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
   assert.equal(stale().length, 0)
@@ -794,7 +785,6 @@ test('serves books as stale over REST, without requesting snapshots, while the v
   const { version } = market
   assert.equal(market.isBehind, false)
   clock.stall(3_000)
-  // The look comes before anything that came meanwhile is read, and before any answer is made.
   assert.equal(market.isBehind, true)
   assert.ok(market.version > version, 'a kept answer is written anew')
   assert.equal(actor.state, 'stale')

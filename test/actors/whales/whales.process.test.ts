@@ -1,6 +1,3 @@
-// The owner of whale rows: closing, thresholds, late fills, restarts, bounds; and all of it at random
-// against a naive twin that groups the stored fills (test/support/worlds/whale-world.ts).
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +27,6 @@ function openWorld(set: { storage?: Storage; clock?: ManualClock; groupsMax?: nu
   return new WhaleWorld({ storage, clock, ...rest })
 }
 
-/** Rows as `id usd fills`, told ones with their offset. */
 function shown(world: WhaleWorld): string[] {
   return world.rows().map(({ whale }) => {
     const reported = whale.offset === null ? '' : ` told ${whale.offset}`
@@ -124,7 +120,6 @@ test('closes and publishes a whale interrupted by a crash, once, at the next sta
   first.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   first.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
   first.whales.stop()
-  // Gone for an hour: the last minute is that of the run, not of the clock.
   clock.advance(3_600_000)
   const second = openWorld({ storage, clock })
   clock.advance(100)
@@ -293,8 +288,6 @@ test('adds a wallet that becomes known later to the stored row and publishes the
   assert.deepEqual(tellings(next), [])
 })
 
-// At random
-
 type Step =
   | { readonly kind: 'fill'; readonly fill: Omit<WorldFill, 'id'> }
   | { readonly kind: 'wait'; readonly ms: number }
@@ -326,12 +319,10 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 )
 const anySteps = fc.array(anyStep, { minLength: 1, maxLength: 60 })
 
-/** Fills of a transaction lie within ten seconds, transactions a minute apart. */
 function inItsTime(fill: Omit<WorldFill, 'id'>): Omit<WorldFill, 'id'> {
   return { ...fill, atMs: NOON - Number(fill.tx ?? 9) * 60_000 + (fill.atMs ?? 0) }
 }
 
-/** What is the same after every history: rows as the twin's, one message a row, stamps without holes. */
 function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
   assert.deepEqual(foundRows(storage), naiveRows(storage, [1, 2]))
   const rows = rowsOf(storage)
@@ -371,7 +362,6 @@ test('builds rows equal to the stored fills and publishes each once, for any ord
           disk.crash(step.lost, 100)
           const next = openWorld({ storage: disk.storage, clock, groupsMax })
           worlds.push(next)
-          // The venue is asked again for what was lost.
           for (const fill of fills) next.deliver(fill)
         }
       }

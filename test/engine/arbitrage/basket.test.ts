@@ -1,6 +1,3 @@
-// Baskets of outcomes against a naive twin that buys one hundredth of a contract at a time, its fees in fractions by the
-// venues' own order rules.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -75,7 +72,6 @@ interface TwinLeg {
   readonly order: OrderRule
 }
 
-/** What the twin buys: micro-dollars, and hundredths of a contract. */
 interface Bought {
   readonly hundredths: number
   readonly costs: readonly bigint[]
@@ -83,9 +79,7 @@ interface Bought {
   readonly profit: bigint
 }
 
-/** Every hundredth of a contract bought singly, then the accepted amounts beside that; null: none earns a cent. */
 function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
-  // Every leg as a row of prices, one a hundredth.
   const rows = legs.map(({ asks }) =>
     asks.flatMap(({ price, size }) =>
       Array.from({ length: Math.floor(size / 10_000) }, () => BigInt(price)),
@@ -107,7 +101,6 @@ function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
       const scale = one ** (1n + 2n * power)
       const fee = BigInt(rule.rate) * (price * (one - price)) ** power * one
       numerator = (numerator - price * denominator) * scale - fee * denominator
-      // Brings what was there before to the same denominator as the fee.
       denominator *= scale
     }
     if (!isOffered || numerator <= 0n) break
@@ -160,7 +153,6 @@ const ORDERS: readonly OrderRule[] = [
   { sizeMin: CONTRACT_STEP, step: CONTRACT_STEP, costMin: usd('0.3') },
 ]
 
-/** Each price is one fill, rounded up to its step; the order's cash moves in steps as well. */
 function feeOf(prices: readonly bigint[], rule: Rule): bigint {
   const amounts = new Map<bigint, bigint>()
   for (const price of prices) amounts.set(price, (amounts.get(price) ?? 0n) + 1n)
@@ -168,7 +160,6 @@ function feeOf(prices: readonly bigint[], rule: Rule): bigint {
   let [fee, cash] = [0n, 0n]
   for (const [price, amount] of amounts) {
     const power = BigInt(rule.exponent)
-    // Micro-dollars of the fill, times `below`: rate and spread are millionths, the amount hundredths.
     const above = BigInt(rule.rate) * (price * (one - price)) ** power * amount
     const below = 100n * one ** (2n * power)
     const step = BigInt(rule.fillStep)
@@ -184,7 +175,6 @@ function up(numerator: bigint, denominator: bigint): bigint {
   return (numerator + denominator - 1n) / denominator
 }
 
-/** A side of a book: prices that ascend by whole or tenths of a cent, sizes with odd millionths. */
 function randomAsks(random: Random, from: number): Level[] {
   const tick = random.next() < 0.5 ? 10_000 : 1_000
   const asks: Level[] = []
@@ -205,7 +195,6 @@ test('equals a reference implementation that buys every hundredth of a contract 
   for (let round = 0; round < ROUNDS; round += 1) {
     const count = random.next() < 0.8 ? 2 : 3
     const winners = count === 3 && random.next() < 0.5 ? 2 : 1
-    // Somewhat below what the winners pay, so that about half of the baskets earn.
     const each = (winners * MICROS) / count - 30_000
     const legs: TwinLeg[] = Array.from({ length: count }, () => ({
       asks: randomAsks(random, Math.floor(each) - 40_000 + random.below(60_000)),
@@ -241,7 +230,6 @@ function inBigInt({ contracts, legs, profit }: Basket): Bought {
   }
 }
 
-/** No step takes more at a price than the book shows there. */
 function assertWithin({ steps }: Basket, legs: readonly TwinLeg[]): void {
   for (const [index, { asks }] of legs.entries()) {
     const taken = new Map<PriceMicros, number>()
@@ -270,7 +258,6 @@ test('matches a worked example: 100 contracts at 0.37 and at 0.55, with the fees
   })
   assert.ok(typeof basket !== 'string')
   assert.equal(basket.contracts, micros('100'))
-  // 0.07 × 100 × 0.37 × 0.63 = 1.6317, in whole cents; 0.04 × 100 × 0.55 × 0.45 = 0.99.
   assert.deepEqual(basket.legs, [
     { cost: micros('37'), fee: micros('1.64') },
     { cost: micros('55'), fee: micros('0.99') },
@@ -286,7 +273,6 @@ test('rounds the cost up when price times size is not a whole number of micro-do
     contracts: null,
   })
   assert.ok(typeof basket !== 'string')
-  // 415,537 × 1.01 = 419,692.37 micro-dollars.
   assert.deepEqual(
     basket.legs.map(({ cost }) => cost),
     [419_693, 505_000],
@@ -314,9 +300,7 @@ test('buys nothing without depth, a known fee or a profit, and returns the reaso
     assert.equal(buy(cheap, { ...cheap, fees }), 'fee_unknown', part)
   }
   assert.equal(buy(cheap, leg(FREE, level('0.6', '10'))), 'no_profit')
-  // A gap of a cent, of which the fees leave nothing.
   assert.equal(buy(leg(KALSHI, level('0.4', '10')), leg(FREE, level('0.59', '10'))), 'no_profit')
-  // Each contract earns, but one hundredth of it less than the cent to which its order is rounded.
   const crumb = leg(KALSHI, level('0.4', '0.01'))
   assert.equal(buy(crumb, leg(FREE, level('0.4', '10'))), 'no_profit')
 })
@@ -345,7 +329,6 @@ const POLYMARKET_MIN = orderRuleOf({ venue: 'a', orderSizeMin: sizeMicros(5_000_
 const KALSHI_MIN = orderRuleOf({ venue: 'b', orderSizeMin: CONTRACT_STEP })
 const KALSHI_WHOLE = orderRuleOf({ venue: 'b', orderSizeMin: sizeMicros(1_000_000) })
 
-/** What is bought of two free legs with these orders, in contracts, or why nothing is. */
 function amount(
   legs: readonly (readonly [OrderRule, ...(readonly Level[])])[],
   contracts: string | null = null,

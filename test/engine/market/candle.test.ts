@@ -1,5 +1,3 @@
-// Bars of trades: joined in any order, made longer, turned to the other outcome.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -32,7 +30,6 @@ function traded(price: number, size: number, atMs: number, ordinal = 0) {
   return { ...fill, timeMs: timeMs(atMs), ordinal, usd: notionalMicros(fill) }
 }
 
-/** Trades of one minute, several in most milliseconds; their sums stay exact. */
 function someTrades(random: Random, count: number) {
   const ordinals = new Map<number, number>()
   return Array.from({ length: count }, () => {
@@ -48,7 +45,6 @@ function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
   return items.map(() => left.splice(random.below(left.length), 1)[0] ?? assert.fail())
 }
 
-/** Joins neighbours at random until one is left. */
 function joinedAnyhow(random: Random, bars: readonly Bar[]): Bar {
   const left = [...bars]
   while (left.length > 1) {

@@ -1,5 +1,3 @@
-// Fee models: the worked examples of the venues' documents, and bounds against a naive twin in fractions.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -28,9 +26,7 @@ import {
   timeMs,
 } from '../../../engine/units.ts'
 
-/** Five decimals, way unknown. */
 const FIVE: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null }
-/** Hundredths of a cent a fill, whole cents an order. */
 const CENTS: FeeRounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }
 
 const micros = (text: string): number => microsFromDecimal(text) ?? assert.fail(text)
@@ -50,17 +46,14 @@ function model(rounding: FeeRounding, taker: FeeCurve, maker: FeeCurve = CURVE_Z
 
 test('matches the worked examples in both venues’ documentation', () => {
   const table: readonly (readonly [FeeModel, string, string, string])[] = [
-    // Rate, price, contracts → dollars: the categories of a venue that rounds to five decimals.
     [model(FIVE, curve('0.07')), '0.5', '100', '1.75'],
     [model(FIVE, curve('0.05')), '0.5', '100', '1.25'],
     [model(FIVE, curve('0.04')), '0.5', '100', '1'],
     [model(FIVE, curve('0.03')), '0.5', '100', '0.75'],
     [model(FIVE, curve('0.25', 2)), '0.5', '100', '1.5625'],
-    // 1.741824 exactly; 1.741820 was paid on the chain, which the bound is not below.
     [model(FIVE, curve('0.07')), '0.36', '108', '1.74183'],
     [model(FIVE, curve('0.04')), '0.01', '0.01', '0.00001'],
     [model(FIVE, CURVE_ZERO), '0.36', '108', '0'],
-    // Hundredths of a cent a fill, then whole cents: 1.6317 becomes 1.64.
     [model(CENTS, curve('0.07')), '0.37', '100', '1.64'],
     [model(CENTS, curve('0.07', 1, '0.5')), '0.37', '100', '0.82'],
     [model(CENTS, curve('0.07', 1, '0')), '0.37', '100', '0'],
@@ -78,13 +71,10 @@ test('matches the worked examples in both venues’ documentation', () => {
 
 test('sums an order’s fees before rounding, and adds a step when the cash amount is a fraction of a step', () => {
   const fees = model(CENTS, curve('0.07'))
-  // 0.016317 twice, each rounded up to 0.0164, make 0.0328.
   assert.equal(feeOfOrder(fees, 'taker', [fill('0.37', '1'), fill('0.37', '1')]), micros('0.04'))
-  // 37.5 cents: 0.01640625 → 0.0165, and the floored balance may take up to a cent. Two make whole cents.
   assert.equal(feeOf(fees, 'taker', fill('0.375', '1')), micros('0.0265'))
   assert.equal(feeOf(fees, 'taker', fill('0.375', '2')), micros('0.04'))
   assert.equal(feeOf(fees, 'taker', fill('0.375', '3')), micros('0.0593'))
-  // Where nothing is taken for the trade, the balance is floored all the same.
   assert.equal(feeOf(fees, 'maker', fill('0.375', '1')), micros('0.01'))
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
@@ -149,7 +139,6 @@ test('decides whether a gain exceeds all fees like exact fractions, however smal
     fc.property(fc.array(leg, { minLength: 1, maxLength: 5 }), (legs) => {
       const curves = legs.map(({ rate, exponent }) => feeCurve(rate, exponent) ?? CURVE_ZERO)
       const prices = legs.map(({ price }) => priceMicros(price))
-      // Millionths of a dollar, times one to the seventh.
       const exact = curves.reduce((sum, { rateMicros, exponent }, index) => {
         const spread = BigInt(prices[index] ?? 0) * (one - BigInt(prices[index] ?? 0))
         return (
@@ -169,7 +158,6 @@ test('decides whether a gain exceeds all fees like exact fractions, however smal
     }),
     { numRuns: 500, seed: 19 },
   )
-  // Exactly as much: 0.07 × 0.5 × 0.5.
   const half = [priceMicros(micros('0.5'))]
   assert.equal(exceedsFees(17_500, [curve('0.07')], half), false)
   assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
@@ -193,7 +181,6 @@ test('rejects impossible fee parameters', () => {
     [70_000, 0.5, MICROS],
     [70_000, 9, MICROS],
     [70_000, 1, -1],
-    // 1,000 basis points read as dollars.
     [1_000 * MICROS, 1, MICROS],
   ] as const) {
     assert.equal(feeCurve(rate, exponent, multiplier), null, `${rate} ${exponent} ${multiplier}`)
@@ -240,12 +227,10 @@ interface NaiveTerms {
   readonly orderStep: number | null
 }
 
-/** A fraction of whole numbers; every factor is put on by itself. */
 type Fraction = readonly [numerator: bigint, denominator: bigint]
 const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d]
 const millionths = (value: number): Fraction => [BigInt(value), 1_000_000n]
 
-/** The least multiple of `step` that is no less than the dollars; found from below, by remainder. */
 function raised([numerator, denominator]: Fraction, step: number): number {
   const complete = (numerator * 1_000_000n) / (denominator * BigInt(step))
   const isExact = complete * denominator * BigInt(step) === numerator * 1_000_000n

@@ -1,5 +1,3 @@
-// The fast book against the naive one, and its single rules.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookSide, Level } from '../../../engine/events.ts'
@@ -137,7 +135,6 @@ test('refuses a level beyond the book’s limit and stays valid', () => {
   book.assertSound()
 })
 
-/** CRC-32 (IEEE 802.3) written from its polynomial, independent of zlib. */
 function crcByTable(text: string): number {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {

@@ -8,7 +8,6 @@ import { listing } from '../../support/worlds/builders.ts'
 
 const START = 1_790_000_000_000
 
-/** Figures of a market with so many contracts, as read at `START`. */
 function figuresOf(total: number | null = 1_000, unit: VolumeUnit = 'usd_notional') {
   const volumeTotal = total === null ? null : usdMicros(total * 1e6)
   const figuresAtMs = timeMs(START)
@@ -129,13 +128,11 @@ test('never decreases, and equals the venue’s total after a fresh update', () 
       if (what === 0) {
         const size = 1 + random.below(50)
         done.push({ atMs: ms, size })
-        // Some trades are missed, or come late.
         if (random.below(4) > 0) figures.count(trade(ms, size), timeMs(START))
       } else if (what === 1) {
         const asOf = ms - random.below(20)
         figures.take(read(asOf, total(truthAt(asOf))))
       } else {
-        // A cached answer: its time is that of its arrival.
         figures.take(read(ms, total(truthAt(ms - random.below(20)))))
       }
       const now = figures.volumeTotal ?? 0

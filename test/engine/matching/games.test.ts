@@ -1,5 +1,3 @@
-// Games out of slugs, tickers and titles: sides, bets, lines, and which side Yes means.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classifyGames, compareGames } from '../../../engine/matching/compare/game-comparison.ts'
@@ -163,7 +161,6 @@ test('takes the side from labels, names, codes or ticker suffixes, otherwise the
   )
   const tiemann = marketB('KXATPMATCH-31OCT05TIEBUB-TIE', 'Tiemann vs Bubalo')
   assert.equal(gameOf(tiemann).yesOutcome, 'first', 'TIE may be a player')
-  // A question behind the pair names its side; its slug has the day in words.
   const behind = marketA(
     'Kho Kho League: Marden Lions vs. Osijana Kites - will Osijana Kites win?',
     'marden-lions-osijana-kites-november-14',
@@ -177,7 +174,6 @@ test('parses a ticker suffix as the line above or below by league, unless the te
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9', 'Over 9.5 runs'), 9.5)
-  // Soccer of clubs counts below the line, in tables or not; national teams above it.
   assert.equal(line('KXLALIGATOTAL-31MAY10MALVIL-4'), 4.5)
   assert.equal(line('KXBUNDESLIGASPREAD-31MAY10M05UNI-M051'), 1.5)
   const tagged = (teams: string, event: string) => {
@@ -203,7 +199,6 @@ test('matches a game and its sides in either order', () => {
   assert.equal(compareGames(a, other).side, 'opposite')
 })
 
-/** Each pair of codes, the end of the market's ticker, and which side Yes means. */
 const CODED = [
   ['9z vs 3DMAX', 'KXCS2GAME-31APR029Z3DMAX', '9Z', 'first'],
   ['9z vs 3DMAX', 'KXCS2GAME-31APR0218009Z3DMAX', '3DMAX', 'second'],
@@ -221,7 +216,6 @@ for (const [title, event, end, side] of CODED) {
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.yesOutcome, side)
     assert.equal(game.run, '', 'both codes are told')
-    // The event alone is the same game.
     const complete = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
     assert.equal(classifyGames(compareGames(game, complete.game ?? game)), 'same')
     assert.ok(complete.game !== null)
@@ -238,7 +232,6 @@ test('parses titles without slugs and tickers as games, for both venues alike', 
     KALSHI_SUBJECTS.market({ title, yes_sub_title: yes, close_time: '2031-11-02T03:00:00Z' }, null)
   const teams = { outcomes: '["Celtics","Knicks"]' }
   const [one, other] = [ours('Celtics vs. Knicks', teams), 'Boston at New York K Winner? (Nov 1)']
-  // The league of both teams is told by their names, the day by the start or the title.
   assert.equal(gameOf(one).competition.league, 'nba')
   assert.equal(gameOf(one).isDayStated, true)
   const found = (a: MatchMarket, b: MatchMarket) => {
@@ -255,11 +248,9 @@ test('parses titles without slugs and tickers as games, for both venues alike', 
   assert.deepEqual(found(ours('Celtics vs. Knicks: O/U 221.5'), bare(total, 'Over 221.5 points')), [
     true,
   ])
-  // In a sport that is not played daily the end of trading tells a day that the other title says.
   const dated = bare('Arsenal vs Tottenham Winner? (Nov 1)', 'Arsenal')
   const undated = marketA('Arsenal vs. Tottenham', '', '2031-11-01T16:00:00Z')
   assert.deepEqual(found(undated, dated), [true])
-  // Without a day it is not said which of their games is meant.
   assert.deepEqual(found(one, bare('Boston at New York K Winner?', 'Boston')), [false, 'not_said'])
   assert.equal(understandMarket(bare('Will rain fall at noon?', 'Yes')).game, null)
   assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
@@ -274,11 +265,9 @@ test('reads sport and competition from venue fields as well as the text', () => 
     marketB(`KXHNLGAME-31MAR08MAROSI-${end}`, 'Marden vs Osijana Winner?', '', more)
   const vetoes = (b: MatchMarket) => scorePair(understandMarket(ours), understandMarket(b)).vetoes
   assert.deepEqual(vetoes(theirs('MAR')), [])
-  // Soccer has a draw: the other side's Yes is no No, though neither title nor ticker says soccer.
   assert.deepEqual(vetoes(theirs('OSI')), ['other_side'])
   const metadata = (competition: string) => ({ product_metadata: { competition } })
   assert.ok(vetoes(theirs('MAR', metadata('College Lacrosse'))).includes('other_sport'))
-  // Two games of one organisation: the tag says esports of both, the competition which.
   const esports = (competition: string) =>
     gameOf(theirs('MAR', { tags: ['Esports'], ...metadata(competition) })).competition
   assert.ok(isOtherCompetition(esports('Counter-Strike 2'), esports('Dota 2')))

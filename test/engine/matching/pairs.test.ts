@@ -1,6 +1,3 @@
-// The matcher that serves, on labelled pairs, invented and recorded: how often it is right, and on the
-// invented ones by name where it is not. The list of mistakes may only shrink: a mended one comes off it.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRecord } from '../../../engine/json-record.ts'
@@ -35,14 +32,12 @@ interface Verdict {
   readonly found: Label
 }
 
-/** What the matcher gets wrong, and how. */
 const KNOWN_MISTAKES: readonly string[] = [
   'event: the warmth of a day: same, found different',
   'rules: a law against a law or an order: different, found same',
   'words: the same word and call: same, found different',
 ]
 
-/** A little below what is measured. */
 const FLOORS: Readonly<
   Record<Origin, Record<Label, { readonly precision: number; readonly recall: number }>>
 > = {
@@ -60,7 +55,6 @@ const FLOORS: Readonly<
 
 const stored = new Map<string, readonly Verdict[]>()
 
-/** The judgements of a file of labelled pairs; lines that are no pair of two listings are left out. */
 function verdictsOf(path: string): readonly Verdict[] {
   const results = stored.get(path) ?? verdictsOfFile(path)
   stored.set(path, results)
@@ -80,13 +74,11 @@ function verdictsOfFile(path: string): readonly Verdict[] {
   }))
 }
 
-/** Recorded pairs tell an opposite side as a relation. */
 function labelOf({ label, relation }: LabelledPair): string {
   if (relation === 'same_fixture_opposite_side') return 'opposite'
   return label === 'related' ? 'different' : label
 }
 
-/** What users are told: a match, a match with its outcomes exchanged, or none. */
 function foundOf({ score, relation, inverted }: PairScore): Label {
   if (relation === 'identical' && inverted === true) return 'opposite'
   return score >= MATCH_SCORE ? 'same' : 'different'

@@ -1,5 +1,3 @@
-// The search through its real thread.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSearch, openSearchThread } from '../../../engine/search/search.ts'

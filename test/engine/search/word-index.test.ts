@@ -1,5 +1,3 @@
-// Words of texts and of questions, and the index of words against a naive reading of every text.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
@@ -17,7 +15,6 @@ test('splits text into runs of letters and digits, ignoring accents, case and co
     '3',
     '1',
   ])
-  // NFC and NFD, full width, a ligature, letters without case.
   assert.deepEqual(wordsOf('Bogot\u00e1 Bogota\u0301'), ['bogota', 'bogota'])
   assert.deepEqual(wordsOf('\uff22\uff34\uff23 o\ufb03ce 東京 مصر'), [
     'btc',

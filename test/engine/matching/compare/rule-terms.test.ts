@@ -1,5 +1,3 @@
-// Terms of rule texts, negations, coins and kinds of bets, as parsed from the texts of one market.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -11,7 +9,6 @@ import {
 import { otherTerms } from '../../../../engine/matching/veto/rule-vetoes.ts'
 import { marketA, marketB } from '../subjects.ts'
 
-/** By term: a clause that departs from the plain meaning of a question, and one with its words that does not. */
 const CLAUSES: Readonly<Record<string, { departs: string; plain: string }>> = JSON.parse(
   readFileSync(new URL('./rule-clauses.json', import.meta.url), 'utf8'),
 )
@@ -86,7 +83,6 @@ test('does not treat other questions about a game’s series as the question of 
     ['combo', 'game'],
     ['winner', '1h'],
   ])
-  // Words spoken during a game and prices at an hour are not games.
   for (const title of [
     'What will the announcers say during the Chicago at Detroit game?',
     'S&P price range on Oct 5, 2031 at 4pm EDT?',

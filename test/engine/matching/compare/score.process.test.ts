@@ -1,5 +1,3 @@
-// Scores, the model, the corpus, and the counting of mistakes.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -135,7 +133,6 @@ test('weights a word by its rarity among question families, and never treats com
   assert.equal(learned.counts.has('tower'), false)
   assert.ok(learned.ordinary.includes('harbor') && !learned.ordinary.includes('quist'))
   assert.match(JSON.stringify(tableOf(learned)), /"quist"/)
-  // What alone parts two titles, and what fills one place in them; who wins and who is fourth is told by marks.
   const rivals = (...titles: string[]) =>
     learnWords([
       { titles, prose: ['Once they host or perform, or finish or win, a major storm is over.'] },
@@ -143,7 +140,6 @@ test('weights a word by its rarity among question families, and never treats com
   assert.ok(rivals('Will Quist see a storm?', 'Will Quist see a major storm?').includes(' major'))
   assert.ok(rivals('Will Quist host Vell?', 'Will Quist perform Vell?').includes('hosting perform'))
   assert.deepEqual(rivals('Will Quist finish Vell?', 'Will Quist win Vell?'), [])
-  // The table that serves was learned so.
   assert.ok(weightOf('quist') > weightOf('album') && weightOf('album') > weightOf('winx'))
   assert.ok(isOrdinary('open') && !isOrdinary('trump'))
 })
@@ -251,7 +247,6 @@ test('counts correct and wrong removals by each veto, and gives every pair a kin
   const [, byKind] = CROSS_VALIDATION_SPLITS
   assert.equal(byKind?.[1](checked[0]?.pair ?? pair('same', 'CHI', 4)), 'game: american football')
   const [first] = crossScore(checked, ({ kind }) => kind)
-  // All of one kind is held back: the model knows what is expected, and no pair.
   assert.deepEqual(first?.result, scoreAll(checked, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
@@ -271,7 +266,6 @@ const DATA = process.env.SHARED_DATA ?? '../shared/data'
 const PAIRS = join(DATA, 'pairs-dev.jsonl')
 const SECOND = join(DATA, 'pairs-dev-2.jsonl')
 
-/** Null: they are not here. */
 function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
   if (!existsSync(file)) return null
   return readFileSync(file, 'utf8')
@@ -314,7 +308,6 @@ test('predicts accurate scores for held-out pairs', (t) => {
   const bands = bandsOf(crossScore(comparePairs(pairs), (one) => foldOf(one, 5)))
   const total = bands.reduce((sum, { n }) => sum + n, 0)
   assert.ok(total > 500)
-  // The mean distance between promise and share, each band by its size.
   const error = bands.reduce((sum, { n, same, promised }) => {
     return sum + (n === 0 ? 0 : (n / total) * Math.abs(same / n - promised))
   }, 0)
@@ -355,7 +348,6 @@ test('reaches the required quality on labelled pairs in cross-validation by even
     0.75,
     'other events',
   )
-  // Kinds never seen: everything of one origin is held back at once.
   const unseen = crossScore(checked, (one) => `${one.origin} ${one.grain}`)
   floors(ofGrain(unseen, 'market'), 0.98, 0.95, 'markets of unseen kinds')
   floors(

@@ -1,6 +1,3 @@
-// Similarity of meaning by a sentence encoder that the test writes itself: what it says against a naive twin, what it is worth
-// in a score, what is kept, which folders are refused, and the same in the matcher's thread.
-
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +35,6 @@ import {
 } from '../../../support/worlds/tiny-encoder.ts'
 import { marketA, marketB } from '../subjects.ts'
 
-/** Every word points the same way but two verbs, which are one another's synonym, and a third against them. */
 const WORDS: TinyVocabulary = {
   ...{ will: [1, 0, 0], the: [1, 0, 0], krakatoa: [1, 0, 0], ferry: [1, 0, 0], in: [1, 0, 0] },
   ...{ not: [1, 0, 0], '2031': [1, 0, 0], '?': [1, 0, 0] },
@@ -56,14 +52,12 @@ async function opened(folder: string): Promise<OpenEncoder> {
   return answer
 }
 
-/** How the service scores two markets with an encoder, their texts read before. */
 async function scored(open: OpenEncoder, a: MatchMarket, b: MatchMarket): Promise<PairScore> {
   await open.encoder.read([a, b].flatMap(textsOf))
   const existing = encodedScorer(open)
   return existing.scoreMarkets(existing.readMarket(a), existing.readMarket(b))
 }
 
-/** The mean of the vectors of a text's words between the tokens that open and close it, and the cosine of two means. */
 function naiveSimilarity(terms: TinyVocabulary, one: string, other: string): number {
   const meanOf = (text: string) => {
     const existing = text.split(' ').map((term) => terms[term] ?? terms['[UNK]'] ?? [])
@@ -169,7 +163,6 @@ test('refuses an unusable folder and states the requirement in a sentence', asyn
   })
 })
 
-/** Node without the two packages, as where optional ones are left out. */
 const WITHOUT_PACKAGES = `
   import { register } from 'node:module'
   register('data:text/javascript,' + encodeURIComponent(\`
@@ -242,10 +235,8 @@ test('applies a veto regardless of similarity', async () => {
 test('scores text that the encoder cannot process by words alone, and reports and counts the failure', async () => {
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
-    // A word whose number is beyond the model's table: every inference with it fails.
     const existing = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', ...Object.keys(WORDS), 'founder']
     writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizer(existing))
-    // Trained weights lean on what the encoder says, and are not used where it says nothing.
     const own = Object.fromEntries(FEATURES.map((name, at) => [name, WEIGHTS.weights[at]]))
     writeFileSync(join(folder, 'weights.json'), JSON.stringify({ ...own, one: 9, encoded: -9 }))
     const open = await opened(folder)

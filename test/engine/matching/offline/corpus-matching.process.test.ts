@@ -1,6 +1,3 @@
-// Whole corpora: events first, then one to one, by a judge that counts words; rows of dumps; and the real judge
-// upon the simulated world.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DEFAULT_SCORER } from '../../../../engine/matching/compare/pair-scorer.ts'
@@ -36,7 +33,6 @@ describe('corpora', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
     const index = new MarketIndex(wordScorer)
-    // Ten thousand strangers would not change it: the names share no letter.
     index.put(1, subject({ venue: 'a', title: 'Rudolf', ...event }))
     index.put(2, subject({ venue: 'b', title: 'Elphberg', ...far }))
     index.put(
@@ -166,7 +162,6 @@ describe('corpora', () => {
     const missed = same.filter(([key, { other }]) => found.get(key) !== other)
     assert.ok(same.length > 100)
     assert.ok(missed.length <= same.length / 100, `missed ${JSON.stringify(missed.slice(0, 5))}`)
-    // Nothing else is matched: no trap, no planted market with a stranger, no two questions as one.
     const wrong = high.filter(({ a: { key }, b: other }) => {
       const pair = planted.get(key)
       if (pair?.kind === 'same') return pair.other !== other.key

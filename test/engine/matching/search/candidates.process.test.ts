@@ -1,5 +1,3 @@
-// Which markets are worth comparing: keys of texts, and the index that finds by them, against an index made from scratch.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -16,7 +14,6 @@ import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const MAY_10 = Date.UTC(2026, 4, 10, 20)
 
-/** Whether the first is asked for by keys under which the second is filed, as often as it is asked here. */
 function shared(a: MatchMarket, b: MatchMarket): number {
   const filed = new Set(keysOfMarket(b).filed)
   return [...keysOfMarket(a).queried].filter((key) => filed.has(key)).length
@@ -88,7 +85,6 @@ describe('keys', () => {
 
   test('generates common keys for the venues’ different spellings of codes, countries, near strikes and days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
-      // Codes alone, where no title is known.
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
       [
         { handle: 'fif-prt-nga-2026-06-10' },
@@ -100,15 +96,12 @@ describe('keys', () => {
         { handle: 'KXCS2MAP-26MAY091000HAVUOME-2-OME' },
         1,
       ],
-      // A venue a day later.
       [{ handle: 'atp-navone-medjedo-2026-05-12' }, { handle: 'KXATPMATCH-26MAY11NAVMED-MED' }, 2],
-      // A hair below the round number.
       [
         { title: 'Bitcoin above 79,200 on May 10?', closeMs: MAY_10 },
         { title: 'Bitcoin price?', handle: 'KXBTCD-26MAY1012-T79199.99' },
         4,
       ],
-      // No date in the text: the venues' own times tell.
       [
         { title: 'Will Trump say "Pope" this week?', closeMs: MAY_10 },
         { title: 'What will Trump say?', handle: 'KXTRUMPSAY-26MAY11-POPE' },
@@ -151,7 +144,6 @@ describe('candidate index', () => {
     }
     const index = new Candidates()
     const living = new Map<number, BlockingKeys>()
-    // Twice as many as are dropped at once, so that the holes are closed on the way.
     for (let step = 0; step < 12_000; step += 1) {
       const id = random.below(1_500)
       if (random.next() < 0.7) {
@@ -170,7 +162,6 @@ describe('candidate index', () => {
       const requested = keys()
       const [one, other] = [index.find(requested, 5), scratch.find(requested, 5)]
       assert.ok(one.every((id) => living.has(id)))
-      // Equally good ones may differ, those that share a key may not.
       assert.equal(one.length > 0, other.length > 0)
       assert.deepEqual(sharedBy(one[0], requested, living), sharedBy(other[0], requested, living))
     }

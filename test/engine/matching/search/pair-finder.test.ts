@@ -1,5 +1,3 @@
-// What a person's word makes of the choice: confirmed against better pairs, with opposite sides, and taken back.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type {
@@ -16,7 +14,6 @@ import type { MatchMarket } from '../../../../engine/subject.ts'
 import { pairScore, subject, wordScorer } from '../../../support/reference/word-scorer.ts'
 import { marketA, marketB } from '../subjects.ts'
 
-/** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */
 class Bench {
   readonly chosen = new Map<string, MatchChanges['begun'][number]['pairScore']>()
   readonly #finder: Pick<PairFinder<unknown>, 'run'>
@@ -31,7 +28,6 @@ class Bench {
     this.#run((seq) => ({ seq, kind: 'find', numbers: this.#numbers }))
   }
 
-  /** As the owner does: the word, then the partners of both. */
   say(a: number, b: number, term: PairOverride['decision']): void {
     this.#run((seq) => ({
       seq,
@@ -67,7 +63,6 @@ class Bench {
 const titled = (venue: 'a' | 'b', title: string): MatchMarket => subject({ venue, title })
 
 describe('a confirmed pair', () => {
-  // 1, 2, 3 of venue a, 4 and 5 of venue b: 1 is 4, 2 is 5, and 3 is much like 4.
   const markets = [
     titled('a', 'red green blue black'),
     titled('a', 'one two three four'),
@@ -93,7 +88,6 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
     bench.remove(1)
-    // At once, without a look at their possible pairs.
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 

@@ -1,5 +1,3 @@
-// One to one: the assignment against all possible ones, the graph of pairs against one made from scratch.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assign, type Edge } from '../../../../engine/matching/search/assignment.ts'
@@ -16,7 +14,6 @@ function randomEdges(random: Random, size: number, count: number): Edge[] {
   return [...edges.values()]
 }
 
-/** Every choice there is, the heaviest. */
 function heaviest(edges: readonly Edge[], from = 0, rows = 0, columns = 0): number {
   const edge = edges[from]
   if (edge === undefined) return 0
@@ -50,7 +47,6 @@ describe('assignment', () => {
     const edges = randomEdges(seededRandom(8), 2_000, 12_000)
     const chosen = assign(edges)
     assertOneToOne(chosen)
-    // No edge is left whose ends are both free.
     const rows = new Set(chosen.map(({ row }) => row))
     const columns = new Set(chosen.map(({ column }) => column))
     assert.ok(edges.every(({ row, column }) => rows.has(row) || columns.has(column)))
@@ -62,7 +58,6 @@ function randomPair(random: Random): ScoredPair {
   return { a: random.below(40), b: 100 + random.below(40), pairScore: pairScore(score) }
 }
 
-/** Numbers of second markets begin here: a market has one number among all. */
 const FAR = 100
 
 describe('pair graph', () => {
@@ -94,7 +89,6 @@ describe('pair graph', () => {
       for (const [key, { a, b }] of existing)
         if (removed.a.has(a) || removed.b.has(b)) existing.delete(key)
       const pairs: ScoredPair[] = []
-      // Few enough for no market to have more than are kept of one.
       for (let count = random.below(3); count > 0 && existing.size < 60; count -= 1) {
         const pair = randomPair(random)
         const busy = [...existing.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
@@ -142,7 +136,6 @@ describe('pair graph', () => {
       const pairs = edges.map((edge): ScoredPair => {
         const { row: a, weight } = edge
         const b = FAR + edge.column
-        // The judge may think nothing of it, or that it is inverted.
         if (reported.includes(edge)) return { a, b, pairScore: pairScore(79), isConfirmed: true }
         return { a, b, pairScore: pairScore(30 + Math.round(69 * weight)) }
       })

@@ -1,5 +1,3 @@
-// Dates out of texts and tickers, and how two of them stand.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareDates } from '../../../../engine/matching/compare/date-comparison.ts'
@@ -48,7 +46,6 @@ test('reports only a hint when trading closes after the other title’s deadline
   assert.equal(result('2031-12-31', reported, 'Before Nov 1, 2031'), 'other')
   assert.equal(result('2031-11-03', reported, 'Before Nov 1, 2031'), 'hint')
   assert.equal(result('2031-08-31', reported, 'Before Nov 1, 2031'), 'hint')
-  // A deadline below the title is often a formality.
   const plain = "Who is named in Quist's list?"
   assert.equal(result('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
 })
@@ -81,7 +78,6 @@ test('treats a close time as a hint unless it is far from the stated day', () =>
   )
   assert.equal(compareDates(a, near).result, 'hint')
   assert.equal(compareDates(a, far).result, 'other')
-  // The year in a ticker, within which venue a closes, does not soften a day that was said.
   const cup = understandEvent(eventA('League Cup winner', '2031-11-02'))
   const last = understandEvent(eventB('League Cup champion?', 'On May 21, 2031', 'KXCUP-31'))
   assert.equal(compareDates(cup, last).result, 'other')

@@ -1,5 +1,3 @@
-// Ranges and marks out of texts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conflictsOf, marksOf } from '../../../../engine/matching/understand/marks.ts'

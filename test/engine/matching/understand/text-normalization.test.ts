@@ -1,5 +1,3 @@
-// Words of texts: folding, meanings, districts, and texts that no venue should send.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -46,7 +44,6 @@ test('normalises synonyms, abbreviations and country adjectives to one word', ()
     assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)
   }
   assert.notDeepEqual(read('Boeing'), read('BoE'))
-  // One stage of a thing is not the thing; a little word in capitals among others that are not is a name.
   assert.notDeepEqual(read('Orbex files for an IPO'), read('Orbex IPO'))
   assert.notDeepEqual(read('Top of the THE Ranking'), read('Top of the Ranking'))
   assert.deepEqual(read('TOP OF THE RANKING'), read('Top of the Ranking'))

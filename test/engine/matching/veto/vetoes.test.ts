@@ -1,5 +1,3 @@
-// Caps of vetoes and overrides of families. pair-scores.test.ts tests each veto.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { scorePair } from '../../../../engine/matching/compare/score.ts'
@@ -30,7 +28,6 @@ test('inverts the opposite side, but not another of three outcomes', () => {
   const other = score(draw, team)
   vetoed(other, 'other_side')
   assert.equal(other.inverted, false)
-  // The competition is unknown, and national teams mostly play soccer, which has a draw.
   const nations = marketA('Brazil vs. Serbia', 'zemcup-bra-srb-2031-05-11', '2031-05-11', {
     outcomes: '["Brazil","Serbia"]',
   })
