@@ -1,6 +1,6 @@
 // One market's actor: holds its book, prices and trades, handles one event at a time and publishes changes in the same
-// tick. An idle market sleeps: it releases its rings but retains its book levels. The next event or read wakes it
-// without loss.
+// tick. An idle market sleeps: it releases recent prices and transactions but retains its book levels. The next event or
+// read wakes it without loss.
 
 import type {
   BookChangeEvent,
@@ -36,6 +36,7 @@ import {
   DELAYED,
   type MarketMessage,
   type MarketParts,
+  type MarketVenue,
   type VoidMessage,
 } from './parts.ts'
 import { MarketPrices } from './prices.ts'
@@ -90,6 +91,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   get name(): string {
     return `market ${this.ref.id}`
+  }
+
+  get #venue(): MarketVenue | null {
+    return this.#parts.venue(this.ref.venue)
   }
 
   receive(message: MarketMessage, waitedMs = 0): ReceiveResult {
@@ -162,7 +167,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#prices.reset()
     this.#trades.release()
     this.#checkLive()
-    this.#parts.requestResync(this, 'actor_restarted')
+    this.#venue?.requestResync(this.ref, 'actor_restarted')
   }
 
   /** Messages about the book. They may overtake trades, which do not affect the book. */
@@ -192,23 +197,23 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     this.#stale = LATE
     this.#checkLive()
-    this.#parts.requestResync(this, DELAYED)
+    this.#venue?.requestResync(this.ref, DELAYED)
   }
 
   /** Ignored, because an old snapshot would be shown as live. */
   #ignoreLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
-    else if (this.summary.status !== 'resolved') this.#parts.requestResync(this, DELAYED)
+    else if (this.summary.status !== 'resolved') this.#venue?.requestResync(this.ref, DELAYED)
   }
 
   onOverflow(lost: MarketMessage): void {
     this.#change()
-    if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
+    if (lost.kind === 'trade') this.#venue?.backFillTrades(lost.venueTimeMs)
     this.#stale = LATE
     this.#book.markStale()
     this.#checkLive()
-    this.#parts.requestResync(this, 'mailbox_full')
+    this.#venue?.requestResync(this.ref, 'mailbox_full')
   }
 
   // Book
@@ -218,7 +223,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const { changes, mismatch } = this.#book.change(event)
     if (changes.length === 0) this.#parts.ignored('book_unchanged')
     else this.#publishBook(event, changes)
-    if (mismatch !== null) this.#parts.requestResync(this, mismatch)
+    if (mismatch !== null) this.#venue?.requestResync(this.ref, mismatch)
   }
 
   #takeSnapshot(event: BookSnapshotEvent): void {
@@ -237,7 +242,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     } else {
       this.#publishReplaced(event, this.#book.replace(event))
     }
-    if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
+    if (!this.#book.isLive) this.#venue?.requestResync(this.ref, 'crossed_snapshot')
   }
 
   /** Compares a REST read with the book: a second difference in a row makes the book stale. */
@@ -251,10 +256,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         return this.#parts.ignored('book_check_older')
       case 'differs':
         this.#parts.ignored('book_check_differs')
-        return this.#parts.checkAgain(this)
+        return this.#venue?.checkAgain(this.ref)
       case 'contradicted':
         this.#markStale({ reason: 'contradicted_by_rest', isOfVenue: false })
-        this.#parts.requestResync(this, 'differs_from_rest')
+        this.#venue?.requestResync(this.ref, 'differs_from_rest')
     }
   }
 
@@ -586,7 +591,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   get version(): number {
     this.#recall()
-    return this.#version + (this.#parts.delayOf(this.ref.venue)?.changeCount ?? 0)
+    return this.#version + (this.#venue?.delay.changeCount ?? 0)
   }
 
   get tradesVersion(): number {
@@ -594,7 +599,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   get isBehind(): boolean {
-    return this.#parts.delayOf(this.ref.venue)?.isBehind === true
+    return this.#venue?.delay.isBehind === true
   }
 
   /** When this run saw the market resolve; null if it resolved earlier or has not resolved. */
