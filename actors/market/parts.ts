@@ -12,6 +12,7 @@ import type {
   TradeParticipantEvent,
 } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
@@ -57,6 +58,21 @@ export interface BothTimes {
   readonly receivedAtMs: TimeMs
 }
 
+/** What a market requests from the actor of its venue. */
+export interface MarketVenue {
+  /** Whether the venue's messages stay unread for too long, and how often that has changed. */
+  readonly delay: Pick<VenueDelay, 'isBehind' | 'changeCount'>
+  /**
+   * Requests a fresh book. The venue's actor and feed limit the rate. With the reason {@link DELAYED} the request waits
+   * for capacity.
+   */
+  requestResync(market: MarketRef, reason: string): void
+  /** A REST read of the book differed: schedules a second read. */
+  checkAgain(market: MarketRef): void
+  /** Reads trades again from a time on, because a full mailbox rejected one. */
+  backFillTrades(fromMs: TimeMs): void
+}
+
 export interface MarketParts {
   readonly publisher: Publisher
   readonly storage: Storage
@@ -65,17 +81,8 @@ export interface MarketParts {
   readonly nowMs: () => TimeMs
   /** Days for which trades are retained. Older historical trades may already have been counted and removed. */
   readonly retentionDays: number
-  /**
-   * Requests a fresh book from the venue. The venue's actor and feed limit the rate. With the reason {@link DELAYED}
-   * the request waits for capacity.
-   */
-  readonly requestResync: (market: MarketView, reason: string) => void
-  /** A REST read of the book differed: schedules a second read. */
-  readonly checkAgain: (market: MarketView) => void
-  /** Whether a venue's messages stay unread for too long, and how often that has changed. */
-  readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
-  /** A full mailbox rejected a trade of this market: trades from `atMs` on are read again. */
-  readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
+  /** Null: the venue is not open. */
+  readonly venue: (key: VenueKey) => MarketVenue | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
   /** The market's summary or figures changed. Called synchronously, before the change is published. */
   readonly changed: (market: MarketView) => void

@@ -350,10 +350,7 @@ function marketParts(
   return {
     ...{ publisher, storage, run, retentionDays },
     nowMs: () => clock.nowMs(),
-    requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
-    checkAgain: ({ ref }) => venues.get(ref.venue)?.actor.checkAgain(ref),
-    delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
-    announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.backFillTrades(atMs),
+    venue: (key) => venues.get(key)?.actor ?? null,
     ignored: ignoredCounter(metrics),
   }
 }

@@ -118,8 +118,7 @@ function openVenue(
   }
   const market = marketParts({
     ...{ publisher, storage, nowMs: () => clock.nowMs() },
-    requestResync: ({ ref }, reason) => actor.requestResync(ref, reason),
-    delayOf: () => actor.delay,
+    venue: () => actor,
   })
   const index = new FakeIndex()
   const catalog: Catalog = new Catalog({
