@@ -174,6 +174,7 @@ export function holderRow({ holding, outcomeIndex }: Position) {
   const { wallet } = holding.ledger
   return {
     proxy_wallet: wallet.address,
+    bio: '',
     token_id: holding.market.listing.tokens[outcomeIndex],
     pseudonym: wallet.pseudonym,
     amount: toNumber(holding.positions[outcomeIndex].amount),
