@@ -76,7 +76,7 @@ describe('clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', late).date, '2025-11-02')
     const usual = Date.parse('2025-11-04T00:30:00Z')
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', usual).date, '2025-11-03')
-    // A day of listing is no start.
+    // A date in the listing is not a start time.
     const listed = Date.parse('2025-10-20T01:00:00Z')
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
@@ -132,7 +132,6 @@ describe('clues', () => {
     assert.equal(timed.startMs, Date.parse('2026-07-29T02:10:00Z'))
     assert.equal(timed.date, '2026-07-28')
     assert.equal(ticker('KXMLBGAME-25APR18ATHMIL2', "A's vs Milwaukee").number, 2)
-    // In tennis the digit tells two codes apart.
     assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
   })
 
@@ -165,7 +164,7 @@ describe('teams', () => {
     assert.equal(team('NHL', 'vgk', 'Vegas'), team('NHL', 'las', 'Golden Knights'))
     assert.equal(team('MLB', 'az', 'Arizona'), team('MLB', 'ari', 'Diamondbacks'))
     assert.equal(team('MLB', 'ath', "A's"), team('MLB', 'oak', 'Athletics'))
-    // A place of two teams leaves the choice to the code.
+    // A place name shared by two teams is ambiguous, so the code decides.
     assert.equal(team('NHL', 'nyi', 'New York'), 'nyi')
     assert.equal(team('NFL', '', 'New York'), null)
   })
@@ -310,7 +309,7 @@ describe('games', () => {
     assert.equal(keys(a, far).length, 2)
     const man = ticker('KXATPMATCH-26FEB26TOMJOV', 'Tomljanovic vs Jovic')
     assert.equal(keys(a, man).length, 2)
-    // Known times rule out the same pair's next day.
+    // Known start times exclude the same pair's game on the next day.
     assert.equal(
       keys(
         { ...a, startMs: Date.parse('2026-02-26T18:00:00Z') },

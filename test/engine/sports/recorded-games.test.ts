@@ -1,5 +1,5 @@
-// The grouping over recorded games of both venues. Each side is read from its own row alone; the
-// file's own league and date are not compared.
+// Groups recorded games of both venues. Each side is read from its own row; the file's own league and date are not
+// used.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -62,7 +62,7 @@ function clueOfB(row: KalshiRow, hasSubtitle: boolean): GameClue | null {
   return clueOfTicker('b', { ...NOTHING, nativeId, series, title, subtitle }, table)
 }
 
-/** Keys of every clue, and the clues of every key. */
+/** Keys by clue, and clues by key. */
 function keysOf(clues: readonly GameClue[]) {
   const arenas = new Map<string, GameClue[]>()
   for (const clue of clues) {
@@ -89,7 +89,7 @@ interface Outcome {
   readonly misses: readonly string[]
 }
 
-/** Checks one reading of all rows. */
+/** Checks the result of reading all rows in one way. */
 function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
   const pairs = rows.map((row) => ({
     row,
@@ -104,7 +104,7 @@ function group(read: { isTimed: boolean; hasSubtitle: boolean }): Outcome {
     if (one === other && one !== 'not read') continue
     misses.push(`${row.polymarket.event_slug} (${one}) and ${row.kalshi.event_ticker} (${other})`)
   }
-  // Every row is another game: a key with two anchors of one venue would hold two of them.
+  // Every row is another game, so two anchors of one venue under a key would mean that two games were joined.
   for (const [key, anchors] of anchorsOf) {
     assert.equal(anchors.length, new Set(anchors.map((anchor) => anchor.includes('/'))).size, key)
   }
@@ -116,7 +116,7 @@ const skip = rows.length === 0 ? `${FILE} is absent` : false
 describe('recorded games', () => {
   for (const read of [
     { isTimed: true, hasSubtitle: true },
-    // As little as the catalogue keeps in memory.
+    // Only the fields that the catalogue holds in memory.
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
@@ -136,7 +136,7 @@ describe('recorded games', () => {
   }, (t) => {
     const random = seededRandom('sports', 1)
     const moved = rows.map(({ polymarket, kalshi }) => {
-      // Venue b's ticker and names come from another row of the file; the date stays its own.
+      // Venue b's ticker and names are those of another row. The date is unchanged.
       const other = rows[random.below(rows.length)]?.kalshi ?? kalshi
       const date = /-\d{2}[A-Z]{3}\d{2}/.exec(kalshi.event_ticker)?.[0] ?? ''
       const event_ticker = other.event_ticker.replace(/-\d{2}[A-Z]{3}\d{2}/, date)

@@ -1,5 +1,5 @@
-// ccxt 4.5.84's two prediction exchanges against both simulated venues: markets, books, trades,
-// prices, candles over REST, and its Polymarket stream. It knows no market of protocol v2.
+// ccxt 4.5.84 against both simulated venues: markets, books, trades, prices and candles over REST, and its Polymarket
+// stream. It does not support markets of protocol v2.
 
 import assert from 'node:assert/strict'
 import ccxt from 'ccxt'
@@ -18,9 +18,9 @@ import {
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 
 const { kalshi: Kalshi, polymarket: Polymarket } = ccxt.prediction
-// Without its own throttle, which is slower than either venue's.
+// ccxt's own throttle is slower than both venues.
 const polymarket = new Polymarket({ enableRateLimit: false })
-// ccxt opens a plain ws:// only once this has been called; no proxy is meant.
+// ccxt opens unencrypted WebSockets only after this call. No proxy is used.
 await polymarket.loadHttpProxyAgent()
 polymarket.urls.api = {
   ...polymarket.urls.api,
@@ -30,21 +30,21 @@ polymarket.urls.api = {
   ws: urls.marketWs,
   wsUser: urls.marketWs,
 }
-// The last answer has the cursor, which ccxt does not hand on.
+// ccxt returns the cursor only in its last JSON response.
 const kalshi = new Kalshi({ rateLimit: 60, enableLastJsonResponse: true })
 kalshi.urls.api = {
   kalshi: urls.kalshiRest,
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
 }
 
-/** Venue b lists combinations with its markets unless told not to. */
+/** Parameters that exclude the combinations in venue b's list of markets. */
 const WITHOUT_COMBOS = { a: {}, b: { mve_filter: 'exclude' } }
 
-// ccxt keeps a side in an Array of its own kind.
+// ccxt stores each side of a book in a subclass of Array.
 const inMicros = (rows) => Array.from(rows, ([price, size]) => [micros(price), micros(size)])
 const levelsOf = ({ bids, asks }) => ({ bids: inMicros(bids), asks: inMicros(asks) })
 
-/** Ids of a venue's markets by trades of this run, the most traded first. */
+/** Ids of a venue's markets in order of their trades in this run, most first. */
 async function busiest(venue) {
   const counts = new Map()
   for (const { native_id: id } of await truth.trades(venue)) {
@@ -124,7 +124,7 @@ async function checkVenue(exchange, venue) {
   return { busy, ofId }
 }
 
-/** Trades and open interest. */
+/** Checks trades and open interest. */
 async function checkFigures(exchange, { busy, ofId }) {
   await check(`${exchange.id}: fetchTrades, all pages of 1,000`, () =>
     whilePaused(async () => {
@@ -137,7 +137,7 @@ async function checkFigures(exchange, { busy, ofId }) {
         params = { cursor: exchange.last_json_response.cursor }
       } while (params.cursor)
       const real = (await truth.trades('b')).filter((trade) => trade.native_id === id)
-      // Venue b quotes all trades for yes.
+      // Venue b states the Yes price of every trade.
       const yes = (trade) =>
         trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros
       const key = (price, size) => `${price} ${size}`
@@ -158,7 +158,7 @@ async function checkFigures(exchange, { busy, ofId }) {
 
 await checkFigures(kalshi, await checkVenue(kalshi, 'b'))
 const { busy, ofId } = await checkVenue(polymarket, 'a')
-// This version of ccxt reads them from version 1 of the Data API.
+// This version of ccxt requests version 1 of the Data API, which is retired.
 await check('polymarket: fetchTrades and fetchOpenInterest: retired', async () => {
   const [{ outcomeId }] = ofId(busy[0]).outcomes
   await assert.rejects(polymarket.fetchTrades(outcomeId), isRetired)

@@ -1,5 +1,5 @@
-// What all scripts here share: where `npm run venues` listens, its own truth (/sim/state), rows of
-// the printed table, and waiting.
+// Shared by all scripts: addresses of `npm run venues`, the simulator's state (/sim/state), the table of results, and
+// waiting.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export const urls = {
   kalshiWs: at('ws', 10, '/trade-api/ws/v2'),
 }
 
-/** The private key of Kalshi key id `sim`, as `npm run venues` wrote it. */
+/** The private key of Kalshi's key id `sim`, which `npm run venues` writes. */
 export function kalshiKey() {
   const folder = process.env.DATA_DIR ?? new URL('../../../data', import.meta.url).pathname
   return { id: 'sim', pem: readFileSync(join(folder, 'sim-kalshi.pem'), 'utf8') }
@@ -33,14 +33,14 @@ async function state(query) {
   return await answer.json()
 }
 
-/** The simulator's truth. Prices and sizes are micros. */
+/** The simulator's state, against which the SDKs' results are compared. Prices and sizes are in millionths. */
 export const truth = {
   pause: () => state('action=pause'),
   resume: () => state('action=resume'),
   summary: () => state('view=summary'),
   wallet: (address) => state(`view=wallet&address=${address}`),
   books: async (venue) => (await state(`view=books&venue=${venue}`)).books,
-  /** All trades of the run at a venue, by pages of 10,000. */
+  /** All trades of a venue in this run, read in pages of 10,000. */
   async trades(venue) {
     const rows = []
     for (;;) {
@@ -51,7 +51,7 @@ export const truth = {
   },
 }
 
-/** Runs `work` while nothing in the world moves, so that two reads can be compared exactly. */
+/** Runs `work` while the simulated world is paused, so that two reads are comparable. */
 export async function whilePaused(work) {
   await truth.pause()
   try {
@@ -64,27 +64,27 @@ export async function whilePaused(work) {
 export const micros = (text) => Math.round(Number(text) * 1e6)
 const ONE = 1_000_000
 
-/** A book of the truth as seen from an outcome: [[price, size]] in micros, best first. */
+/** A book of the simulator as seen from an outcome: [[price, size]] in millionths, best first. */
 export function bookOf(book, outcomeIndex) {
   if (outcomeIndex === 0) return { bids: book.bids, asks: book.asks }
   const mirror = (rows) => rows.map(([price, size]) => [ONE - price, size])
   return { bids: mirror(book.asks), asks: mirror(book.bids) }
 }
 
-/** Kalshi's trades but for those of combinations, which have ids of their own: the truth is about markets. */
+/** Kalshi's trades without those of combinations, which the simulator's state omits. */
 export function withoutCombos(trades, real) {
   const ids = new Set(real.map(({ id }) => id))
   return trades.filter(({ trade_id: id }) => !id.startsWith('c1') || ids.has(id))
 }
 
-/** The market with the most of these trades. */
+/** The id of the market with the most of these trades. */
 export function busiestOf(trades) {
   const counts = new Map()
   for (const { native_id: id } of trades) counts.set(id, (counts.get(id) ?? 0) + 1)
   return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }
 
-/** Trades of the truth as takers' rows tell them: one a transaction, sizes summed, at the average price. */
+/** The rows that the venue lists for these trades: one for each transaction, with its total size and average price. */
 export function transactions(trades) {
   const all = new Map()
   for (const trade of trades) {
@@ -97,7 +97,7 @@ export function transactions(trades) {
 
 const rows = []
 
-/** One row of the table. `work` returns the count or first value to show, and throws when it is wrong. */
+/** Adds a row to the table. `work` returns the text of the row and throws if the result is wrong. */
 export async function check(call, work) {
   try {
     const shown = await work()
@@ -109,10 +109,10 @@ export async function check(call, work) {
   }
 }
 
-/** Whether a client was told that version 1 of the Data API is retired. */
+/** Whether the error states that version 1 of the Data API is retired. */
 export const isRetired = (error) => /\b410\b|retired/.test(`${error?.status} ${error?.message}`)
 
-/** Prints the table (`--json`: one line of JSON) and ends the process. */
+/** Prints the table (with `--json` as one line of JSON) and ends the process. */
 export function finish(script) {
   if (process.argv.includes('--json')) {
     process.stdout.write(`${JSON.stringify({ script, rows })}\n`, leave)
@@ -125,5 +125,5 @@ export function finish(script) {
   process.stdout.write(`${script}\n${lines.join('\n')}\n`, leave)
 }
 
-// SDKs keep sockets and timers of their own.
+// SDKs leave sockets and timers open, so the process must be ended.
 const leave = () => process.exit(rows.every(({ ok }) => ok) ? 0 : 1)

@@ -1,5 +1,5 @@
-// The SDK checks nothing at run time, so this does: it reads the interfaces and enums that
-// kalshi-typescript 3.30.0 declares and says where an answer differs from them.
+// Compares answers with the interfaces and enums that kalshi-typescript 3.30.0 declares, because the SDK validates
+// nothing at run time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDER = fileURLToPath(
   new URL('node_modules/kalshi-typescript/dist/models/', import.meta.url),
 )
-/** Recorded from the live venue, though SDK 3.30.0 declares them no more. */
+/** A field that the live venue sends and SDK 3.30.0 does not declare. */
 const RECORDED = new Set(['available_on_brokers'])
 const interfaces = new Map()
 const enums = new Map()
@@ -29,7 +29,7 @@ for (const name of readdirSync(FOLDER)) {
   }
 }
 
-/** Differences between a value and a declared type, as texts with their path; unknown keys too. */
+/** Differences between a value and a declared type, with their paths. Undeclared keys are differences. */
 export function differences(value, kind, path = kind) {
   const choices = kind.split(' | ')
   if (value === null) return choices.includes('null') ? [] : [`${path}: null`]

@@ -58,7 +58,7 @@ const post = (schema, url, body) => {
   return ask(schema, url, {}, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** All pages of a list of the Data API; a cursor is bound to its filters. */
+/** All pages of a list of the Data API. Every page repeats the filters to which its cursor is bound. */
 async function pages(schema, path, query) {
   const items = []
   let page
@@ -87,7 +87,7 @@ async function gammaPages(schema, path, query) {
 }
 
 let markets = []
-/** The ids under which a market's outcomes trade, by its version. */
+/** The token ids of a market's outcomes in its protocol version. */
 const idsOf = ({ version, outcomes: { yes, no } }) =>
   version === 'v2' ? [yes.positionId, no.positionId] : [yes.tokenId, no.tokenId]
 const ofVersion = (version) => markets.filter((market) => market.version === version)
@@ -180,7 +180,7 @@ const isV2 = ({ assetId }) => assetId.length < 77
 await check('Data /v2/trades, all pages of 500', () =>
   whilePaused(async () => {
     const { items, count } = await pages(ListTradesResponseSchema, 'trades', { limit: 500 })
-    // Smaller ones are never listed.
+    // The venue never lists smaller trades.
     const real = transactions(await truth.trades('a'))
       .filter(({ size }) => size >= 10_000)
       .toReversed()
@@ -240,7 +240,7 @@ await check(`Data /v2/positions, OPEN and CLOSED, of ${WALLETS} wallets`, () =>
       }
       const { balances } = await truth.wallet(user)
       for (const { token, amount_micros: amount } of balances) {
-        // The venue shows four decimals, and nothing below a tenth of a contract unless asked for.
+        // The venue rounds sizes to four decimals, and lists positions below 0.1 contracts only on request.
         const shown = held.get(token) ?? 0
         assert.ok(Math.abs(shown - amount / 1e6) <= 0.0001, `${user} ${token} ${shown} ${amount}`)
       }

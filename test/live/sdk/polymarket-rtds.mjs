@@ -1,5 +1,5 @@
-// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: every transaction once in
-// `orders_matched`, its fills once for each participant in `trades`, filters, and the client's own ping.
+// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: `orders_matched` has every transaction once, and
+// `trades` has one row for each participant. Filters and the client's own ping are checked too.
 
 import assert from 'node:assert/strict'
 import { RealTimeDataClient } from '@polymarket/real-time-data-client'
@@ -8,12 +8,12 @@ import { check, finish, micros, sleep, transactions, truth, urls } from './harne
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 const ROWS_MIN = 20
 
-// The client reports what it does not understand with console.log, and nothing else.
+// The client reports unreadable messages only with console.log.
 const complaints = []
 console.log = (...words) => complaints.push(words)
 console.error = (...words) => complaints.push(words)
 
-/** A connected client that keeps what it is given; `subscriptions` are sent once it is open. */
+/** A connected client that collects its messages. `subscriptions` are sent when it is open. */
 async function connect(subscriptions) {
   const seen = []
   let client
@@ -62,7 +62,7 @@ await check('subscribe to activity', async () => {
 })
 const real = await truth.trades('a')
 await truth.resume()
-/** The truth's trades from the first one seen on. */
+/** The simulator's trades since the first received message. */
 const sinceFirst = () => {
   const first = of('orders_matched')[0].payload.transactionHash
   return real.slice(real.findIndex((trade) => trade.tx_hash === first))

@@ -1,5 +1,3 @@
-// The feed with a key against a small server of Kalshi's protocol on loopback. Time is manual.
-
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

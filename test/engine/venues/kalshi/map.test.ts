@@ -172,7 +172,6 @@ describe('Kalshi map', () => {
     assert.deepEqual(published(lifecycle('metadata_updated')), ['marketSeen'])
     assert.deepEqual(published(lifecycle('activated')), ['open null'])
     assert.deepEqual(published(lifecycle('deactivated')), ['closed null'])
-    // A determination can still be disputed.
     assert.deepEqual(published(lifecycle('determined', { result: 'yes' })), [
       'closed 1000000',
       'marketSeen',
@@ -209,7 +208,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ settlement_value: 37, result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '0.3700', result: 'scalar' }), 370_000)
     assert.equal(payout({ settlement_value: '1.0000' }), 1_000_000)
-    // Of a number that may be dollars or cents the result decides.
+    // The number may be dollars or cents. The result decides.
     assert.equal(payout({ settlement_value: 1, result: 'yes' }), 1_000_000)
     assert.equal(payout({ settlement_value: 0, result: 'no' }), 0)
     for (const none of [{ settlement_value: 101 }, { settlement_value: 0.5 }, { result: 'void' }]) {

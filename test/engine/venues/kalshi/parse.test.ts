@@ -208,7 +208,7 @@ describe('Kalshi parse', () => {
     let refused = 0
     for (let round = 0; round < 20_000; round += 1) {
       let text = random.pick(seeds)
-      // Half of them keep their shape and only say something else.
+      // Half of the mutations keep the shape and change only values.
       if (random.next() < 0.5) {
         const digit = random.below(text.length)
         const isDigit = /\d/.test(text[digit] ?? '')

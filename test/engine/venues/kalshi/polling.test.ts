@@ -1,5 +1,3 @@
-// The feed without a key: Kalshi's public REST, polled. Time is manual.
-
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -109,7 +107,7 @@ describe('Kalshi feed without a key', () => {
     const isOfBooks = (path: string) => path.includes('/orderbooks')
     await until(bench, () => bench.requests.filter(isOfBooks).length >= 40)
     const roundMs = feed.health().bookDelayMs
-    // Nine batches with 200 ms between them, and what the answers take.
+    // Nine batches, 200 ms apart, plus the time of the responses.
     assert.ok(roundMs >= 9 * 200, `${roundMs} ms`)
     assert.ok(roundMs < 30_000, `${roundMs} ms`)
     bench.clock.advance(100)

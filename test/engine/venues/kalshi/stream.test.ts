@@ -54,7 +54,6 @@ test('reports unknown messages, market changes and refusals without breaking the
     'ws.error=99 1',
   ])
   assert.ok(drift.entries().every(({ weight }) => weight === 'loss'))
-  // The market is read again: the change may concern its listing.
   assert.deepEqual(
     events.map(({ kind }) => kind),
     ['marketSeen', 'marketSeen'],

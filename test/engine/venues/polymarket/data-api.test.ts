@@ -58,7 +58,6 @@ test('rejects a read as suspect when a cursor is missing or repeats, and reports
   const repeated = openApi({ data: [1], pagination: paging(true, 'x') })
   await assert.rejects(readAll(repeated.api), /came again/)
   assert.deepEqual(
-    // Rows that are numbers are findings of their own.
     [...without.drift.entries(), ...repeated.drift.entries()]
       .filter(({ kind }) => kind !== 'data.trades.row')
       .map(({ name }) => name),

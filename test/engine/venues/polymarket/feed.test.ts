@@ -1,6 +1,3 @@
-// The feed of venue a on a manual clock against real sockets whose every frame the test writes.
-// What it looks like against a living venue is the simulation's.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FeedEvent, TradeEvent, VenueEvent } from '../../../../engine/events.ts'
@@ -19,7 +16,7 @@ import { dataRow } from '../../../support/worlds/data-api-rows.ts'
 
 const START_MS = 1_795_000_000_000
 
-/** A feed on a manual clock against a stub; stopped at the end of the test. */
+/** A feed on a manual clock with a stub venue. Both stop at the end of the test. */
 async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
@@ -48,7 +45,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
 
 const AUDITED: PolymarketFeedOptions = { bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 }
 
-/** A started feed whose subscriptions of trades and of these markets' books have arrived. */
+/** A started feed whose subscriptions to trades and to these markets' books have reached the stub. */
 async function watching(
   t: TestContext,
   markets: readonly number[],
@@ -64,7 +61,7 @@ async function watching(
   return opened
 }
 
-/** Lets the loop turn until the condition holds; network and timers of others run meanwhile. */
+/** Runs event-loop ticks until the condition holds. Time does not advance. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let round = 0; round < 20_000; round += 1) {
     if (isMet()) return
@@ -110,7 +107,7 @@ const row = (more: Partial<WireTrade> = {}): WireTrade => ({
   transactionHash: '0xfeed',
   ...more,
 })
-/** A trade on the market channel, as it comes beside the books. */
+/** A trade on the market channel. */
 const lastTrade = (more: object = {}) => ({
   event_type: 'last_trade_price',
   market: '0x1',
@@ -256,7 +253,7 @@ test('reads books under hexadecimal ids, and marks the market or connection of a
   )
   send(books(stub)[0], change('911', '0x1'))
   await until(() => gaps().length === 1, 'a gap of the market that is named')
-  // Two may be of others; a third without one of its own says that all may be.
+  // Two messages about unknown tokens are not enough. After a third without a known token, all books are suspect.
   send(books(stub)[0], [change('921'), change('922')])
   send(books(stub)[0], [change('21'), change('921'), change('31'), change('31'), change('922')])
   await until(() => ofKind('bookChange').length === 2, 'its own')
@@ -289,7 +286,7 @@ test('reports an unreadable book as a gap of its market and requests a snapshot'
     { assets_ids: ['11', '12', '21', '22'], operation: 'unsubscribe' },
     { assets_ids: ['11', '12', '21', '22'], operation: 'subscribe', custom_feature_enabled: true },
   ])
-  // Once a snapshot; what is lost before the next one is part of the same gap, what is lost after it another.
+  // A market has one gap until its next snapshot. A loss after the snapshot is a new gap.
   const renamed = { event_type: 'price_change', entries: [{ asset_id: '11' }] }
   send(books(stub)[0], renamed)
   send(books(stub)[0], [book('11', START_MS + 2_050), book('21', START_MS + 2_050)])
@@ -334,7 +331,7 @@ test('batches snapshot requests, one batch a second, and slows down while no sna
   await ask(50)
   await until(() => subscribed() === 2, 'the second')
   stub.rest = () => [book('11', START_MS + 9)]
-  // The socket is not deaf: it goes on to speak of another market.
+  // The socket still delivers data of another market, so it is not replaced.
   for (let second = 0; second < 60; second += 2) {
     clock.advance(2_000)
     send(books(stub)[0], [book('21', START_MS + 10 + second)])
@@ -436,7 +433,7 @@ test('dates the loss of an activity stream during a read pause to the start of t
   send(rtds(), activity('orders_matched'))
   clock.advance(60_000)
   feed.read('all')
-  // What waited is stamped when it is read, long after the pause began.
+  // The queued message is stamped when it is read, long after the pause began.
   await until(() => trades().length === 1, 'a trade')
   rtds()?.socket.terminate()
   await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
@@ -811,7 +808,7 @@ test('triggers a catalogue read on an announced close, and emits nothing after s
   assert.equal(feed.health().connectionsOpen, 0)
 })
 
-/** Lets answers that are under way arrive: loopback takes a few turns of the loop. */
+/** Waits some event-loop ticks, in which pending responses on loopback arrive. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 40; round += 1) {
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,6 +1,3 @@
-// Market-channel messages to events, by example: folding of both tokens, twins, tops, ticks.
-// Recorded streams are fixtures.test.ts.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
@@ -14,7 +11,7 @@ const AT = timeMs(1_795_000_000_000)
 const FIRST = '111'
 const SECOND = '222'
 
-/** A mapper of one market with tokens 111 and 222; `feed` gives frames and returns the new events. */
+/** A mapper of one market with tokens 111 and 222. `feed` maps frames and returns the new events. */
 function openMap() {
   const tracks = new Tracks()
   const events: VenueEvent[] = []
@@ -177,7 +174,7 @@ test('keeps a level that only the first token’s simultaneous book has', () => 
   const complete = [{ price: 600_000, size: 5_000_000 }]
   assert.deepEqual(asksAfter([poorer, own]), complete)
   assert.deepEqual(asksAfter([own, poorer]), complete)
-  // A book of the second token that cannot be read is no book to have come first.
+  // An unreadable book of the second token does not count as the first book.
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 

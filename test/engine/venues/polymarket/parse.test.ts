@@ -50,7 +50,7 @@ test('reports the tokens whose books a rejected message affects', () => {
   assert.deepEqual(tokens('{"event_type":"price_change","price_changes":[{"asset_id": "9","pr'), [
     '9',
   ])
-  // Other names of fields and types: what has the form of a book or its change was one.
+  // A message with unknown names counts as a lost book message if it has the shape of a book or a change.
   assert.deepEqual(tokens(`{"event_type":"price_change","entries":${entries}}`), ['7', '8'])
   assert.deepEqual(tokens(`{"event_type":"change_2","price_changes":${entries}}`), ['7', '8'])
   assert.deepEqual(tokens('{"event_type":"book_2","asset_id":"7","bids":[],"asks":[]}'), ['7'])

@@ -1,5 +1,4 @@
-// Wallets of the simulated venue, read over its real routes and held against its own ledgers: fills of both sides,
-// splits, merges, conversions and rebates of a whole world.
+// Reads wallets of the simulated venue over HTTP and compares them with the simulator's ledgers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +34,7 @@ interface Told {
   readonly fee: number
 }
 
-/** What the world says of a wallet, in our words and order. */
+/** The events of a wallet in the simulator, in the form and order of our wallet events. */
 function truthOf({ wallet, events }: WalletAccount): string[] {
   const published: Told[] = []
   for (const event of events) {

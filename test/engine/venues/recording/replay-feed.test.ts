@@ -164,7 +164,7 @@ describe('replay', () => {
   it('passes frames through parser, sequence check and mapper with their recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
-    // After the hole, and after a frame that cannot be read.
+    // One gap follows the missing frame, and one follows the unreadable frame.
     const body = ['bookSnapshot', 'bookChange', 'feedGap', 'bookChange', 'feedGap']
     assert.deepEqual(published, ['feedUp', 'feedUp', ...body, 'feedDown', 'feedDown'])
     const change = events.findLast((event) => event.kind === 'bookChange')

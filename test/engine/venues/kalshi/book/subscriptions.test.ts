@@ -58,7 +58,7 @@ const error = (id: number, code: number, more: object = {}): Reply => ({
 })
 const take = (): Sent[] => sent.splice(0)
 
-/** Opens with these markets, each subscription confirmed with the next sid. */
+/** Opens a connection with these markets. Each subscription is confirmed with the next sid. */
 function openWith(tickers: readonly string[]): void {
   for (const ticker of tickers) subscriptions.add(ticker)
   subscriptions.opened()

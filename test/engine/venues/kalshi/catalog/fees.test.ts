@@ -26,7 +26,7 @@ const HUNDRED = { price: priceMicros(370_000), size: sizeMicros(100_000_000) }
 
 type Row = Record<string, unknown>
 
-/** What the venue answers, as the test changes it; an Error is a failure. */
+/** A venue whose answers the test sets. An Error makes the request fail. */
 class Venue {
   seriesChanges: Row[] | Error = []
   eventPages: Row[][] | Error = [[]]
@@ -55,7 +55,7 @@ class Venue {
 
   read = () => this.fees.read(signal)
 
-  /** The fees of a market of event S-1 in series S, whose row was read now unless said otherwise. */
+  /** Fees of a market of event S-1 in series S. By default the series row is read now. */
   of(
     series: Row,
     event: Row = {},
@@ -181,7 +181,7 @@ test('applies announced fee changes at their time and shows them as upcoming bef
   assert.equal(fees.next?.source, 'series.fee_changes')
   assert.equal(feeOf(feesAt(fees, NOON + HOUR_MS - 1), 'taker', HUNDRED), 1_640_000)
   assert.equal(feeOf(feesAt(fees, NOON + HOUR_MS), 'taker', HUNDRED), 820_000)
-  // The series was read before its change: the change stands above the row.
+  // The series row is older than the change, so the change applies.
   venue.clock.advance(HOUR_MS + 1)
   const later = venue.of(QUADRATIC, {}, {}, NOON)
   assert.deepEqual(later.now.taker, feeCurve(70_000, 1, 500_000))
@@ -200,7 +200,7 @@ test('reads pages of event fee changes that begin and end an override', async ()
   assert.deepEqual([now.taker?.multiplierMicros, now.sinceMs], [0, NOON - HOUR_MS])
   assert.equal(now.source, 'events.fee_changes')
   assert.deepEqual([next?.taker, next?.sinceMs], [feeCurve(70_000, 1), NOON + HOUR_MS])
-  // A change to what holds anyhow is none.
+  // A change to terms that already apply is not an upcoming change.
   const same = await opened({ eventPages: [[eventChange(NOON + HOUR_MS, 'quadratic', 1)]] })
   assert.equal(same.of(QUADRATIC).next, null)
 })

@@ -34,7 +34,6 @@ describe('Kalshi status timers', () => {
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
     clock.advance(10_000)
-    // REST still shows it open.
     timers.set('T', times)
     clock.advance(100_000)
     assert.deepEqual(published, ['1000 T closed', '4000 T seen'])

@@ -40,7 +40,7 @@ const event = (number: number, more: object = {}) => ({
   ...more,
 })
 
-/** Pages of `limit` under cursors, the way Gamma has them: only `after_cursor` moves on. */
+/** One page of `limit` rows. Like Gamma, it accepts only `after_cursor`. */
 function paged(rows: readonly object[], query: URLSearchParams, limit: number) {
   const from = Number(query.get('after_cursor') ?? '0')
   const more = from + limit < rows.length ? { next_cursor: String(from + limit) } : {}
@@ -99,7 +99,7 @@ test('finds recently closed markets with long past planned ends, and stops at ol
   const endDate = ago(400 * HOUR_MS)
   const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
   const late = [over(1, 3, { endDate }), over(2, 20, { endDate })]
-  // Closed five days ago, and settled only now: its dispute took so long.
+  // Closed five days ago and settled now, after a dispute.
   const settledAt = ago(HOUR_MS)
   const rows = [market(3, { closed: true, closedTime: ago(120 * HOUR_MS), umaEndDate: settledAt })]
   const disputed = over(3, 120, { endDate, updatedAt: settledAt, markets: rows })

@@ -1,6 +1,3 @@
-// What Gamma, `new_market` and the CLOB state of fees: schedules, none, contradictions, the venue's own table of
-// categories; and who is asked when Gamma says nothing.
-
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -111,7 +108,7 @@ test('returns unknown fees for a row without a fee statement, with or without le
 
 const PARAMETERS = `${RECORDED}/fixtures/polymarket-protocol-v2/fee-reward-parameters.json`
 
-/** Dollars of 100 contracts at one half, by the documents of 24 August 2026. */
+/** Dollars for 100 contracts at 0.50, from the venue's documents of 24 August 2026. */
 const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ crypto: 1.75, sports: 1.25, finance: 1, politics: 1, mentions: 1, tech: 1 },
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
@@ -131,7 +128,7 @@ test('charges every documented category as the venue’s documentation states', 
 
 const INVENTED_RATES = { crypto: '0.07', sports: 0.05, politics: '0.04', geopolitics: 0 }
 
-/** The recorded table of rates; empty where it is absent. */
+/** The recorded table of rates. Empty if the recording is absent. */
 function recordedRates(): Readonly<Record<string, unknown>> {
   if (!existsSync(PARAMETERS)) return {}
   const [file] = rowsOfFile(PARAMETERS)
@@ -172,7 +169,7 @@ test('reads equal fees from the market announcement, the CLOB and Gamma', () => 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const ID = conditionId(`0x01${'7'.repeat(60)}`)
 
-/** Fees of markets of which Gamma says nothing, beside a CLOB whose answers the test writes. */
+/** Fees of markets without a fee statement from Gamma. The test sets the answers of the CLOB. */
 function openFees() {
   const clock = new ManualClock()
   const world = { answer: (): unknown => ({ c: ID, fd: { r: 0.05, e: 1, to: true } }) }

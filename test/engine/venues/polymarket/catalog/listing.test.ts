@@ -76,7 +76,7 @@ test('converts a recorded row to a listing in internal units', (t) => {
     settlementPrice: null,
     resolutionStatus: 'none',
     settledAtMs: null,
-    // Fees are enabled, and which is not said: the row is older than schedules.
+    // Fees are enabled without a schedule: the row is older than schedules.
     fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
     orderSizeMin: 5_000_000,
     otherPayout: null,
@@ -110,7 +110,7 @@ test('refuses a market that is not binary or has no tokens, with a specific reas
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
-  // A text is no yes or no: whether such a market trades is not known.
+  // Text is not a boolean, so the trading state of such a market is unknown.
   for (const state of [{ active: 'true' }, { closed: undefined }, { closed: null }]) {
     assert.equal(readMarket({ ...base, ...state }), 'no_state')
   }
@@ -128,9 +128,9 @@ test('selects the traded token ids by the row’s protocol version and refuses a
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
   assert.deepEqual(idsOf({ ...V2, clobTokenIds: null }), ['651', '652'])
-  // Both are filled while a market moves: nothing trades the old tokens any more.
+  // During a migration both lists are present. Only the new tokens trade.
   assert.deepEqual(idsOf(V2), ['651', '652'])
-  // The same integers in hexadecimal are the same tokens.
+  // The same token ids in hexadecimal.
   assert.deepEqual(idsOf({ clobTokenIds: '["0x0b","0xC"]' }), ['11', '12'])
   assert.equal(market(V2).nativeId, `${V2.conditionId}00`)
   assert.equal(readMarket({ ...base, ...V2, positionIds: undefined }), 'no_tokens')

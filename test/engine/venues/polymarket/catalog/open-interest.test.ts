@@ -13,7 +13,7 @@ import { settled } from '../../../../support/worlds/wallet-venue.ts'
 const idOf = (number: number): NativeMarketId =>
   nativeMarketId(`0x${number.toString(16).padStart(64, '0')}`)
 
-/** A venue that states the contracts of markets by number; null: it fails. */
+/** A venue with open interest by market number. While `isDown`, requests fail. */
 class World {
   readonly clock = new ManualClock()
   readonly stated = new Map<number, number>()

@@ -15,7 +15,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 const FIRST_S = 1_795_000_000
 const SECONDS = 40
 
-/** Two transactions in each second, of two equal fills each. */
+/** Two transactions for each second, each with two equal fills. */
 function rowsOf(): TradeRow[] {
   return Array.from({ length: 4 * SECONDS }, (_, index) => {
     const transaction = Math.floor(index / 2)
@@ -71,7 +71,7 @@ function open() {
     await backFill.fetch({ market: null, source: 'backfill', ...range })
     sync.isOver = true
   }
-  /** Until the reading is over, with `between` in each turn. */
+  /** Reads until the back-fill ends, and calls `between` in each event-loop tick. */
   const read = async (between: () => void): Promise<void> => {
     const fetching = fetch()
     while (!sync.isOver) {
@@ -89,7 +89,7 @@ test('emits complete transactions per event-loop tick, without repeating trades 
   let ticks = 0
   await read(() => {
     ticks += 1
-    // The stream's copy of a fill that the back-fill has not come to yet, and of one that it has given.
+    // The stream repeats a fill that the back-fill emits later, and one that it has already emitted.
     const later = rows[2 * ticks + 20]
     if (ticks === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
     const given = rows[0]

@@ -23,7 +23,7 @@ const fill = (contracts: number, price: number): Fill => ({
   price: priceMicros(Math.round(price * 1e6)),
 })
 
-/** The row that the venue makes of fills: their sum at their average price, as its floats say it. */
+/** The venue's row for these fills: their total size at their average price, in floating point. */
 function rowOf(fills: readonly Fill[]): TradeRow {
   const size = fills.reduce((sum, one) => sum + one.size / 1e6, 0)
   const dollars = fills.reduce((sum, one) => sum + (one.size / 1e6) * (one.price / 1e6), 0)
@@ -39,7 +39,7 @@ const message = ({ price, size }: Fill): LastTrade => ({
   ...{ market: nativeMarketId('0x1'), asset: '11', txHash: '0xfeed', side: 'buy' },
   ...{ price, size, timeMs: AT },
 })
-/** The same fill in the price of the other token. */
+/** The same fill at the price of the other token. */
 const mirrored = (one: Fill): LastTrade => ({
   ...message(one),
   ...{ asset: '12', side: 'sell', price: complement(one.price) },
@@ -73,7 +73,7 @@ test('splits a row into its fills despite reordered, repeated and mirrored messa
     assert.ok(Array.isArray(found), `seed ${seed}: ${String(found)}`)
     const size = found.reduce((sum, one) => sum + one.size, 0)
     assert.equal(size, row.size, `seed ${seed}`)
-    // Repeats may be read in more than one way where sums agree; without them there is one.
+    // If several sums fit, repeats are ambiguous. Without repeats only one sum fits.
     if (messages.length === fills.length)
       assert.deepEqual(texts(found), texts(fills), `seed ${seed}`)
   }

@@ -50,7 +50,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     onSource: () => assert.fail('its rows may still come'),
   })
   lastTrades.start()
-  // Its silence says nothing: trades wait on.
+  // During a pause the silence of the stream has no effect, so trades keep waiting.
   lastTrades.pause(true)
   const take = (txHash: string, size: number, price = 500_000) => {
     const market = nativeMarketId('0xa')
@@ -58,10 +58,10 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     const timeMs = clock.nowMs()
     lastTrades.take({ ...row, size: sizeMicros(size), timeMs }, timeMs)
   }
-  /** Gives the row of a transaction to `takes` contracts, in millionths, at this average price. */
+  /** Passes a transaction's row of `size` millionths of a contract at this average price. */
   const match = (txHash: string, size: number, price: number) =>
     lastTrades.matched(rowOf({ txHash, size, price, atMs: clock.nowMs() }), clock.nowMs())
-  /** What the ledger was given: each row's fills, in millionths. */
+  /** The fills of each row that the ledger received, in millionths. */
   const given = () =>
     matched.map(({ row, fills }) => [
       row.txHash,

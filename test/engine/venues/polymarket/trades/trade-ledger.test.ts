@@ -1,6 +1,3 @@
-// The identity of trades: one id from stream and Data API, repeats, losses, participants; a seeded
-// property holds any order of them against the truth.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../../engine/events.ts'

@@ -21,7 +21,7 @@ import { dataRow } from '../../../../support/worlds/data-api-rows.ts'
 
 const START_S = 1_795_000_000
 
-/** A Data API holding these rows (oldest first) that gives at most `capRows` a page. */
+/** A Data API with these rows, oldest first, and at most `capRows` rows a page. */
 async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const clock = new ManualClock((START_S + 1_000) * 1_000)
   const requested: { query: Query; cursor: string | undefined }[] = []
@@ -44,7 +44,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
       const found = source.newestFirst.filter(
         (row) => query.condition === undefined || row.condition_id === query.condition,
       )
-      // A cursor holds a position: so many rows from the oldest on are behind it.
+      // A cursor is the number of older rows that remain.
       const from = cursor === undefined ? 0 : found.length - Number(cursor)
       const rest = found.length - from - limit
       const page = source.page(found.slice(from, from + limit), { query, cursor })
@@ -79,12 +79,12 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
 
 interface Source {
   newestFirst: readonly Readonly<Record<string, unknown>>[]
-  /** What an unreliable host makes of a page. */
+  /** Changes the rows of a page, as an unreliable host does. */
   page: (
     rows: readonly Readonly<Record<string, unknown>>[],
     requested: { query: Query; cursor: string | undefined },
   ) => readonly unknown[]
-  /** And of its cursor. */
+  /** Changes the cursor of a page. */
   next: (after: string | null) => string | null
 }
 
@@ -110,7 +110,7 @@ function makeRows(perSecond: (second: number) => number, seconds: number, random
 const idsOf = (rows: readonly { row: TradeRow; n: number }[]) =>
   rows.map(({ row, n }) => `${row.timeMs} ${row.market} ${tradeId({ row, n })}`)
 
-/** What a reader with no limits would say. */
+/** The expected rows, computed from all rows without pages. */
 function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: string | null) {
   const counts = new Map<string, number>()
   return rows
@@ -207,7 +207,7 @@ test('counts invalid rows, skips combinations with a specific reason, and reject
     back.drift.entries().map(({ kind, name }) => [kind, name]),
     [['data.pages', '/v2/trades cursor']],
   )
-  // Pages without a trade whose cursors lead back, or on and on.
+  // Pages without trades whose cursors repeat or never end.
   back.source.page = () => []
   back.source.next = () => '7'
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
@@ -238,7 +238,7 @@ test('accepts missing trades as proven up to the answer’s newest row or the ma
   assert.equal(none.provenToMs, nowMs - 330_000, 'an empty answer may be five minutes old')
 })
 
-/** What an unreliable cache makes of the first answer. */
+/** Changes the first answer, as an unreliable cache does. */
 const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly unknown[]>> = {
   empty: () => [],
   shorter: (rows) => rows.slice(0, Math.floor(rows.length / 3)),
@@ -253,10 +253,10 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
     assert.equal(staleReason, null)
     assert.ok(suspected(reason) > 0)
-    // Also at another page size nothing older comes: it is said, and what came is taken.
+    // With another page size the list still has no older row: the result is suspect, and its rows are emitted.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
     assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
-    // Of a single market nothing older need exist.
+    // A single market may have no older trades.
     source.page = () => []
     assert.equal((await read(START_S + 60, START_S + 199, '0xa')).suspectReason, null)
   })

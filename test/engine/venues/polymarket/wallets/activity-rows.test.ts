@@ -20,7 +20,7 @@ type Wire = Readonly<Record<string, unknown>>
 function recorded(name: string): readonly Wire[] {
   const rows: unknown = JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
   assert.ok(Array.isArray(rows))
-  // Recorded of version 1, whose values are those of version 2 under other names.
+  // Recorded rows of version 1, with the field names of version 2.
   return rows.map(snakeRow)
 }
 

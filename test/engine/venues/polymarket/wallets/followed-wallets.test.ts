@@ -1,6 +1,3 @@
-// Fills of followed wallets off the stream, and the share of requests that wallets have: the whole venue on a
-// manual clock against real sockets.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { VenueEvent } from '../../../../../engine/events.ts'
@@ -35,7 +32,7 @@ async function open(t: TestContext) {
   return { stub, clock, feed, wallets, events, fills }
 }
 
-/** Lets the loop turn until the condition holds. */
+/** Runs event-loop ticks until the condition holds. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
   for (let tick = 0; tick < 20_000; tick += 1) {
     if (isMet()) return
@@ -95,7 +92,7 @@ test('emits each fill of a followed wallet once, from the wallet’s own row, an
     role: 'taker',
     converted: [],
   })
-  // The same transaction's other side, once it is followed too.
+  // The other side of the same transaction, whose wallet is now followed too.
   const maker = `0x${'cd'.repeat(20)}`
   wallets.follow(walletAddress(maker) ?? assert.fail())
   send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))

@@ -29,7 +29,7 @@ function recorded(name: string): readonly Row[] {
   return rows
 }
 
-/** A host with these positions, by the venue's limits and defaults. */
+/** Reads these positions from a host with the venue's limits and defaults. */
 async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_000) {
   const stub = new WalletStub(randomPast('none', []))
   stub.others = ({ query }) => {
@@ -47,7 +47,7 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
 
 const dataOf = (client: WalletStub) => new DataApi({ client, drift: quietDrift() })
 
-/** A row of version 1 in the words of version 2. */
+/** A row of version 1 with the field names of version 2. */
 function newRow({ asset, conditionId, size, totalBought, realizedPnl, curPrice }: Row): Row {
   return {
     ...{ token_id: asset, condition_id: conditionId, current_size: size ?? 0 },

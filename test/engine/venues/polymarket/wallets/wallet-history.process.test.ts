@@ -1,5 +1,5 @@
-// A wallet's history read from a host with the venue's caps and faults: the true events in order, each once and
-// each second whole, or a reading that says it is not complete. The truth is made before its rows are.
+// Reads a wallet's history from a stub with the venue's limits and faults. The expected events are generated first, and
+// the rows are made from them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,10 +26,10 @@ import {
 } from '../../../../support/fakes/wallet-stub.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 20
-/** Long after every past made here. */
+/** A time long after every generated event. */
 const NOW_MS = timeMs((PAST_START_S + 10_000_000) * 1_000)
 
-/** Pauses end at once: only their order matters here. */
+/** A clock whose timers fire at once. */
 const hurried = (nowMs = NOW_MS): Clock => ({
   ...systemClock,
   nowMs: () => nowMs,
@@ -38,7 +38,7 @@ const hurried = (nowMs = NOW_MS): Clock => ({
     return () => clearImmediate(immediate)
   },
 })
-/** For calls over sockets, whose time limits must not end at once. */
+/** A clock for requests over sockets, 100 times as fast. */
 const quick: Clock = {
   ...systemClock,
   after: (delayMs, action) => systemClock.after(delayMs / 100, action),
@@ -46,7 +46,7 @@ const quick: Clock = {
 
 interface ReadOptions {
   readonly fromS?: number
-  /** Of the last event known. */
+  /** Second of the last known event. */
   readonly lastS?: number
   readonly clock?: Clock
   readonly signal?: AbortSignal
@@ -77,7 +77,7 @@ async function read(client: JsonReader, options: ReadOptions = {}) {
   return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
 
-/** What makes one event differ from another, its role left out. */
+/** All fields of an event except its role, as a key. */
 const nameOf = ({ role: _, ...event }: WalletEvent) => JSON.stringify(event)
 
 function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[], what = ''): void {
@@ -141,7 +141,7 @@ test('reads a fill’s role as taker or maker, and as null when the trade list i
   assert.deepEqual(roles((await read(stub)).events), roles(past.events))
   stub.pageRows = (limit) => Math.min(limit, 20)
   assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'pages of 20')
-  // One row a transaction at its average price: sizes and prices are not those of the fills.
+  // `/v2/trades` has one row for each transaction, with its total size and average price.
   stub.fault = ({ path }, rows) => (path === '/v2/trades' ? summedUp(rows) : rows)
   assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'summed up')
   stub.fault = ({ path, query }, rows, page) =>
@@ -237,7 +237,7 @@ test('follows cursors within a second that exceeds one page, and reports where a
   }
 })
 
-/** The venue says that there is more and does not say where. */
+/** A page that announces more rows without a cursor. */
 const noCursor: StubFault = ({ path }, rows, page) =>
   path === '/v2/activity' && page.pagination.has_more === true
     ? { ...page, pagination: { ...page.pagination, next_cursor: null } }
@@ -269,16 +269,16 @@ test('retries stale answers, mixed rows or a changing order, or reports the resu
   assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
 })
 
-/** Answers between two that are cut short. */
+/** Number of complete answers between two truncated ones. */
 const CUT_APART = 20
 
-/** Each kind with its own chance, from rare to always. */
+/** Each kind of fault has its own probability, from rare to always. */
 function randomFault(random: Random): StubFault {
   const kinds = ['old answer', 'other start', 'upside down', 'garbage', 'same cursor', 'cut short']
   const kind = random.pick(kinds)
   const chance = random.pick([0.02, 0.1, 0.3, 1])
   let before: StubPage | null = null
-  // One place that is always cut short could not be told from the end.
+  // An answer that is always truncated at the same row is indistinguishable from the end of the list.
   let sound = CUT_APART
   return ({ path, query }, rows, page) => {
     if (path !== '/v2/activity') return rows
@@ -322,7 +322,7 @@ test('loses no event when any single answer is empty', async () => {
       stub.fault = ({ path }, rows, page) => {
         if (path !== '/v2/activity') return rows
         requested += 1
-        // With the cursor of the true page, and as if nothing followed.
+        // Half of the empty answers have the cursor of the real page. The other half have none.
         if (requested !== position + 1) return rows
         return position % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
@@ -387,7 +387,7 @@ test('does not accept an answer without the last known event, or an empty answer
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
-  // Of a wallet of which nothing is known the venue is asked otherwise.
+  // For a wallet without known events, other endpoints decide whether it exists.
   for (const [data, positions] of [
     [{ trades: 3 }, []],
     [{ trades: 0 }, [{}]],
@@ -473,10 +473,10 @@ test('recovers from refusals, failures and HTML pages, and rejects with FetchErr
   }
 })
 
-/** A page without rows, the last. */
+/** The last page, without rows. */
 const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
 
-/** What the venue says of a wallet that it does not know. */
+/** The venue's answers for an unknown wallet. */
 function unknown({ path }: StubRequest): unknown {
   return path === '/v2/user-stats' ? { data: null } : nothing
 }
