@@ -7,9 +7,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '../../engine/errors.ts'
-import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
+import type { WalletEvent } from '../../engine/wallet.ts'
 import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
@@ -25,11 +25,6 @@ interface EventWithOrdinal {
   readonly event: WalletEvent
   readonly ordinal: number
   readonly sameTime: readonly WalletEvent[]
-}
-
-type LedgerQuery = SliceQuery & {
-  readonly kinds: readonly WalletEventKind[] | null
-  readonly market: NativeMarketId | null
 }
 
 /** Reading methods throw LedgerDamage. */
@@ -120,7 +115,7 @@ export class WalletLedger {
 
   /** The events at offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
-    return Array.from({ length: to - from }, (_, index) => this.at(from + index))
+    return [...this.read(from, to)]
   }
 
   /** The same, read one by one. */
@@ -156,8 +151,8 @@ export class WalletLedger {
   // Queries
 
   /** At most `limit` events of a range after a position: see SliceQuery. */
-  slice(query: LedgerQuery): readonly EventWithOrdinal[] {
-    const { fromMs, toMs, after, order, limit, kinds, market } = query
+  slice(query: SliceQuery): readonly EventWithOrdinal[] {
+    const { fromMs, toMs, after, order, limit } = query
     const found: EventWithOrdinal[] = []
     const step = order === 'asc' ? 1 : -1
     let low = this.#firstAt(fromMs)
@@ -177,8 +172,7 @@ export class WalletLedger {
       position >= low && position <= high && found.length < limit;
       position += step
     ) {
-      const event = this.#matching(position, kinds, market)
-      if (event === null) continue
+      const event = this.at(position)
       if (same?.events[0]?.timeMs !== event.timeMs) same = this.#sameTime(position)
       found.push({ event, ordinal: position - same.begin, sameTime: same.events })
     }
@@ -194,17 +188,6 @@ export class WalletLedger {
     let end = position + 1
     while (end < this.#count + this.#unsettled.length && isSame(end)) end += 1
     return { begin, events: this.events(begin, end) }
-  }
-
-  #matching(
-    position: number,
-    kinds: readonly WalletEventKind[] | null,
-    market: NativeMarketId | null,
-  ): WalletEvent | null {
-    const event = this.at(position)
-    if (kinds !== null && !kinds.includes(event.kind)) return null
-    const isOf = market === null || event.market === market || event.converted.includes(market)
-    return isOf ? event : null
   }
 
   /** Offset of the first event at or after a time; the end if there is none. */

@@ -1,14 +1,9 @@
 // Read interface of wallets for the API server.
 
 import type { Requester } from '../../engine/fair-queue.ts'
-import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
+import type { WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
-import type {
-  WalletEvent,
-  WalletEventKind,
-  WalletMarket,
-  WalletProfile,
-} from '../../engine/wallet.ts'
+import type { WalletEvent, WalletMarket, WalletProfile } from '../../engine/wallet.ts'
 import type {
   PnlGranularity,
   PnlPoint,
@@ -89,12 +84,7 @@ export interface WalletView {
    * A slice of the ledger, including unsettled events. Fewer than `limit` only at the end. Throws EngineError
    * UNAVAILABLE if the ledger is damaged, and starts a new sync.
    */
-  events(
-    query: SliceQuery & {
-      readonly kinds: readonly WalletEventKind[] | null
-      readonly market: NativeMarketId | null
-    },
-  ): readonly WalletEventView[]
+  events(query: SliceQuery): readonly WalletEventView[]
 }
 
 export type WalletOrder = 'realized_pnl' | 'volume'

@@ -169,7 +169,7 @@ async function events(
   const answer = await answerTimePage<WalletEventView>({
     ...{ query, clock, signal, requester, begunAtMs, listName, rowsPerTick: ROWS_PER_TICK },
     head: `"address":"${address}",`,
-    read: (slice) => (isEmpty ? [] : view.events({ ...slice, kinds: null, market: null })),
+    read: (slice) => (isEmpty ? [] : view.events(slice)),
     positionOf: (row) => row,
     accepts: (row) =>
       market !== 'none' && kinds.has(row.event.kind) && isIn(market, row) && accepts(row),

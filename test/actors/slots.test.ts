@@ -71,3 +71,30 @@ test('takes a slot from long work only for a requester that has fewer slots', as
   assert.ok(order.lastIndexOf('other') < order.indexOf('three') + 4, order.join(' '))
   assert.ok(order.lastIndexOf('other') <= 10, order.join(' '))
 })
+
+test('requeues long work behind waiting work, and frees the place of waiting work that is aborted', async () => {
+  const clock = new ManualClock()
+  const slots = new FairSlots({
+    ...{ runningMax: 1, waitingMax: 2 },
+    ...{ heldMs: 1_000, heldAnywayMs: 5_000 },
+  })
+  const run = { clock, signal: new AbortController().signal }
+  const done: string[] = []
+  const long = slots.run(run, async (pass) => {
+    for (let piece = 1; piece <= 4; piece += 1) {
+      clock.advance(3_000)
+      await nextTurn()
+      done.push(`long ${piece}`)
+      await pass()
+    }
+  })
+  const abort = new AbortController()
+  const aborted = slots.run({ clock, signal: abort.signal }, async () => void done.push('aborted'))
+  const short = slots.run(run, async () => void done.push('short'))
+  assert.equal(slots.isFull(), true)
+  abort.abort()
+  await assert.rejects(aborted, /aborted/)
+  assert.equal(slots.isFull(), false)
+  await Promise.all([long, short])
+  assert.deepEqual(done, ['long 1', 'long 2', 'short', 'long 3', 'long 4'])
+})

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairSlots } from '../../../actors/slots.ts'
-import { LiveFills, notAmong, WalletFollows } from '../../../actors/wallets/live-fills.ts'
+import { LiveFills } from '../../../actors/wallets/live-fills.ts'
 import { walletHandlers } from '../../../actors/wallets/wallet-commands.ts'
 import { WalletWhales } from '../../../actors/wallets/wallet-whales.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { DAY_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
 import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
-import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
+import { fillAt, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const NOW = timeMs(NOON_MS)
 
@@ -26,66 +24,6 @@ test('limits live fills by number and age and evicts the oldest', () => {
   live.add(addressOf(3), fill(0), timeMs(NOON_MS + 600_000 - 1_000))
   assert.equal(live.count, 1, 'ten minutes are over')
   assert.deepEqual(live.of(addressOf(2)), [])
-})
-
-test('removes from a list of fills only as many equal fills as another list has', () => {
-  const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
-  assert.deepEqual(notAmong([one, one, other, one], [one, one]), [other, one])
-  assert.deepEqual(notAmong([one], [other]), [one])
-  assert.deepEqual(notAmong([], [other]), [])
-})
-
-test('evicts the least recently requested followed wallet first', () => {
-  const follows = new WalletFollows(2)
-  const published: string[] = []
-  follows.attach({
-    follow: (wallet) => published.push(`+${Number(wallet)}`),
-    unfollow: (wallet) => published.push(`-${Number(wallet)}`),
-  })
-  for (const [index, number] of [1, 2, 1, 3].entries()) {
-    follows.noteRequest(addressOf(number), timeMs(NOON_MS + index))
-  }
-  assert.deepEqual(published, ['+1', '+2', '+3', '-2'])
-  follows.expire(timeMs(NOON_MS + DAY_MS + 2))
-  assert.deepEqual(published.slice(4), ['-1'])
-  assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
-})
-
-test('requeues a long sync behind waiting syncs', async () => {
-  const clock = new ManualClock()
-  const slots = new FairSlots({
-    ...{ runningMax: 1, waitingMax: 2 },
-    ...{ heldMs: 1_000, heldAnywayMs: 5_000 },
-  })
-  const run = { clock, signal: new AbortController().signal }
-  const done: string[] = []
-  const long = slots.run(run, async (pass) => {
-    for (let piece = 1; piece <= 4; piece += 1) {
-      clock.advance(3_000)
-      await settled(1)
-      done.push(`long ${piece}`)
-      await pass()
-    }
-  })
-  const short = (name: string) => slots.run(run, async () => void done.push(name))
-  const others = [short('one'), short('two')]
-  assert.equal(slots.isFull(), true)
-  await Promise.all([long, ...others])
-  assert.deepEqual(done, ['long 1', 'long 2', 'one', 'two', 'long 3', 'long 4'])
-  assert.equal(slots.isFull(), false)
-  // A call that is aborted while it waits frees its slot.
-  const giveUp = new AbortController()
-  let letGo = (): void => undefined
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  const holder = slots.run(run, () => held)
-  const lost = slots.run({ clock, signal: giveUp.signal }, async () => undefined)
-  giveUp.abort()
-  await assert.rejects(lost, /aborted/)
-  letGo()
-  await holder
-  assert.equal(await slots.run(run, async () => 'free'), 'free')
 })
 
 test('marks a wallet as a whale if it has a whale row within thirty days, including rows of an earlier run', async () => {

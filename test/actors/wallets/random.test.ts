@@ -54,8 +54,8 @@ function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   let after = null
   for (;;) {
     const limit = 1 + random.below(300)
-    const range = { fromMs: timeMs(0), toMs: timeMs(Number.MAX_SAFE_INTEGER), kinds: null }
-    const page = view.events({ ...range, market: null, after, order, limit })
+    const range = { fromMs: timeMs(0), toMs: timeMs(Number.MAX_SAFE_INTEGER) }
+    const page = view.events({ ...range, after, order, limit })
     for (const { event, id } of page) {
       all.push(event)
       ids.add(id)

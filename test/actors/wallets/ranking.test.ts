@@ -99,7 +99,8 @@ test('ranks like a plain sort on every page, by hourly figures at most five seco
   )
 })
 
-test('rebuilds a ranking at most every five seconds', () => {
+/** A ranking, and a function that adds a wallet. */
+function openRanking() {
   const clock = new ManualClock()
   const table = new MemoryWallets()
   const ranking = new WalletRanking({ table, clock })
@@ -108,6 +109,11 @@ test('rebuilds a ranking at most every five seconds', () => {
     table.put(wallet)
     ranking.put(wallet)
   }
+  return { clock, ranking, put }
+}
+
+test('rebuilds a ranking at most every five seconds', () => {
+  const { clock, ranking, put } = openRanking()
   const total = () =>
     ranking.page({ window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 }).total
   put(1)
@@ -120,14 +126,7 @@ test('rebuilds a ranking at most every five seconds', () => {
 })
 
 test('continues the order of an earlier page after wallets were added and moved', () => {
-  const clock = new ManualClock()
-  const table = new MemoryWallets()
-  const ranking = new WalletRanking({ table, clock })
-  const put = (number: number): void => {
-    const wallet = storedWallet(addressOf(number))
-    table.put(wallet)
-    ranking.put(wallet)
-  }
+  const { clock, ranking, put } = openRanking()
   const query = { window: 'all_time', sortBy: 'volume', limit: 2 } as const
   const addresses = (page: ReturnType<WalletRanking['page']>) =>
     page.wallets.map(({ profile }) => profile.proxy)

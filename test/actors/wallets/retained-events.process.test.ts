@@ -34,7 +34,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 
 /** Everything that a user sees, except the times of syncs. */
 async function seen(view: WalletView) {
   const range = { fromMs: timeMs(0), toMs: timeMs(9e15), granularity: 'all' } as const
-  const events = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
+  const events = view.events({ ...EVER, order: 'asc' })
   return {
     ...{ totals: view.totals, pnl: view.pnl(range), unrealized: view.unrealized },
     events: events.map(({ event, id, ordinal }) => ({ event, id, ordinal })),
@@ -151,7 +151,7 @@ test('continues to sync from a venue that lost data, and adds new events to the 
   world.clock.advance(DAY_MS)
   const healed = await world.openSettled(wallet)
   assert.deepEqual([tradesOf(healed), healed.lacking, healed.issues], [1_307, 0, []])
-  const events = healed.events({ ...EVER, order: 'asc', kinds: null, market: null })
+  const events = healed.events({ ...EVER, order: 'asc' })
   assert.deepEqual(events[701]?.event, between)
   await world.restart()
   assert.equal(tradesOf(await world.open(wallet)), 1_307)
@@ -308,7 +308,7 @@ test('builds a wallet without events at the venue from our own trades and whales
     world.storage.whales.put(market.ref, whale(90))
     const view = assertComplete(await world.open(wallet))
     assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [3, false, 3])
-    const rows = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
+    const rows = view.events({ ...EVER, order: 'asc' })
     assert.deepEqual(
       rows.map(({ event }) => [event.kind, event.price, event.txHash, event.usd]),
       [
@@ -353,7 +353,7 @@ test('includes in a complete answer every event, also merges, that the venue ret
     const view = assertComplete(await world.open(wallet))
     if (!view.isComplete) continue
     assert.ok(view.asOfMs >= nowMs - 5 * SECOND_MS, `as of ${nowMs - view.asOfMs} ms ago`)
-    const rows = view.events({ ...EVER, order: 'asc', kinds: ['merge'], market: null })
+    const rows = view.events({ ...EVER, order: 'asc' })
     const due = world.venue.listed(wallet).filter(({ kind }) => kind === 'merge')
     const shown = new Set(rows.map(({ event }) => event.txHash))
     for (const { txHash, timeMs: atMs } of due) {

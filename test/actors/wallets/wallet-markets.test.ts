@@ -23,7 +23,7 @@ import { assertComplete, fillAt, settled, WalletWorld } from '../../support/worl
 
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
-const ALL = { ...EVER, order: 'asc', kinds: null, market: null } as const
+const ALL = { ...EVER, order: 'asc' } as const
 
 test('keeps the names of a market that the catalogue removed or never had', async () => {
   const world = new WalletWorld()

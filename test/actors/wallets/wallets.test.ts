@@ -132,7 +132,7 @@ test('shows a live fill at once', async () => {
   const view = assertComplete(await world.open(wallet))
   assert.equal(view.totals.trades, 3)
   assert.equal((await view.positions()).length, 2)
-  const newest = { ...EVER, order: 'desc', kinds: null, market: null } as const
+  const newest = { ...EVER, order: 'desc' } as const
   assert.deepEqual(view.events(newest)[0]?.event, fill)
   await world.wallets.stop()
 })
@@ -250,7 +250,7 @@ test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger'
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = assertComplete(await world.open(wallet)).totals
   const { wallets } = world.storage
-  const all = { ...EVER, limit: 2_000, order: 'asc', kinds: null, market: null } as const
+  const all = { ...EVER, limit: 2_000, order: 'asc' } as const
   for (const damage of [
     () => wallets.putPnlState(wallet, new Uint8Array([1, 2, 3])),
     () => wallets.putBlock(wallet, 1, new Uint8Array(100)),
