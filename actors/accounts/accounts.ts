@@ -18,7 +18,7 @@ import {
 import { siteOf } from '../../engine/networks.ts'
 import type { HashRequester, PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { AccountRecord, AccountTable } from '../../storage/contract/storage.ts'
-import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
+import type { AccountsView, Caller, KeyView, Quota, Session } from '../views.ts'
 import { type ConnectionSlot, ConnectionSlots } from './connection-slots.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
@@ -56,9 +56,7 @@ export class Accounts implements AccountsView {
   readonly #claimed = new Map<string, boolean>()
   /** E-mails whose sign-up this process answered in time, oldest first. */
   readonly #answered = new Set<string>()
-  readonly #accountQuotas: AccountQuotas
-  readonly #managementQuotas: AccountQuotas
-  readonly #dashboardQuotas: AccountQuotas
+  readonly #quotas: Readonly<Record<QuotaKind, AccountQuotas>>
   readonly #addressQuotas: Quotas<string>
   readonly #fileQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
@@ -86,9 +84,11 @@ export class Accounts implements AccountsView {
     this.#passwords = parts.passwords
     this.#tokens = new AccessTokens({ secret: jwtSecret, previous: jwtSecretPrevious, clock })
     this.#clock = clock
-    this.#accountQuotas = quotas('account')
-    this.#managementQuotas = quotas('management')
-    this.#dashboardQuotas = quotas('dashboard')
+    this.#quotas = {
+      account: quotas('account'),
+      management: quotas('management'),
+      dashboard: quotas('dashboard'),
+    }
     this.#connectionSlots = parts.connectionSlots ?? new ConnectionSlots()
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
@@ -130,17 +130,29 @@ export class Accounts implements AccountsView {
   // Quotas and sockets
 
   takeAccountRequest(account: AccountId): Quota {
-    const record = this.#active(account)
-    return this.#accountQuotas.take(
-      account,
-      record === null ? 0 : limitsOf(record).requestsPerMinute,
-    )
+    return this.countRequests('account', account, 1)
   }
 
-  /** Counts requests that another process has answered; returns the remaining quota. */
+  takeManagementRequest(account: AccountId): Quota {
+    return this.countRequests('management', account, 1)
+  }
+
+  takeDashboardRequest(account: AccountId): Quota {
+    return this.countRequests('dashboard', account, 1)
+  }
+
+  /** Counts requests, which another process may have answered; returns the remaining quota. */
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
-    const { quotas, limit } = this.#budgetOf(kind, account)
+    const quotas = this.#quotas[kind]
+    const limit = this.#limitOf(kind, account)
     return count > 0 ? quotas.take(account, limit, count) : quotas.peek(account, limit)
+  }
+
+  #limitOf(kind: QuotaKind, account: AccountId): number {
+    if (kind === 'management') return managementRequestsPerMinute
+    if (kind === 'dashboard') return dashboardRequestsPerMinute
+    const record = this.#active(account)
+    return record === null ? 0 : limitsOf(record).requestsPerMinute
   }
 
   /** Requests of the account in the current minute over all quota kinds, and its streams in this process. */
@@ -148,26 +160,6 @@ export class Accounts implements AccountsView {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
     return { requests, streams: this.#connectionSlots.count(account) }
-  }
-
-  #budgetOf(kind: QuotaKind, account: AccountId) {
-    if (kind === 'management') {
-      return { quotas: this.#managementQuotas, limit: managementRequestsPerMinute }
-    }
-    if (kind === 'dashboard') {
-      return { quotas: this.#dashboardQuotas, limit: dashboardRequestsPerMinute }
-    }
-    const record = this.#active(account)
-    const limit = record === null ? 0 : limitsOf(record).requestsPerMinute
-    return { quotas: this.#accountQuotas, limit }
-  }
-
-  takeManagementRequest(account: AccountId): Quota {
-    return this.#managementQuotas.take(account, managementRequestsPerMinute)
-  }
-
-  takeDashboardRequest(account: AccountId): Quota {
-    return this.#dashboardQuotas.take(account, dashboardRequestsPerMinute)
   }
 
   takeAddressRequest(address: string): Quota {
@@ -339,7 +331,8 @@ export class Accounts implements AccountsView {
   async logOut({ accountId: id, token }: Caller): Promise<void> {
     const account = this.directory.find(id)
     if (account === null || token === null) return
-    await this.#inTime(() => this.directory.endToken(account, ended(id, token)))
+    const ended = { tokenId: token.id, accountId: id, expiresAtMs: token.expiresAtMs }
+    await this.#inTime(() => this.directory.endToken(account, ended))
   }
 
   async logOutEverywhere({ accountId: id }: Caller): Promise<void> {
@@ -481,8 +474,4 @@ function callerOf(
 ): Caller {
   const { id, email, tier, createdAtMs } = account
   return { accountId: id, email, tier, createdAtMs, ...limitsOf(account), ...credential }
-}
-
-function ended(account: AccountId, { id, expiresAtMs }: TokenView) {
-  return { tokenId: id, accountId: account, expiresAtMs }
 }

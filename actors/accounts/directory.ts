@@ -151,72 +151,84 @@ export class AccountDirectory {
   // synchronously, so that concurrent changes accumulate, and resolve once the change is on disk.
 
   /** Sets the tier and the account's own limits (null: the tier's). */
-  async setTier(
+  setTier(
     account: AccountRecord,
     set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
   ): Promise<AccountRecord> {
-    const changed = { ...account, ...set }
-    this.#indexAccount(changed)
-    const limits = limitsOf(changed)
-    for (const watcher of this.#watchers) watcher.onLimits?.(account.id, limits)
-    await this.#storage.putAccount(changed)
-    return changed
+    return this.#change({ ...account, ...set })
   }
 
   /** Disables an account and ends its sessions. Its keys are retained. */
-  async disable(account: AccountRecord): Promise<AccountRecord> {
-    const changed = { ...account, isDisabled: true }
-    this.#indexAccount(changed)
-    if (!account.isDisabled) this.#notifyDeactivated(account.id, 'disabled')
-    await this.#storage.putAccount(changed)
-    return changed
+  disable(account: AccountRecord): Promise<AccountRecord> {
+    return this.#change({ ...account, isDisabled: true })
   }
 
   /** Enables an account. Its keys and tokens are valid again. */
-  async enable(account: AccountRecord): Promise<AccountRecord> {
-    const changed = { ...account, isDisabled: false }
-    this.#indexAccount(changed)
-    if (account.isDisabled) {
-      for (const watcher of this.#watchers) watcher.onAccountEnabled?.(account.id)
-    }
-    await this.#storage.putAccount(changed)
-    return changed
+  enable(account: AccountRecord): Promise<AccountRecord> {
+    return this.#change({ ...account, isDisabled: false })
   }
 
   /** Replaces the password and ends all login tokens of the account. */
   setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
-    return this.#endTokens({ ...account, passwordHash })
+    return this.endTokens({ ...account, passwordHash })
   }
 
   /** Ends all login tokens of the account. Its keys stay valid. */
   endTokens(account: AccountRecord): Promise<AccountRecord> {
-    return this.#endTokens(account)
+    const generation = account.tokenGeneration + 1
+    return this.#change({ ...account, tokenGeneration: generation }, () =>
+      // Individually logged-out tokens now have an older generation and need no record.
+      this.#removeEndedTokens(account.id),
+    )
   }
 
-  async #endTokens(account: AccountRecord): Promise<AccountRecord> {
-    const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
-    this.#indexAccount(changed)
-    for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
-    // Individually logged-out tokens now have an older generation and need no record.
-    const removals = this.#removeEndedTokens(account.id)
-    await Promise.all([...removals, this.#storage.putAccount(changed)])
+  /** `remove` deletes further records in the same transaction. */
+  async #change(
+    changed: AccountRecord,
+    remove: () => readonly Promise<void>[] = () => [],
+  ): Promise<AccountRecord> {
+    this.#apply(changed)
+    await Promise.all([...remove(), this.#storage.putAccount(changed)])
     return changed
   }
 
+  /** Replaces a record in memory, and calls the watchers for everything that the change ends or enables. */
+  #apply(account: AccountRecord): void {
+    const before = this.find(account.id)
+    if (before !== null && before.email !== account.email) this.#removeEmail(before.email)
+    this.#indexAccount(account)
+    if (before === null) return
+    const [limits, limitsBefore] = [limitsOf(account), limitsOf(before)]
+    const isLimited =
+      limits.requestsPerMinute !== limitsBefore.requestsPerMinute ||
+      limits.socketsMax !== limitsBefore.socketsMax
+    for (const watcher of this.#watchers) {
+      if (before.tokenGeneration !== account.tokenGeneration) watcher.onTokensEnded?.(account.id)
+      if (account.isDisabled && !before.isDisabled)
+        watcher.onAccountDeactivated?.(account.id, 'disabled')
+      if (before.isDisabled && !account.isDisabled) watcher.onAccountEnabled?.(account.id)
+      if (isLimited) watcher.onLimits?.(account.id, limits)
+    }
+  }
+
   /** Deletes an account and its keys permanently. Resolves with the number of keys. */
-  async remove({ id, email }: AccountRecord): Promise<number> {
+  async remove(account: AccountRecord): Promise<number> {
+    const { id } = account
     const keys = this.keysOf(id)
-    this.#accounts.delete(id)
-    this.#removeEmail(email)
-    for (const key of keys) this.#dropKey(key)
-    for (const key of keys) this.#notifyRevoked(key.id)
-    this.#notifyDeactivated(id, 'deleted')
+    this.#applyRemoval(account)
     // One tick is one transaction: a crash leaves all of them or none.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
     removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
-    this.#keysOf.delete(id)
     return keys.length
+  }
+
+  #applyRemoval({ id, email }: AccountRecord): void {
+    this.#accounts.delete(id)
+    this.#removeEmail(email)
+    for (const key of this.keysOf(id)) this.#applyRevocation(key.id)
+    this.#keysOf.delete(id)
+    for (const watcher of this.#watchers) watcher.onAccountDeactivated?.(id, 'deleted')
   }
 
   // Login tokens
@@ -235,8 +247,7 @@ export class AccountDirectory {
       await Promise.all([...removals, this.endTokens(account)])
       return true
     }
-    this.#addEndedToken(token)
-    for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
+    this.#applyEndedToken(token)
     await Promise.all([...removals, this.#storage.putEndedToken(token)])
     return true
   }
@@ -261,6 +272,12 @@ export class AccountDirectory {
     })
   }
 
+  #applyEndedToken(token: EndedToken): void {
+    if (this.#endedTokens.has(token.tokenId)) return
+    this.#addEndedToken(token)
+    for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
+  }
+
   #addEndedToken(token: EndedToken): void {
     this.#endedTokens.set(token.tokenId, token)
     const ids = this.#endedTokensOf.get(token.accountId)
@@ -282,28 +299,26 @@ export class AccountDirectory {
   follow(entry: AccountEntry): void {
     switch (entry.kind) {
       case 'account':
-        return this.#followAccount(entry.account)
+        return this.#apply(entry.account)
       case 'key':
         return this.#indexKey(entry.key)
-      case 'token': {
-        const { token } = entry
-        if (this.#endedTokens.has(token.tokenId)) return
-        this.#addEndedToken(token)
-        for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
-        return
-      }
+      case 'token':
+        return this.#applyEndedToken(entry.token)
       case 'gone':
-        if (entry.of === 'key') this.#followRevoked(keyId(entry.id))
-        else if (entry.of === 'account') this.#followRemoval(accountId(entry.id))
+        if (entry.of === 'key') this.#applyRevocation(keyId(entry.id))
+        else if (entry.of === 'account') {
+          const account = this.find(accountId(entry.id))
+          if (account !== null) this.#applyRemoval(account)
+        }
     }
   }
 
   /** Ends what the leading engine revoked. The changed record arrives later. */
   followEnd({ of, id }: Revocation): void {
-    if (of === 'key') this.#followRevoked(keyId(id))
+    if (of === 'key') this.#applyRevocation(keyId(id))
     else if (of === 'account') {
       const account = this.find(accountId(id))
-      if (account !== null) this.#followAccount({ ...account, isDisabled: true })
+      if (account !== null) this.#apply({ ...account, isDisabled: true })
     } else {
       // The token generation or the token's record arrives later; streams end immediately.
       for (const watcher of this.#watchers) {
@@ -311,37 +326,6 @@ export class AccountDirectory {
         else watcher.onTokensEnded?.(accountId(id))
       }
     }
-  }
-
-  #followAccount(account: AccountRecord): void {
-    const before = this.find(account.id)
-    if (before !== null && before.email !== account.email) this.#removeEmail(before.email)
-    this.#indexAccount(account)
-    if (before === null) return
-    for (const watcher of this.#watchers) {
-      if (before.tokenGeneration !== account.tokenGeneration) watcher.onTokensEnded?.(account.id)
-      if (account.isDisabled && !before.isDisabled)
-        watcher.onAccountDeactivated?.(account.id, 'disabled')
-      if (before.isDisabled && !account.isDisabled) watcher.onAccountEnabled?.(account.id)
-      watcher.onLimits?.(account.id, limitsOf(account))
-    }
-  }
-
-  #followRevoked(id: KeyId): void {
-    const record = this.#keys.get(id)
-    if (record === undefined) return
-    this.#dropKey(record)
-    this.#notifyRevoked(id)
-  }
-
-  #followRemoval(id: AccountId): void {
-    const account = this.find(id)
-    if (account === null) return
-    this.#accounts.delete(id)
-    this.#removeEmail(account.email)
-    for (const key of this.keysOf(id)) this.#followRevoked(key.id)
-    this.#keysOf.delete(id)
-    this.#notifyDeactivated(id, 'deleted')
   }
 
   // Keys
@@ -427,10 +411,16 @@ export class AccountDirectory {
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
     const record = this.#keys.get(id)
     if (record === undefined || record.accountId !== account) return false
-    this.#dropKey(record)
-    this.#notifyRevoked(id)
+    this.#applyRevocation(id)
     await this.#storage.removeKey(id)
     return true
+  }
+
+  #applyRevocation(id: KeyId): void {
+    const record = this.#keys.get(id)
+    if (record === undefined) return
+    this.#dropKey(record)
+    for (const watcher of this.#watchers) watcher.onRevoked?.(id)
   }
 
   /** Writes the last-use times of keys and removes expired tokens. Called periodically and at shutdown. */
@@ -457,14 +447,6 @@ export class AccountDirectory {
   #viewOf({ id, label, scopes, prefix, createdAtMs, lastUsedAtMs }: KeyRecord): KeyView {
     const usedAtMs = this.#lastUsed.get(id) ?? lastUsedAtMs
     return { id, label, scopes, prefix, createdAtMs, lastUsedAtMs: usedAtMs }
-  }
-
-  #notifyRevoked(key: KeyId): void {
-    for (const watcher of this.#watchers) watcher.onRevoked?.(key)
-  }
-
-  #notifyDeactivated(account: AccountId, reason: DeactivationReason): void {
-    for (const watcher of this.#watchers) watcher.onAccountDeactivated?.(account, reason)
   }
 
   #indexAccount(account: AccountRecord): void {
