@@ -167,11 +167,6 @@ export const pastRangePointsMax = 5_000
 
 /** WebSocket protocol (interface: http/ws/README.md). */
 export const heartbeatMs = 5_000
-/**
- * How much earlier a heartbeat goes with a message that half of all connections get. A separate heartbeat
- * costs a write per socket.
- */
-export const heartbeatEarlyMs = 1_000
 export const commandBytesMax = 16_384
 export const frameBytesMax = 65_536
 export const commandsPerSecondMax = 20

@@ -9,7 +9,6 @@ import type { Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
-  heartbeatEarlyMs,
   heartbeatMs,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
@@ -22,7 +21,7 @@ import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { Channel, OpenChannel } from './channels/channel.ts'
 import { CHANNELS } from './channels/channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
-import { type Encoder, heartbeatMessage, statusMessage } from './encode/encoder.ts'
+import { type Encoder, heartbeatMessage, type Reply, statusMessage } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
 import type { Topics } from './fan-out/batches.ts'
@@ -83,7 +82,7 @@ export class Hub implements Watcher, HubAccess {
   /** The largest buffer of a quiet session, and the sum of all buffers, at the last check. */
   #largest = 0
   #total = 0
-  #stopBeat: StopTimer
+  readonly #stopBeat: StopTimer
   readonly #stopSweeps: StopTimer
   readonly #lagged: Count
   #beats = 0
@@ -114,7 +113,6 @@ export class Hub implements Watcher, HubAccess {
     const { variants } = this.variants
     const fanOut = new FanOut({
       topics: this.batches,
-      connections: this.sessions,
       variants,
       encoders,
       metrics,
@@ -139,7 +137,7 @@ export class Hub implements Watcher, HubAccess {
       onAccountDeactivated: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
-    this.#stopBeat = this.#planBeat()
+    this.#stopBeat = clock.every(heartbeatMs, () => this.beat())
     this.#stopSweeps = clock.every(bufferSweepMs, () => this.sweep())
   }
 
@@ -150,20 +148,10 @@ export class Hub implements Watcher, HubAccess {
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'status':
-        this.#forms((encoder) => {
-          this.batches.publish(
-            statusTopic(encoder.form),
-            encoder.reply(statusMessage(update)),
-            encoder.isBinary,
-          )
-        })
+        this.#publish(statusTopic, statusMessage(update))
         break
       case 'gap':
         for (const session of this.sessions) session.sendGap(update)
-        break
-      case 'lifecycle':
-        // The market's texts may have changed.
-        this.#forms((encoder) => encoder.removeMarket(update.market.number))
     }
     for (const [name, channel] of this.#subscribers.get(update.kind) ?? []) {
       // An exception in one channel does not affect others: its subscribers see a gap in `seq`.
@@ -184,46 +172,28 @@ export class Hub implements Watcher, HubAccess {
 
   /** The market was evicted from the catalogue: drop the data stored under its number. */
   onMarketRemoved(market: MarketNumber): void {
-    this.#forms((encoder) => encoder.removeMarket(market))
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
 
   channelOf(variant: ChannelVariant): OpenChannel {
     const channel = this.#channels.get(channelOfVariant(variant))
-    assert(channel !== undefined, `${variant} is a lane`)
+    assert(channel !== undefined, `${variant} has no channel`)
     return channel
   }
 
-  #forms(action: (encoder: Encoder) => void): void {
-    action(this.#encoders.j)
-    action(this.#encoders.b)
-  }
-
-  /**
-   * Schedules the next heartbeat. Shortly before it is due, it joins a message that at least half of the connections
-   * receive, in one write per socket.
-   */
-  #planBeat(): StopTimer {
-    return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
-      // After that message and not within it, since it is published topic by topic.
-      this.fanOut.onBroadcast = () => queueMicrotask(() => this.beat())
-      this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())
-    })
+  #publish(topicOf: (form: Form) => string, message: Reply): void {
+    for (const encoder of Object.values(this.#encoders)) {
+      this.batches.publish(topicOf(encoder.form), encoder.reply(message), encoder.isBinary)
+    }
   }
 
   beat(): void {
-    this.#stopBeat()
-    this.fanOut.onBroadcast = null
-    this.#stopBeat = this.#planBeat()
     this.#beats += 1
     const { epoch } = this.publisher
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats, epoch }
     const offsets: Record<string, number> = {}
     for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
-    this.#forms((encoder) => {
-      const frame = encoder.reply(heartbeatMessage({ ...beat, offsets }))
-      this.batches.publish(heartbeatTopic(encoder.form), frame, encoder.isBinary)
-    })
+    this.#publish(heartbeatTopic, heartbeatMessage({ ...beat, offsets }))
     for (const session of this.sessions) session.beat(beat)
   }
 
@@ -398,7 +368,6 @@ export class Hub implements Watcher, HubAccess {
   /** Stops the timers; the server closes the connections. */
   stop(): void {
     this.#stopBeat()
-    this.fanOut.onBroadcast = null
     this.#stopSweeps()
     for (const channel of this.#channels.values()) channel.stop?.()
     this.#scheduler.stop()

@@ -43,8 +43,7 @@ type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 
 export function depthKind(levels: number): MessageKind<Best> {
   return new MessageKind<Best>(NAME, NAME, {
-    json: (book, { platform }) =>
-      `"stale":${book.isStale},"data":${bookText(book, platform, levels)}`,
+    json: (book, market) => `"stale":${book.isStale},"data":${bookText(book, market, levels)}`,
     count: () => 2,
     msgpack(to, book, { platform }) {
       to.text('stale')

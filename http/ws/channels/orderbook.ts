@@ -12,9 +12,9 @@ import type {
   Stamp,
   Update,
 } from '../../../engine/events.ts'
-import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
-import { levelsText, levelText, spreadText } from '../../records/render.ts'
+import { levelsText, levelText, quoted, spreadText } from '../../records/render.ts'
 import { LevelSchema, nullable } from '../../schemas.ts'
 import {
   type Encoder,
@@ -44,7 +44,8 @@ const KEYS = {
 }
 
 const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
-  json(update, { platform }) {
+  json(update, market) {
+    const platform = quoted(market.platform)
     let bids = ''
     let asks = ''
     for (const { side, price, size } of update.changes) {
@@ -70,8 +71,8 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
 })
 
 const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
-  json: (book, { platform }) =>
-    `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, platform)}`,
+  json: (book, market) =>
+    `"stale":${book.isStale},"checksum":${book.checksum},"data":${bookText(book, market)}`,
   count: () => 3,
   msgpack(to, book, { platform }) {
     to.bytes(KEYS.stale)
@@ -223,7 +224,8 @@ interface Sides {
 }
 
 /** At most `levels` per side, with spread and mid price, as JSON text. */
-export function bookText({ bids, asks }: Sides, platform: string, levels?: number): string {
+export function bookText({ bids, asks }: Sides, market: MarketRef, levels?: number): string {
+  const platform = quoted(market.platform)
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
   return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }

@@ -1,10 +1,10 @@
 // The channel `trades`: every trade, as in the REST API. Missed trades are read from the engine's trade log.
 
-import type { EngineView, TradeLogView } from '../../../actors/views.ts'
+import type { CatalogView, EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
 import { replayReadRows, replayScannedRows, ringTradesMax } from '../../../engine/limits.ts'
-import type { MarketNumber } from '../../../engine/market/market.ts'
-import { tradeText } from '../../records/render.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import { type MarketTexts, marketTexts, quoted, tradeText } from '../../records/render.ts'
 import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { writeTrade } from '../encode/msgpack-records.ts'
@@ -16,8 +16,15 @@ import { LoggedChannel } from './logged.ts'
 
 const NAME = 'trades'
 
+/** The quoted texts of a market; without labels if it is not in the catalogue. */
+function textsOf({ id, platform }: MarketRef, catalog: CatalogView): MarketTexts {
+  const view = catalog.find(id)
+  if (view !== null) return marketTexts(view)
+  return { id: quoted(id), platform: quoted(platform), labels: [] }
+}
+
 const TRADE = new MessageKind<Trade>('trade', NAME, {
-  json: (trade, market) => `"data":${tradeText(trade, market)}`,
+  json: (trade, market, catalog) => `"data":${tradeText(trade, textsOf(market, catalog))}`,
   count: () => 1,
   msgpack(to, trade, market, catalog) {
     to.text('data')

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
 import type { Whale, WhaleUpdate } from '../../../engine/events.ts'
 import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
-import { whaleText } from '../../records/render.ts'
+import { quoted, whaleText } from '../../records/render.ts'
 import { EXAMPLE_IDS, nullable, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, MessageKind } from '../encode/encoder.ts'
 import { writeWhale } from '../encode/msgpack-records.ts'
@@ -19,7 +19,10 @@ import { EXAMPLE_TRADE } from './trades.ts'
 const NAME = 'whales'
 
 const WHALE = new MessageKind<Whale>('whale', NAME, {
-  json: (whale, market) => `"data":${whaleText(whale, market)}`,
+  json(whale, market) {
+    const texts = { id: quoted(market.id), platform: quoted(market.platform), labels: [] }
+    return `"data":${whaleText(whale, texts)}`
+  },
   count: () => 1,
   msgpack(to, whale, market) {
     to.text('data')

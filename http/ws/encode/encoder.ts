@@ -3,10 +3,9 @@
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
-import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { type MarketTexts, marketTexts } from '../../records/render.ts'
 import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
 
 export type Frame = string | Uint8Array
@@ -16,7 +15,7 @@ export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 /** Writes the fields of a counted message after its head: equal names and values in both forms. */
 interface MessageFields<Content> {
   /** The fields as JSON text without braces: `"data":{…}`. */
-  json(content: Content, market: MarketTexts): string
+  json(content: Content, market: MarketRef, catalog: CatalogView): string
   /** The number of fields. */
   count(content: Content): number
   /** Writes keys and values in turn. */
@@ -57,13 +56,6 @@ export function keyOf(name: string): Uint8Array {
   return encoded((to) => to.text(name))
 }
 
-/** The quoted texts of a market; without labels if the catalogue does not know it. */
-export function textsOf(catalog: CatalogView, ref: MarketRef): MarketTexts {
-  const view = catalog.find(ref.id)
-  if (view !== null) return marketTexts(view)
-  return { id: JSON.stringify(ref.id), platform: JSON.stringify(ref.platform), labels: [] }
-}
-
 /** Counters and times of a message. Times are null before the first book. */
 export interface Dated extends Stamp {
   readonly venueTimeMs: TimeMs | null
@@ -98,8 +90,6 @@ export interface Encoder {
   ): Frame
   /** Appends the time of writing. */
   reply(reply: Reply): Frame
-  /** Drops cached texts of a market. */
-  removeMarket(market: MarketNumber): void
 }
 
 /** Lost messages of a market or a venue. `fromMs` null: the start is unknown. */

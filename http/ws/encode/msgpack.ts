@@ -66,6 +66,4 @@ export class MsgpackEncoder implements Encoder {
     writeValue(this.#rare, { ...reply, published_ms: this.#parts.nowMs() })
     return this.#rare.end()
   }
-
-  removeMarket(): void {}
 }

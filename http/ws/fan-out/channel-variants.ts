@@ -109,7 +109,7 @@ export class VariantTable {
   /** The options of a variant, keyed by their names in replies. */
   optionsOf(variant: ChannelVariant): VariantFacts['options'] {
     const facts = this.#facts.get(variant)
-    assert(facts !== undefined, `${variant} is a lane`)
+    assert(facts !== undefined, `${variant} is not a channel variant`)
     return facts.options
   }
 

@@ -43,12 +43,6 @@ export class FanOut {
    * count as bytes.
    */
   readonly growth = { bytes: 0, totalBytes: 0 }
-  /**
-   * Called once, after a message to a topic of at least half of the connections. What it sends joins the same socket
-   * write.
-   */
-  onBroadcast: (() => void) | null = null
-  readonly #connections: { readonly size: number }
   readonly #library: Pick<Topics, 'publish'>
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
@@ -59,13 +53,11 @@ export class FanOut {
 
   constructor(parts: {
     topics: Pick<Topics, 'publish'>
-    connections: { readonly size: number }
     variants: Iterable<ChannelVariant>
     encoders: readonly Encoder[]
     metrics: Metrics
   }) {
     this.#library = parts.topics
-    this.#connections = parts.connections
     this.#encoders = parts.encoders
     const variants = [...parts.variants]
     const help = 'Messages encoded, by channel.'
@@ -148,11 +140,6 @@ export class FanOut {
           this.growth.bytes += frame.length
           this.growth.totalBytes += frame.length * subscriberCount
         }
-        const isBroadcast = frames.length > 0 && 2 * subscriberCount >= this.#connections.size
-        const { onBroadcast } = this
-        if (!isBroadcast || onBroadcast === null) continue
-        this.onBroadcast = null
-        onBroadcast()
       }
       for (const wildcard of this.#wildcards) {
         if (wildcard.connection.encoder !== encoder || !wildcard.isFor(variant, market)) continue

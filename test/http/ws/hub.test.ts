@@ -393,40 +393,4 @@ describe('heartbeats', () => {
     }
     await client.close()
   })
-
-  test('sends a heartbeat due within 1 s early with a message that reaches at least half of the connections', async () => {
-    const clock = new ManualClock()
-    const own = await openApiServer({ clock })
-    const one = own.engine.add('one')
-    const { hub } = own.server
-    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(own.port)))
-    const [first, second, third] = clients
-    assert.ok(first !== undefined && second !== undefined && third !== undefined)
-    const everything = { action: 'subscribe', id: 1, market_ids: ['*'] }
-    await first.ask({ ...everything, channel: 'orderbook' }, 'synced')
-    await second.ask({ ...everything, channel: 'orderbook' }, 'synced')
-    await third.ask({ ...everything, channel: 'trades' }, 'synced')
-    const beats = async (): Promise<number[]> => {
-      const received = await Promise.all(clients.map(settle))
-      return received.map((messages) => dataOf(messages, 'heartbeat').length)
-    }
-    hub.beat()
-    clock.advance(3_999)
-    one.change(bid(0.31, 1))
-    assert.deepEqual(await beats(), [1, 1, 1], 'too early')
-    clock.advance(1)
-    one.trade()
-    assert.deepEqual(await beats(), [1, 1, 1], 'one of three gets it')
-    one.change(bid(0.31, 2))
-    assert.deepEqual(await beats(), [2, 2, 2], 'two of three get it')
-    const last = first.messages.findLastIndex(({ type }) => type === 'heartbeat')
-    const [before, beat] = first.messages.slice(last - 1)
-    assert.equal(before?.offset, Reflect.get(Object(beat?.offsets), 'orderbook'))
-    clock.advance(4_999)
-    assert.deepEqual(await beats(), [2, 2, 2], 'five seconds begin anew')
-    clock.advance(1)
-    assert.deepEqual(await beats(), [3, 3, 3])
-    await Promise.all(clients.map((client) => client.close()))
-    await own.stop()
-  })
 })

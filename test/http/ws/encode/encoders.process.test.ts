@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { decode } from '@msgpack/msgpack'
 import { seededRandom } from '../../../../engine/random.ts'
 import { CHANNELS } from '../../../../http/ws/channels/channels.ts'
-import { tradeMessage } from '../../../../http/ws/channels/trades.ts'
 import type { Encoder } from '../../../../http/ws/encode/encoder.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../../../http/ws/encode/msgpack.ts'
@@ -93,27 +92,10 @@ test('generates every message type that an encoder can write', () => {
     types.add(textOf({ ...message, write: () => message.write(noting satisfies Encoder) }).type)
   }
   const methods = Object.getOwnPropertyNames(JsonEncoder.prototype)
-  const unsubscribed = ['constructor', 'removeMarket']
-  assert.deepEqual(new Set(methods.filter((name) => !unsubscribed.includes(name))), written)
+  assert.deepEqual(new Set(methods.filter((name) => name !== 'constructor')), written)
   for (const { messages } of CHANNELS) {
     for (const type of Object.keys(messages)) assert.ok(types.has(type), type)
   }
-})
-
-test('uses a relisted market’s new labels after its cached texts are evicted', () => {
-  const market = engine.add('renamed')
-  const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
-  const trade = market.trade()
-  const message = { ...update, venueTimeMs: trade.timeMs, receivedAtMs: trade.timeMs, trade }
-  const labelOf = () => Reflect.get(JSON.parse(String(tradeMessage(json, message))).data, 'outcome')
-  const before = labelOf()
-  const [first, ...others] = market.summary.outcomes
-  assert.ok(first !== undefined)
-  const outcomes = [{ ...first, label: 'Renamed' }, ...others]
-  market.summary = { ...market.summary, outcomes }
-  assert.equal(labelOf(), before)
-  json.removeMarket(market.ref.number)
-  assert.equal(labelOf(), 'Renamed')
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
