@@ -89,9 +89,9 @@ export class Standby {
   constructor(parts: StandbyParts) {
     this.#parts = parts
     const { metrics } = parts
-    const unknownMarketHelp = 'Items of the log that this standby has no market for.'
+    const unknownMarketHelp = 'Items of the log whose market this standby does not know.'
     this.#unknownMarketItems = metrics.count('cluster_standby_unplaced_total', unknownMarketHelp)
-    const gapsHelp = 'Places of the log where batches did not come to this standby.'
+    const gapsHelp = 'Gaps in the log: batches that this standby did not receive.'
     this.#gaps = metrics.count('cluster_standby_holes_total', gapsHelp)
     const position = (shard: ShardName): ReadPosition => ({
       ...{ shard, sequence: 0, behind: 0, epoch: null, term: 0, batch: 0, isMarkHeld: false },
@@ -137,7 +137,7 @@ export class Standby {
       while (!isRead() && clock.monotonicMs() < endsAtMs) await pause(clock, 5)
       if (!isRead()) logger.warn({ behind: this.behind }, 'not all of the log was read in time')
     } catch (error) {
-      logger.warn({ err: error }, 'where the log stands is not known')
+      logger.warn({ err: error }, 'the position of the log is unknown')
     }
     await this.stop()
   }
@@ -316,7 +316,7 @@ export class Standby {
     if (position.shard !== 'hooks')
       for (const venue of this.#parts.names.keys) this.#venuesWithGaps.add(venue)
     if (position.epoch !== null) position.isMarkHeld = true
-    this.#parts.logger.warn({ shard: position.shard }, 'batches of the log did not come')
+    this.#parts.logger.warn({ shard: position.shard }, 'batches of the log are missing')
   }
 
   /** Stores a loss for clients that resume here. As leader, this engine reads the venue's trades again. */
@@ -405,7 +405,7 @@ export class Standby {
         if (checkpoint !== null && checkpoint.term >= term)
           return await this.#storeItems(checkpoint)
       } catch (error) {
-        logger.debug({ err: error }, 'no checkpoint yet')
+        logger.debug({ err: error }, 'no checkpoint can be read yet')
       }
       await pause(clock, RETRY_MS)
     }

@@ -14,7 +14,7 @@ import type { ConnectionSlots } from '../accounts/connection-slots.ts'
 import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 
 const rejectForwarded = (): Promise<never> =>
-  Promise.reject(new EngineError('UNAVAILABLE', 'accounts are changed at the engine'))
+  Promise.reject(new EngineError('UNAVAILABLE', 'only the engine changes accounts'))
 
 /** Stores nothing: the records are read again at each start. */
 const NO_TABLE: AccountTable = {

@@ -67,7 +67,7 @@ export function answerBars(parts: {
 }) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const first: unknown = packr.unpack(body)
-    if (!isCount(first)) throw new Error('no page of markets')
+    if (!isCount(first)) throw new Error('the request states no page of markets')
     const rows: MarketRow[] = []
     const nowMs = parts.clock.nowMs()
     for (let wanted = first; wanted < first + PAGE_MARKETS; wanted += 1) {

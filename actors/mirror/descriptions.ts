@@ -50,7 +50,8 @@ export class MirrorDescriptions {
     try {
       for (const raw of itemsIn(block.packed)) {
         const item = readItem(raw, () => null)
-        if (typeof item === 'string' || item.kind !== 'text') throw new Error('it is no text')
+        if (typeof item === 'string' || item.kind !== 'text')
+          throw new Error('the block contains an item that is not a text')
         this.#put(item)
       }
     } catch {

@@ -4,7 +4,7 @@ import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'
 
 function forwarded(): never {
-  throw new EngineError('UNAVAILABLE', 'only the engine knows')
+  throw new EngineError('UNAVAILABLE', 'only the engine has this data')
 }
 const forwardedAsync = async (): Promise<never> => forwarded()
 

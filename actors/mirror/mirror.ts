@@ -161,7 +161,8 @@ export class Mirror {
     const present: RunView | undefined = checkpoint.runs.find(
       (run) => run.epoch === checkpoint.epoch,
     )
-    if (present === undefined) throw new Error('the checkpoint does not name its run')
+    if (present === undefined)
+      throw new Error('the list of runs in the checkpoint lacks its own run')
     this.epoch = checkpoint.epoch
     this.#clock = clock
     this.#names = names

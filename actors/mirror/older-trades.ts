@@ -125,7 +125,7 @@ export class OlderTrades {
   /** Throws for invalid bytes. */
   #read(bytes: Uint8Array, { run }: RunOffset): readonly TradeRow[] {
     const batch = decodeBatch(bytes)
-    if (batch === null) throw new Error('no page of trades')
+    if (batch === null) throw new Error('the answer is not a page of trades')
     return batch.items.flatMap((raw) => {
       const item = readItem(raw, this.#refOf)
       if (typeof item === 'string' || item.kind !== 'update' || item.update.kind !== 'trade') {

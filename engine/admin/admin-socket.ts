@@ -151,7 +151,7 @@ export class AdminSocket {
     } catch (error) {
       if (error instanceof EngineError) return refusal(error)
       this.#log.error({ err: error }, 'an admin command failed')
-      return refusal(new EngineError('INTERNAL', 'internal error; the log says more'))
+      return refusal(new EngineError('INTERNAL', 'internal error; see the log'))
     }
   }
 
@@ -164,7 +164,7 @@ export class AdminSocket {
   async #withTimeout(action: () => Promise<unknown>): Promise<unknown> {
     const finished = new AbortController()
     const timeout = pause(this.#clock, HANDLER_MS_MAX, finished.signal).then(() => {
-      const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; look whether it came about`
+      const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; check whether it took effect`
       throw new EngineError('TIMED_OUT', detail)
     })
     // If the command ends first, the timeout still rejects and nothing awaits it.

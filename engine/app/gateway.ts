@@ -135,11 +135,11 @@ export class Gateway {
         if (update !== null) this.#tickets.applyUpdate(update)
       }),
     ]
-    const lag = 'Batches of the log that this gateway has not read yet.'
+    const lag = 'Batches of the log that this gateway has not read.'
     metrics.gauge('cluster_lag_batches', lag, () => this.#served?.follower.behind ?? 0)
-    const lagMs = 'From the engine to the mirror, of the newest update.'
+    const lagMs = 'Delay of the newest update from the engine to the mirror, in milliseconds.'
     metrics.gauge('cluster_lag_ms', lagMs, () => this.#served?.mirror.lagMs ?? 0)
-    const stale = 'Whether the engine is not heard, so that everything is stale.'
+    const stale = '1 while no message of the engine arrives, so that all data is stale.'
     metrics.gauge('cluster_is_cut', stale, () =>
       Number(this.#served?.mirror.isDisconnected ?? true),
     )
@@ -228,9 +228,9 @@ export class Gateway {
     this.#faultCount += 1
     this.#lastFault = fault
     this.#rejectedCheckpoint = { overEpoch: fault === 'new_epoch' ? epoch : null }
-    const help = 'Mirrors that were given up, by reason.'
+    const help = 'Mirrors that were discarded, by reason.'
     metrics.count('cluster_mirrors_ended_total', help, { fault }).inc()
-    log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
+    log.warn({ fault }, 'the mirror has a fault and is rebuilt')
   }
 
   /** Creates mirrors until one is complete and served. Does nothing to one that is served already. */
@@ -245,12 +245,12 @@ export class Gateway {
         if (followed !== null) await this.#serve(followed)
         if (followed?.fault() === null) {
           const afterMs = Math.round(clock.monotonicMs() - startedAtMs)
-          log.info({ epoch: followed.mirror.epoch, afterMs }, 'the mirror is whole')
+          log.info({ epoch: followed.mirror.epoch, afterMs }, 'the mirror is complete')
           break
         }
       } catch (error) {
         this.#rejectedCheckpoint ??= { overEpoch: null }
-        log.warn({ err: error }, 'no whole mirror yet')
+        log.warn({ err: error }, 'the mirror could not be built')
       }
       await pause(clock, RETRY_MS)
     }

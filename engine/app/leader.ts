@@ -91,10 +91,11 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const accounts = await cluster.bucket('accounts')
   const webhooks = new ClusterWebhooks(storage.webhooks, await cluster.bucket('webhooks'))
   const onFailed = (error: unknown) =>
-    log.error({ err: error }, 'an account or a webhook could not be taken over')
+    log.error({ err: error }, 'an account or a webhook could not be stored')
   const shared = new ClusterAccounts(storage.accounts, accounts)
   const fixing = (fix: (key: string) => Promise<void>) => (key: string) => {
-    if (leading !== null) fix(key).catch((error) => log.warn({ err: error, key }, 'not mended'))
+    if (leading !== null)
+      fix(key).catch((error) => log.warn({ err: error, key }, 'a record could not be restored'))
   }
   const fixAccounts = fixing((key) => shared.restore(key))
   const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed, fixAccounts)
@@ -119,14 +120,16 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
       },
   })
   const shareAgain = async () => {
-    log.error('the log of the cluster has lost its data: accounts and webhooks are shared again')
+    log.error(
+      'the log of the cluster has lost its data: accounts and webhooks are written to it again',
+    )
     while (!signal.aborted) {
       try {
         await shared.share()
         await webhooks.share()
         return
       } catch (error) {
-        log.warn({ err: error }, 'accounts and webhooks could not be shared')
+        log.warn({ err: error }, 'accounts and webhooks could not be written to the log')
       }
       await pause(clock, HEARTBEAT_MS, signal)
     }
@@ -144,7 +147,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   if (leading === null) await members.stop()
   if (leading === null) return null
   const count = (await shared.share(followed.names)) + (await webhooks.share(hooks.names))
-  if (count > 0) log.info({ records: count }, 'records of this engine are shared with the cluster')
+  if (count > 0) log.info({ records: count }, 'records of this engine were written to the cluster')
   return leading
 }
 
@@ -180,7 +183,7 @@ export class Leader {
     this.#lease = lease
     this.#takenAtMs = parts.clock.monotonicMs()
     lease.startRenewing(() => this.#onDeposed())
-    const term = 'Of the lease that this engine holds; rises with each one that leads.'
+    const term = 'Term of the lease that this engine holds. Each new leader has a higher one.'
     parts.metrics.gauge('cluster_term', term, () => lease.term)
     this.#outbox = new OutboxReplication({
       own: parts.storage.outbox,
@@ -244,11 +247,20 @@ export class Leader {
     const most = (lag: (member: Member) => number) =>
       of('standby').reduce((all, member) => Math.max(all, lag(member)), 0)
     const counted = (role: MemberRole) => () => of(role).length
-    metrics.gauge('cluster_standbys', 'Standbys heard of late.', counted('standby'))
-    metrics.gauge('cluster_gateways', 'Gateways heard of late.', counted('gateway'))
+    metrics.gauge(
+      'cluster_standbys',
+      'Standbys that announced themselves within five seconds.',
+      counted('standby'),
+    )
+    metrics.gauge(
+      'cluster_gateways',
+      'Gateways that announced themselves within five seconds.',
+      counted('gateway'),
+    )
     const batches = 'Batches of the log that the slowest standby has not read.'
     metrics.gauge('cluster_standby_lag_batches', batches, () => most((one) => one.lagBatches))
-    const ms = 'From the engine to the disk of the slowest standby, of its newest trade.'
+    const ms =
+      'Delay of the newest trade from the engine to the disk of the slowest standby, in milliseconds.'
     metrics.gauge('cluster_standby_lag_ms', ms, () => most((one) => one.lagMs))
   }
 
@@ -257,7 +269,7 @@ export class Leader {
     const { cluster, clock, log, metrics, storage } = this.#parts
     const [feeder, writer] = [this.#feeder, this.#writer]
     if (feeder === null || writer === null)
-      throw new Error('the engine was made without its leader')
+      throw new Error('createEngine must use the parts of this leader')
     const loopback = new Loopback(engine.port)
     this.#loopback = loopback
     this.#announceRevocations(engine)
@@ -286,7 +298,7 @@ export class Leader {
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
       const askingEpoch = Buffer.from(body).toString()
-      // A gateway that asks because of this run has not missed any of it.
+      // A gateway that requests it because this run is new has not missed any batch of it.
       await (askingEpoch === '' || askingEpoch === view.epoch
         ? checkpoints.make()
         : checkpoints.first())

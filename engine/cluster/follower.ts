@@ -271,7 +271,12 @@ export class Follower {
       // The next check requests it again.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
-      this.#metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').inc()
+      this.#metrics
+        .count(
+          'cluster_batches_asked_total',
+          'Batches missing from the log and requested from the engine.',
+        )
+        .inc()
       await this.#hand(state, batch)
     }
     state.isFilling = false
@@ -310,7 +315,7 @@ export class Follower {
   }
 
   #skip(why: Skipped): void {
-    const help = 'Batches of the log that were left out.'
+    const help = 'Batches of the log that were skipped.'
     this.#metrics.count('cluster_batches_skipped_total', help, { why }).inc()
   }
 

@@ -71,7 +71,7 @@ export const revocationMessage = message<Revocation>(
 export function answerBatches(batchOf: (id: string) => Uint8Array | null) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
     const batch = batchOf(Buffer.from(body).toString())
-    if (batch === null) throw new Error('that batch is not kept')
+    if (batch === null) throw new Error('the batch is no longer cached')
     return batch
   }
 }

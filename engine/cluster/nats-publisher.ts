@@ -198,7 +198,7 @@ export class NatsPublisher {
       if (waiting === undefined || waiting.isAckRequested) return
       state.waiting.delete(each)
       if (sequence === acked.after + 1) waiting.resolve(waiting.after + 1)
-      else waiting.reject(new LogError('down', 'the log has a batch in another place'))
+      else waiting.reject(new LogError('down', 'the log has the batch at another sequence'))
     }
   }
 
@@ -239,7 +239,7 @@ class AppendHeaders extends MsgHdrsImpl {
 /** The acknowledged sequence, or the error. */
 function sequenceIn(message: Acknowledgement): number | LogError {
   if (message.headers?.code === NO_RESPONDERS) {
-    return new LogError('unanswered', 'no stream takes batches of this shard')
+    return new LogError('unanswered', 'no stream accepts batches of this shard')
   }
   try {
     const ack: unknown = message.json()

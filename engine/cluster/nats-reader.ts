@@ -65,7 +65,7 @@ export class NatsReader implements LogSubscription {
       } catch (error) {
         this.#parts.log.debug(
           { err: error, shard: this.#parts.shard },
-          'reading a shard begins anew',
+          'the reader of a shard restarts',
         )
       }
       if (!signal.aborted) await pause(this.#parts.clock, RETRY_MS, signal)
@@ -103,7 +103,7 @@ export class NatsReader implements LogSubscription {
     try {
       const { first, last } = await this.#parts.ends()
       if (last < next - 1) {
-        this.#parts.log.warn({ shard: this.#parts.shard }, 'NATS has forgotten batches of a shard')
+        this.#parts.log.warn({ shard: this.#parts.shard }, 'NATS has lost batches of a shard')
         this.#next = Math.max(first, 1)
         this.restart()
       } else if (last >= this.#next && this.#checkedNext === this.#next) this.restart()

@@ -351,7 +351,8 @@ class NatsLog implements ClusterLog {
       try {
         const body = await answer(message.data)
         const payloadMax = this.#connection.info?.max_payload ?? 0
-        if (body.length > payloadMax) refuse(message, 'the answer is larger than NATS takes')
+        if (body.length > payloadMax)
+          refuse(message, 'the answer is larger than the maximum of NATS')
         else message.respond(body)
       } catch (error) {
         refuse(message, reasonOf(error))

@@ -127,7 +127,7 @@ export class SealedLog implements ClusterLog {
       const request = this.#seal.open(`ask.${subject}`, bytes)
       // Before the request takes a slot, so that forged requests cannot displace others.
       if (!this.#isAccepted('request', request, replayFilter)) {
-        throw new Error('the request was not made with this CLUSTER_KEY, or not just now')
+        throw new Error('the request was not made with this CLUSTER_KEY, or it is old')
       }
       if (!slots.take(request.sender)) throw new Error('too many requests are under way')
       try {
@@ -198,7 +198,7 @@ export class SealedLog implements ClusterLog {
     if (warnedAtMs !== undefined && nowMs - warnedAtMs < WARN_EVERY_MS) return
     this.#warnedAtMs.set(kind, nowMs)
     const line =
-      'what came over NATS is refused: another CLUSTER_KEY made it, an older version of Twinbook, a clock that is wrong, or an attacker'
+      'data from NATS was rejected: another CLUSTER_KEY, another version of Twinbook, a wrong clock, or an attacker'
     log.warn({ kind, why }, line)
   }
 }

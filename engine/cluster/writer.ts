@@ -74,7 +74,7 @@ export class LogWriter<Item> {
     this.#bytes = metrics.count('cluster_batch_bytes_total', 'Bytes of batches written to the log.')
     this.#dropped = metrics.count(
       'cluster_lost_batches_total',
-      'Batches given up and announced as missing.',
+      'Batches dropped and announced as missing.',
     )
     this.#refused = metrics.count(
       'cluster_large_items_total',
@@ -183,7 +183,7 @@ export class LogWriter<Item> {
     const count = most.giveUp()
     this.#dropped.inc(count)
     const line =
-      'the log takes too little: batches are given up, and gateways read these markets anew'
+      'the log accepts too few batches: batches are dropped, and gateways reload the state of their markets'
     this.#parts.logger.error({ shard: most.name, batches: count }, line)
   }
 }

@@ -16,10 +16,9 @@ export function watchRuntime(metrics: Metrics): void {
   watchCollections(metrics)
   watchLoop(metrics)
   if (process.platform !== 'linux') return
-  const pages =
-    'Of the resident memory, pages of files: what the system takes back when it needs room.'
+  const pages = 'Resident pages of files, which the system reclaims when it needs memory.'
   metrics.gauge('process_resident_files_bytes', pages, residentFileBytes)
-  const help = 'Threads of the process, those of the system’s libraries included.'
+  const help = 'Threads of the process, including those of libraries.'
   metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
 }
 
@@ -33,13 +32,15 @@ export function descriptorsMax(): number {
 function watchMemory(metrics: Metrics): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`process_${name}_bytes`, help, read)
-  gauge('resident', 'Memory of the process, the simulator’s not.', () => process.memoryUsage.rss())
-  gauge('heap', 'The main thread’s heap, in use.', () => process.memoryUsage().heapUsed)
-  gauge('buffers', 'Buffers beside the heap.', () => process.memoryUsage().arrayBuffers)
+  gauge('resident', 'Resident memory of the process, without the simulator.', () =>
+    process.memoryUsage.rss(),
+  )
+  gauge('heap', 'Used heap of the main thread.', () => process.memoryUsage().heapUsed)
+  gauge('buffers', 'Buffers outside the heap.', () => process.memoryUsage().arrayBuffers)
   for (const [index, { space_name: space }] of getHeapSpaceStatistics().entries()) {
     // V8 lists its spaces in a fixed order.
     const read = () => getHeapSpaceStatistics()[index]?.space_used_size ?? Number.NaN
-    metrics.gauge(`heap_${space}_bytes`, 'This space of the main thread’s heap, in use.', read)
+    metrics.gauge(`heap_${space}_bytes`, 'Used bytes of this heap space of the main thread.', read)
   }
 }
 
@@ -53,11 +54,14 @@ function watchCollections(metrics: Metrics): void {
   const durations = (kind: string, help: string) =>
     metrics.histogramMs(`collection_${kind}_ms`, help)
   const kinds = new Map<unknown, Durations>([
-    [constants.NODE_PERFORMANCE_GC_MINOR, durations('young', 'Pauses of the young heap’s.')],
-    [constants.NODE_PERFORMANCE_GC_MAJOR, durations('full', 'Pauses of the whole heap’s.')],
+    [
+      constants.NODE_PERFORMANCE_GC_MINOR,
+      durations('young', 'Pauses for collections of the young generation.'),
+    ],
+    [constants.NODE_PERFORMANCE_GC_MAJOR, durations('full', 'Pauses for full collections.')],
     [
       constants.NODE_PERFORMANCE_GC_INCREMENTAL,
-      durations('step', 'Pauses that prepare a full one.'),
+      durations('step', 'Pauses for incremental steps of a full collection.'),
     ],
   ])
   let longestMs = 0
@@ -70,7 +74,7 @@ function watchCollections(metrics: Metrics): void {
       longestMs = Math.max(longestMs, duration)
     }
   }).observe({ entryTypes: ['gc'] })
-  metrics.gauge('collection_longest_ms', 'The longest pause since the start.', () => longestMs)
+  metrics.gauge('collection_longest_ms', 'Longest pause since the start.', () => longestMs)
 }
 
 function watchLoop(metrics: Metrics): void {
@@ -79,9 +83,9 @@ function watchLoop(metrics: Metrics): void {
   const ms = (nanos: number) => Math.max(0, nanos / NANOS_PER_MS - SAMPLE_MS)
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`loop_late_${name}_ms`, help, () => ms(read()))
-  gauge('p50', 'How late the loop comes, half of the time, since the start.', () =>
-    delays.percentile(50),
+  gauge('p50', 'Median event-loop delay since the start.', () => delays.percentile(50))
+  gauge('p99', '99th percentile of the event-loop delay since the start.', () =>
+    delays.percentile(99),
   )
-  gauge('p99', 'The same, but for one time in a hundred.', () => delays.percentile(99))
-  gauge('max', 'How late it came at most.', () => delays.max)
+  gauge('max', 'Longest event-loop delay since the start.', () => delays.max)
 }

@@ -38,7 +38,7 @@ export class Shutdown {
     this.#hasBegun = true
     const { clock, log, exit } = this.#parts
     const stopLimit = clock.after(shutdownMsMax, () => {
-      log.fatal('not stopped in time')
+      log.fatal('shutdown exceeded its time limit')
       exit(1)
     })
     this.#run().then(
@@ -47,7 +47,7 @@ export class Shutdown {
         exit(exitCode)
       },
       (error: unknown) => {
-        log.fatal({ err: error }, 'not stopped cleanly')
+        log.fatal({ err: error }, 'shutdown failed')
         exit(1)
       },
     )

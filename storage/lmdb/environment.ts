@@ -109,7 +109,7 @@ export class Environment {
     this.#root = root
     this.#sentinel = openIn(root, { name: SENTINEL_TABLE, isCompressed: false })
     this.#queue = this.#openQueue()
-    const help = 'writes forgotten because commits fail and too many wait'
+    const help = 'writes dropped because commits fail and too many wait'
     const { name, metrics } = options
     this.#dropped = metrics.count('storage_writes_dropped', help, { environment: name })
     for (const layout of TABLE_LAYOUTS) {
@@ -261,7 +261,10 @@ export class Environment {
 
   #openQueue(): CommitQueue {
     const { name, clock, metrics, commitPauseMs, failedRows } = this.#options
-    const commitMs = metrics.histogramMs(`storage_${name}_commit_ms`, 'hand-over to platter')
+    const commitMs = metrics.histogramMs(
+      `storage_${name}_commit_ms`,
+      'time from the start of a commit until it is durable',
+    )
     let startedMs = 0
     return new CommitQueue({
       clock,
@@ -291,7 +294,7 @@ export class Environment {
       },
       onFailure: ({ state, isNewState, cause }) => {
         const labels = { environment: name, reason: state }
-        metrics.count('storage_commit_failures', 'transactions that failed', labels).inc()
+        metrics.count('storage_commit_failures', 'commits that failed', labels).inc()
         if (isNewState) this.#options.log.error({ ...labels, cause }, 'a commit failed')
       },
     })
@@ -319,7 +322,7 @@ export class Environment {
     const labels = { table: layout.name }
     metrics.count('storage_records_damaged', 'records that failed their check', labels).inc()
     const { isWritten, count } = this.#sampler.admit(layout.name)
-    if (isWritten) log.error({ ...labels, reason, count }, 'a damaged record was not served')
+    if (isWritten) log.error({ ...labels, reason, count }, 'a damaged record was skipped')
   }
 
   #within(timeoutMs: number, work: Promise<void>): Promise<void> {

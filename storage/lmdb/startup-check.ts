@@ -74,7 +74,7 @@ const faulty = (fault: string): Finding => ({ fault, counts: new Map() })
 function findingOf(stdout: string): Finding {
   const { fault, counts } = parseObject(stdout)
   if (fault !== undefined) return faulty(String(fault))
-  if (!isRecord(counts)) return faulty('the check gave no answer')
+  if (!isRecord(counts)) return faulty('the check printed no result')
   const rows = Object.entries(counts).map(([table, count]) => [table, Number(count)] as const)
   return { fault: null, counts: new Map(rows) }
 }

@@ -49,7 +49,10 @@ async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) 
   t.after(() => follower.stop())
   const isReady = await settle(follower.start())
   const requestCount = () =>
-    parts.metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').value
+    parts.metrics.count(
+      'cluster_batches_asked_total',
+      'Batches missing from the log and requested from the engine.',
+    ).value
   return { mirror, follower, faults, published, offsets, isReady, requestCount }
 }
 
