@@ -1,5 +1,5 @@
 // Writes the log of the leading engine: every update, every changed catalogue row and every stored pair. Once a second
-// it writes the status of each venue and the markets whose history was read.
+// it writes the status of each venue and the markets whose past trades were loaded.
 
 import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
@@ -37,7 +37,7 @@ const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'bookConfirmed',
   'price',
 ])
-/** Per item, which must fit a batch. */
+/** Maximum markets per item, so that the item fits a batch. */
 const PAST_MARKETS_MAX = 10_000
 
 export class Feeder implements Watcher, CatalogWatcher {
@@ -45,7 +45,7 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly #parts: FeederParts
   /** The last written row of each market. Bounded by the markets. */
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets whose history was read since the last beat. */
+  /** Markets whose past trades were loaded since the last beat. */
   readonly #past = new Set<MarketNumber>()
   /** Markets whose figures changed since the last beat. */
   readonly #moved = new Set<MarketView>()
@@ -57,7 +57,7 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly teams = new Teams()
   /** Version of the newest row. */
   version = 0
-  /** Nothing is written before it is set: the first checkpoint contains everything. */
+  /** The feeder writes nothing while it is false, because the first checkpoint contains all earlier changes. */
   isOpen = false
 
   constructor(parts: FeederParts) {
@@ -184,7 +184,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
-  /** A pair ends when one of its markets is removed. */
+  /** Writes nothing for a removed market: its removal ends the pair. */
   #writePair(market: MarketNumber, item: LogItem): void {
     const isListed = this.#parts.catalog.byNumber(market) !== null
     if (this.isOpen && isListed) this.#put('trades', item)

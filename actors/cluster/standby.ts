@@ -57,7 +57,7 @@ interface ReadPosition {
   epoch: string | null
   term: number
   batch: number
-  /** Set: the time from which a new leader reads the venues does not advance. */
+  /** While true, the stored time from which a new leader queries the venues does not advance. */
   isMarkHeld: boolean
 }
 
@@ -170,7 +170,7 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
-    // At the first batch after a start the previous batch is unknown.
+    // The number of the previous batch is unknown after a start.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })

@@ -1,5 +1,5 @@
 // The catalogue of another process: rows of markets and events from the log. A row comes in both shards of its venue,
-// possibly out of order: versions tell which is newer.
+// possibly out of order: the one with the higher version is newer.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -123,7 +123,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return true
   }
 
-  // A mirror has no history of a whole venue: routes that need it are forwarded.
+  // Routes that need the trades of a venue are forwarded to the engine.
 
   venueTrades(): readonly never[] {
     return []

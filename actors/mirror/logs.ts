@@ -176,7 +176,7 @@ export class MirrorWhaleLog implements WhaleLogView {
     return this.#rows.range(query)
   }
 
-  // Only the engine has older rows: routes that need them are forwarded.
+  // Routes that need older rows are forwarded to the engine.
 
   history(): readonly never[] {
     return []

@@ -236,7 +236,7 @@ export class MirrorMarket implements MarketView {
     return this.#parts.bars?.arrival(this.ref.number) ?? null
   }
 
-  // Only the engine has the history.
+  // Routes that need the history are forwarded to the engine.
 
   priceAt(): null {
     return null

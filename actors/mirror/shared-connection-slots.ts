@@ -9,7 +9,7 @@ import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slo
 
 /** Interval of keep-alive messages. */
 const BEAT_MS = 1_000
-/** A gateway that is silent for this long counts as having no streams: its clients reconnect elsewhere. */
+/** A gateway that is silent for this long counts as having no streams: its clients reconnect to other gateways. */
 const EXPIRE_MS = 3_000
 /** Number of beats between broadcasts of all counts, for gateways that missed a change. */
 const ALL_BEATS = 10

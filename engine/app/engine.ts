@@ -73,7 +73,7 @@ export type ServerSettings = Pick<
 > &
   Partial<Pick<Config, 'metricsHosts'>> & { readonly jwtSecret: string }
 
-/** Without the optional ones webhooks need no test, nothing is opened without a password, and sign-up is open. */
+/** By default webhooks need no test request, there is no local account, and anyone may sign up. */
 type EngineSettings = ServerSettings &
   Pick<Config, 'retentionDays' | 'dataBytesMax'> &
   Partial<
@@ -105,7 +105,7 @@ interface EngineParts {
 
 /** What an engine needs besides its own storage while it leads a cluster. */
 export interface ClusterParts {
-  /** Replace the storage's own tables. */
+  /** Used instead of the storage's tables. */
   readonly accounts: AccountTable
   readonly webhooks: WebhookTable
   /** The state of this engine in the cluster. */
