@@ -43,43 +43,29 @@ let resyncCount = 0
 let lastMs = 0
 let microsBefore = 0
 let awaited: { readonly total: number; readonly resolve: () => void } | null = null
-/** Bytes of one page of stored messages. */
-const PAGE_BYTES = 4 * 2 ** 20
+/** Larger than the messages of one run. The system commits only the pages that are written. */
+const STORED_BYTES = 2 ** 27
 const LINE_END = 0x0a
-
 /**
- * Messages of the first subscriber, one per line, in reused buffers. As strings they would be copied by each
+ * Messages of the first subscriber, one per line, outside of the heap. As strings they would be copied by each
  * young-generation collection, and the pauses would slow our side but not the other's.
  */
-class StoredMessages {
-  readonly #pages: Buffer[] = []
-  readonly #ends: number[] = []
+const stored = Buffer.allocUnsafeSlow(STORED_BYTES)
+let storedBytes = 0
 
-  add(bytes: Buffer, from: number, to: number): void {
-    let page = this.#ends.length - 1
-    const end = this.#ends[page] ?? PAGE_BYTES
-    if (end + to - from + 1 > PAGE_BYTES) {
-      page += 1
-      this.#pages[page] ??= Buffer.allocUnsafeSlow(PAGE_BYTES)
-      this.#ends[page] = 0
-    }
-    const at = this.#ends[page] ?? 0
-    bytes.copy(this.#pages[page] ?? bytes, at, from, to)
-    this.#pages[page]?.writeUInt8(LINE_END, at + to - from)
-    this.#ends[page] = at + to - from + 1
-  }
-
-  /** Returns and removes all lines. */
-  take(): readonly string[] {
-    const ends = this.#ends.splice(0)
-    return ends.flatMap((end, page) => {
-      const text = this.#pages[page]?.toString('utf8', 0, end) ?? ''
-      return text.split('\n').filter((line) => line !== '')
-    })
-  }
+/** Throws if the buffer is full. */
+function store(bytes: Buffer, from: number, to: number): void {
+  bytes.copy(stored, storedBytes, from, to)
+  storedBytes = stored.writeUInt8(LINE_END, storedBytes + to - from)
 }
 
-const stored = new StoredMessages()
+/** Returns and removes all stored messages. */
+function takeStored(): readonly string[] {
+  const text = stored.toString('utf8', 0, storedBytes)
+  storedBytes = 0
+  return text.split('\n').filter((line) => line !== '')
+}
+
 const books = new Map<string, FollowedBook>()
 const seqs = new Map<string, number>()
 let tradeCount = 0
@@ -104,7 +90,7 @@ function open(number: number, { port, apiKey, channels }: Target, buffer: Buffer
             if (type === 'resyn') resyncCount += 1
             if (WRONG.includes(type)) fail(bytes.toString('utf8', from, to))
             const isCounted = COUNTED.includes(type)
-            if (number === 0 && (isCounted || type === 'snaps')) stored.add(bytes, from, to)
+            if (number === 0 && (isCounted || type === 'snaps')) store(bytes, from, to)
             if (!isCounted || syncedCount < channels.length) return
           }
           count += 1
@@ -152,7 +138,7 @@ interface Message {
 
 /** Applies the stored messages: a missing number on a channel, or an update without its snapshot, is a failure. */
 function follow(): void {
-  for (const text of stored.take()) {
+  for (const text of takeStored()) {
     const { type, channel, market_id: id, seq, data }: Message = JSON.parse(text)
     const name = `${channel} ${id}`
     const before = seqs.get(name)

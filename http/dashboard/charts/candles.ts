@@ -2,6 +2,7 @@
 // stream. The venue's price history fills spans without recorded trades.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { DataMessage } from '../../client/messages.ts'
 import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { priceText, roundUsdText } from '../format.ts'
@@ -107,75 +108,48 @@ function useDrawnBars(
   useEffect(() => {
     // The previous bars stay visible until the new page has loaded.
     put({ phase: 'waiting', error: null })
-    return followBars(marketId, interval, limit, {
-      onPage(bars, isFirst, isOwnAlone) {
-        canvas.current?.show(bars.all)
-        if (isFirst) canvas.current?.goToNow()
-        put({ phase: 'shown', error: null, isOwnAlone, count: bars.all.length, last: bars.last })
-      },
-      onBar(bar, result, bars) {
-        canvas.current?.put(bar, result)
-        put({ last: bars.last })
-      },
-      onFailure(error, isFirst) {
-        put({ phase: 'failed', error })
-        // Bars of this range stay visible. The page shows how old they may be.
-        if (!isFirst) return
-        canvas.current?.show([])
-        put({ last: null })
-      },
-    })
+    const bars = new MarketBars()
+    const ending = new AbortController()
+    const { signal } = ending
+    let isRead = false
+    const read = () =>
+      settle(
+        fetchBars(marketId, { interval, limit }, signal),
+        signal,
+        ({ candles, isOwnAlone }) => {
+          for (const candle of candles) bars.put(candle)
+          canvas.current?.show(bars.all)
+          if (!isRead) canvas.current?.goToNow()
+          isRead = true
+          put({ phase: 'shown', error: null, isOwnAlone, count: bars.all.length, last: bars.last })
+        },
+        (error) => {
+          put({ phase: 'failed', error })
+          // Bars of this range stay visible. The page shows how old they may be.
+          if (isRead) return
+          canvas.current?.show([])
+          put({ last: null })
+        },
+      )
+    const onMessage = (message: DataMessage) => {
+      const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
+      const result = bar === null ? 'known' : bars.put(bar)
+      // Before the past bars have loaded, the bar is only stored. Both are drawn together.
+      if (bar === null || result === 'known' || !isRead) return
+      canvas.current?.put(bar, result)
+      put({ last: bars.last })
+    }
+    const stop = follow(
+      { channel: 'candles', marketIds: [marketId], options: { interval } },
+      { onMessage, onGap: read },
+    )
+    read()
+    return () => {
+      ending.abort()
+      stop()
+    }
   }, [marketId, interval, limit, round])
   return { ...drawn, again: () => setRound(round + 1) }
-}
-
-/** `isFirst`: no bars of this interval have been shown before. */
-interface BarListener {
-  onPage(bars: MarketBars, isFirst: boolean, isOwnAlone: boolean): void
-  onBar(bar: Bar, result: Exclude<PutResult, 'known'>, bars: MarketBars): void
-  onFailure(error: unknown, isFirst: boolean): void
-}
-
-/** Returns a stop function. */
-function followBars(
-  marketId: string,
-  interval: Interval,
-  limit: number,
-  { onPage, onBar, onFailure }: BarListener,
-): () => void {
-  const bars = new MarketBars()
-  const ending = new AbortController()
-  const { signal } = ending
-  let isRead = false
-  const read = () =>
-    settle(
-      fetchBars(marketId, { interval, limit }, signal),
-      signal,
-      ({ candles, isOwnAlone }) => {
-        for (const candle of candles) bars.put(candle)
-        onPage(bars, !isRead, isOwnAlone)
-        isRead = true
-      },
-      (error) => onFailure(error, !isRead),
-    )
-  const stop = follow(
-    { channel: 'candles', marketIds: [marketId], options: { interval } },
-    {
-      onMessage: (message) => {
-        const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
-        if (bar === null) return
-        const result = bars.put(bar)
-        // Before the past bars have loaded, the bar is only stored. Both are drawn together.
-        if (isRead && result !== 'known') onBar(bar, result, bars)
-      },
-      onGap: read,
-    },
-  )
-  read()
-  return () => {
-    ending.abort()
-    stop()
-  }
 }
 
 /** Candles with the venue's history; if that returns 503, only those of recorded trades. Rejects with ApiError. */

@@ -2,7 +2,7 @@
 // see only what needs no token.
 // By default, the server exposes its metrics only to its own machine.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { bytesText, countText, durationText } from '../format.ts'
@@ -83,13 +83,16 @@ function ThisTab({
   readonly latencyMs: number | null
 }) {
   const { state } = useSignal(streamState)
-  const [rate, setRate] = useState<number | null>(null)
-  const meter = useRef(new MessageRate())
+  const [samples, setSamples] = useState<readonly RateSample[]>([])
   useEffect(() => {
-    const sample = () => setRate(meter.current.sample(monotonicMs(), received.count))
+    const sample = () => {
+      const now = { atMs: monotonicMs(), count: received.count }
+      setSamples((before) => [...before, now].slice(-SAMPLES))
+    }
     sample()
     return every(RATE_MS, sample)
   }, [])
+  const rate = rateOf(samples)
   return html`<section class="card stack" aria-labelledby="tab">
     <h2 id="tab">This tab</h2>
     <${Figures} of=${[
@@ -165,30 +168,21 @@ function useConnections(): number | null {
   return isShown ? answer : null
 }
 
-/** Averaging window. */
-const SPAN_MS = 5_000
-/** Shorter spans give no rate: the initial burst after a subscription is not representative. */
-const SPAN_MIN_MS = 2_000
+/** Samples of the averaging window, one a second. */
+const SAMPLES = 6
+/** Fewer samples give no rate: the initial burst after a subscription is not representative. */
+const SAMPLES_MIN = 3
 
-export class MessageRate {
-  /** Message counts by monotonic time, oldest first. */
-  #samples: readonly { readonly atMs: number; readonly count: number }[] = []
+interface RateSample {
+  readonly atMs: number
+  readonly count: number
+}
 
-  /**
-   * Adds a sample of the total count. Returns messages per second since the oldest sample of the window;
-   * null at first.
-   */
-  sample(atMs: number, count: number): number | null {
-    // Retains one sample before the window, since samples rarely fall exactly on its start.
-    const recent = this.#samples.filter((_, index) => {
-      const next = this.#samples[index + 1]
-      return next === undefined || next.atMs > atMs - SPAN_MS
-    })
-    this.#samples = [...recent, { atMs, count }]
-    const [first] = this.#samples
-    if (first === undefined || atMs - first.atMs < SPAN_MIN_MS) return null
-    return ((count - first.count) * 1_000) / (atMs - first.atMs)
-  }
+/** Messages per second from the oldest to the newest sample; null at first. */
+export function rateOf(samples: readonly RateSample[]): number | null {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (first === undefined || last === undefined || samples.length < SAMPLES_MIN) return null
+  return ((last.count - first.count) * 1_000) / (last.atMs - first.atMs)
 }
 
 // Tables of the status page from /health and /v1/stats: feeds, cluster processes, and unknown data from the
