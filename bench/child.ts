@@ -3,7 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** The longest `--seconds`, and two minutes. */
+/** Timeout of a call: the maximum of `--seconds` plus two minutes. */
 const ANSWER_MS_MAX = 3_720_000
 
 /** This process's V8 flags, for all child processes of a bench: `npm run bench` sets those of `npm start`. */
@@ -62,7 +62,7 @@ export class Child<Of extends Api> {
     this.#pending.clear()
   }
 
-  /** Rejects with the first failure of the process, also an earlier one. */
+  /** Rejects with the first failure of the process, even if it failed before the call. */
   call<Name extends keyof Of & string>(
     name: Name,
     ...args: Parameters<Of[Name]>

@@ -44,7 +44,7 @@ interface Size {
   readonly runs: number
   readonly runSeconds: number
   readonly warmUpFrames: number
-  /** With one and four gateways. */
+  /** Frame rate of the runs with one and with four gateways. */
   readonly spreadPerSecond: number
   readonly spreadRuns: number
   readonly markets: number

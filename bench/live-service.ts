@@ -149,7 +149,7 @@ export class LiveService {
     })
   }
 
-  /** How late the event loop came since the start, as text. */
+  /** Event-loop delay since the start, as text. */
   async loopDelayText(): Promise<string> {
     const text = await this.metrics()
     const of = (name: string) =>

@@ -1,7 +1,7 @@
 // Markets of the simulator, in the wording of each venue. A generic text search over the same texts is timed as a
 // comparison; it does not distinguish a pair from near-duplicates. Finally the matches are compared with the world's
-// planted pairs. With `--markets` only the two complete venues are matched. The cost of the matcher's thread for the event loop
-// is in the bench start.
+// planted pairs. With `--markets` only the two complete venues are matched. The bench `start` measures the cost of the
+// matcher's thread for the event loop.
 
 import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'

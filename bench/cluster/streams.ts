@@ -38,9 +38,9 @@ export interface StreamRun {
   readonly natsMicros: number
   readonly batchCount: number
   readonly batchBytes: number
-  /** Null: there were no subscribers. */
+  /** Null: the side has no subscribers. */
   readonly times: Histogram | null
-  /** Of the gateway with subscribers. */
+  /** Cost of the gateway with subscribers; null: the side has none. */
   readonly delivery: Delivery | null
 }
 

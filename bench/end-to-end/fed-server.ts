@@ -34,16 +34,16 @@ export function connectSubscribers(
 /** Results of one run. */
 interface FedRun {
   readonly frameCount: number
-  /** Processor time of the server. */
+  /** Processor time of the server process. */
   readonly processorMicros: number
   readonly batchCount: number
   readonly batchBytes: number
-  /** By subscriber process. */
+  /** One entry per subscriber process. */
   readonly deliveries: readonly {
     readonly times: Histogram
     readonly deliveryCount: number
     readonly resyncCount: number
-    /** Of the subscribers' process. */
+    /** Processor time of the subscribers' process. */
     readonly processorMicros: number
   }[]
 }

@@ -80,7 +80,7 @@ function pathOf(
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
 
-/** A requested market must be the right one; a question's own words must find something. */
+/** Checks that a market has the requested id, and that a list or search is not empty. */
 function checkAnswer(question: Question, path: string, text: string): void {
   if (question === 'one market') {
     const { id }: { id: string } = JSON.parse(text)

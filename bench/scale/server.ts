@@ -91,7 +91,7 @@ export const api = serve({
   open,
   /** Times of one event each to actors across the catalogue, to at most this many different ones (null: to any). */
   route,
-  /** The process's memory except file pages, its main heap, what is outside of it, and its processor time. */
+  /** Memory without file pages, main heap, external memory and processor time of the process. */
   look(isCollected: boolean) {
     if (isCollected) collectGarbage()
     const status = readFileSync('/proc/self/status', 'latin1')

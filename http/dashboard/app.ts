@@ -174,7 +174,7 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
 /** Delay after the first page, which has requests of its own. */
 const OTHERS_MS = 2_000
 
-/** LoadedPage and failed pages. */
+/** Loaded and failed pages. */
 const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
 const loading = new Set<PageName>()
 

@@ -268,10 +268,10 @@ function attempt(detail: Detail, url: string, isLast: boolean) {
           last?.status === null || last === null ? String(status) : `HTTP ${status}`,
           ...(response === null ? [] : [...headerLines(response.headers), '', response.body]),
         ].join('\n')}</pre>
-        ${response?.is_cut === true ? html`<p class="muted">Only the first 2 KB of the response are kept.</p>` : null}
+        ${response?.is_cut === true ? html`<p class="muted">Only the first 2 KB of the response are stored.</p>` : null}
         ${
           last !== null && last.status !== null && response === null
-            ? html`<p class="muted">The body of this response was not kept.</p>`
+            ? html`<p class="muted">The body of this response was not stored.</p>`
             : null
         }
       </section>
@@ -308,7 +308,7 @@ export interface Shown {
   readonly cursor: string | null
 }
 
-/** The rows of a page, and those of a list that are not in it. */
+/** Rows of a list that a page does not contain. */
 function apart(rows: readonly Delivery[], { deliveries }: Pick<Deliveries, 'deliveries'>) {
   const ids = new Set(deliveries.map(({ id }) => id))
   return rows.filter(({ id }) => !ids.has(id))

@@ -204,7 +204,6 @@ interface LiveSource<Rows> {
 /** Loads without the stream if it is not live after this time. */
 const PATIENCE_MS = 1_500
 
-/** A reload replaces it. */
 interface LiveState<Rows> extends Omit<Result, 'again'> {
   /** `none` until the answer or a message. */
   readonly rows: Rows
