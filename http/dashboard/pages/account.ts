@@ -8,19 +8,18 @@ import { countText } from '../format.ts'
 import { html } from '../html.ts'
 import { Time } from '../parts/figures.ts'
 import {
-  Confirm,
+  ConfirmAction,
   described,
   Field,
   FormProblem,
   passwordRefusal,
   refusalOf,
   SecretOnce,
-  useAction,
   useForm,
   useQuestion,
 } from '../parts/forms.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
-import { Empty, Failure } from '../parts/states.ts'
+import { Empty } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
 import type { ApiKey, ApiKeys, CreatedKey, Me } from '../records.ts'
 import { changePassword, deleteAccount, logOut, session, whoAmI } from '../session.ts'
@@ -36,15 +35,13 @@ export function AccountPage() {
 
 /** Ends all sessions of the account, including this one. API keys stay valid. */
 function Sessions() {
-  const action = useAction()
   return html`<section class="card stack" aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
     <p class="muted">You stay logged in for a day, in every tab of this browser. API keys are not affected.</p>
-    <p><${Confirm}
-      action="End all sessions" of="of this account" isRunning=${action.isRunning}
-      onYes=${() => action.run(() => logOut(true))} question="Ends every session, including this one."
-    /></p>
-    <${Failure} error=${action.error} />
+    <div><${ConfirmAction}
+      action="End all sessions" of="of this account" work=${() => logOut(true)}
+      question="Ends every session, including this one."
+    /></div>
   </section>`
 }
 
@@ -203,17 +200,14 @@ function Revoke({
   readonly row: ApiKey
   readonly onRevoked: (key: ApiKey) => void
 }) {
-  const { isRunning, error, run } = useAction()
-  const revoke = () =>
-    run(async () => {
-      await request(`/v1/keys/${encodeURIComponent(row.id)}`, { method: 'DELETE' })
-      onRevoked(row)
-    })
-  return html`<${Confirm}
-      action="Revoke" of=${`the key ${row.label}`} isRunning=${isRunning} onYes=${revoke}
+  const revoke = async () => {
+    await request(`/v1/keys/${encodeURIComponent(row.id)}`, { method: 'DELETE' })
+    onRevoked(row)
+  }
+  return html`<${ConfirmAction}
+      action="Revoke" of=${`the key ${row.label}`} work=${revoke}
       question="Programs that use it stop working at once."
-    />
-    <${Failure} error=${error} />`
+    />`
 }
 
 const CURRENT = 'current_password'

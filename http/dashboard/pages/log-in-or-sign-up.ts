@@ -18,7 +18,7 @@ import {
   useAction,
   useForm,
 } from '../parts/forms.ts'
-import { usePolled } from '../parts/requests.ts'
+import { useRequest } from '../parts/requests.ts'
 import { Failure } from '../parts/states.ts'
 import { fullVenueText, venueText } from '../parts/venues.ts'
 import type { Health } from '../records.ts'
@@ -178,7 +178,7 @@ const PERIOD_MS = 5_000
 const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 
 function Welcome() {
-  const { answer } = usePolled(fetchHealth, { periodMs: PERIOD_MS })
+  const { latest: answer } = useRequest(fetchHealth, [], { periodMs: PERIOD_MS })
   return html`
     <h1>Twinbook</h1>
     <p>

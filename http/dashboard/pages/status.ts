@@ -8,7 +8,7 @@ import { every, monotonicMs } from '../browser.ts'
 import { bytesText, countText, durationText } from '../format.ts'
 import { html } from '../html.ts'
 import { Ago, Figures, Time } from '../parts/figures.ts'
-import { usePolled } from '../parts/requests.ts'
+import { useRequest } from '../parts/requests.ts'
 import { Failure, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
 import { fullVenueText, venueText } from '../parts/venues.ts'
@@ -27,8 +27,8 @@ const fetchStats = (signal: AbortSignal) => request<Stats>('/v1/stats', { signal
 
 export function StatusPage() {
   const isIn = useSignal(session).kind === 'in'
-  const health = usePolled(fetchHealth, { periodMs: HEALTH_MS })
-  const stats = usePolled(fetchStats, { periodMs: STATS_MS, isWanted: isIn })
+  const health = useRequest(fetchHealth, [], { periodMs: HEALTH_MS })
+  const stats = useRequest(fetchStats, [], { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
   const feedStates = useSignal(feeds)
   // Subscribes to all trades, so that the message rate is measurable and the stream reports feed states.
@@ -37,7 +37,7 @@ export function StatusPage() {
       isIn ? follow({ channel: 'trades', all: true }, { onMessage: () => undefined }) : undefined,
     [isIn],
   )
-  const { answer } = health
+  const { latest: answer } = health
   return html`
     <h1>Status</h1>
     ${answer === null && health.error === null ? html`<${Waiting} what="the status" />` : null}
@@ -49,7 +49,7 @@ export function StatusPage() {
         : html`<div class="stack" data-status=${answer.status}>
       <section class="card stack" aria-labelledby="feeds">
         <h2 id="feeds">Feeds</h2>
-        ${feedTable(feedRows(answer, stats.answer, feedStates, health.error === null))}
+        ${feedTable(feedRows(answer, stats.latest, feedStates, health.error === null))}
       </section>
       ${
         answer.cluster === undefined
@@ -65,7 +65,7 @@ export function StatusPage() {
       </section>
       <section class="card stack" aria-labelledby="server">
         <h2 id="server">Server</h2>
-        <${Figures} of=${[...healthFigures(answer), ...(connections === null ? [] : [['Open streams', countText(connections)]]), ...(stats.answer === null ? [] : statsFigures(stats.answer))]} />
+        <${Figures} of=${[...healthFigures(answer), ...(connections === null ? [] : [['Open streams', countText(connections)]]), ...(stats.latest === null ? [] : statsFigures(stats.latest))]} />
         <${Failure} error=${stats.error} />
         ${isIn ? null : html`<p class="muted">Log in to see what the database holds.</p>`}
       </section>
@@ -161,11 +161,12 @@ const fetchConnections = async (signal: AbortSignal) =>
 /** Open streams of all clients; null if the server denies access to metrics. It is then not polled again. */
 function useConnections(): number | null {
   const [isShown, setShown] = useState(true)
-  const { answer, error } = usePolled(fetchConnections, { periodMs: HEALTH_MS, isWanted: isShown })
+  const options = { periodMs: HEALTH_MS, isWanted: isShown }
+  const { latest, error } = useRequest(fetchConnections, [], options)
   useEffect(() => {
     if (error !== null) setShown(false)
   }, [error])
-  return isShown ? answer : null
+  return isShown ? latest : null
 }
 
 /** Samples of the averaging window, one a second. */

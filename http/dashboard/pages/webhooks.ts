@@ -1,6 +1,6 @@
 // The list of webhooks with a form for new ones, and at `#/webhooks/ID` a single webhook with its deliveries.
 
-import { useCallback, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, durationText } from '../format.ts'
@@ -8,7 +8,7 @@ import { html } from '../html.ts'
 import { DELIVERY_WORDS, WebhookDeliveries } from '../parts/deliveries.ts'
 import { Time } from '../parts/figures.ts'
 import { Confirm, SecretOnce, useAction } from '../parts/forms.ts'
-import { Unanswered, usePolled, useRequest } from '../parts/requests.ts'
+import { Unanswered, useRequest } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
 import { type DraftBody, draftOf, NEW_DRAFT, WebhookForm } from '../parts/webhook-form.ts'
@@ -27,11 +27,11 @@ function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
   // A new webhook triggers an immediate reload.
-  const fetchWebhooks = useCallback(
-    (signal: AbortSignal) => request<Webhooks>(COLLECTION, { signal }),
+  const { latest: list, error } = useRequest(
+    (signal) => request<Webhooks>(COLLECTION, { signal }),
     [made?.id],
+    { periodMs: PERIOD_MS },
   )
-  const { answer: list, error } = usePolled(fetchWebhooks, { periodMs: PERIOD_MS })
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
     // The webhook exists even if the test fails. Its deliveries show the result.

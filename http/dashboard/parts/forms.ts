@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { after, copyText } from '../browser.ts'
 import { html, type Shown } from '../html.ts'
-import { describeError, problemText, sentence } from './states.ts'
+import { describeError, Failure, problemText, sentence } from './states.ts'
 
 interface Action {
   readonly isRunning: boolean
@@ -232,6 +232,16 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
     <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Cancel</button>
     <button type="button" class="danger" aria-disabled=${isRunning} onClick=${onYes}>${action}</button>
   </span>`
+}
+
+/** `Confirm` with an action of its own, and the action's error. */
+export function ConfirmAction({ work, ...props }: ConfirmActionProps) {
+  const { isRunning, error, run } = useAction()
+  return html`<${Confirm} ...${props} isRunning=${isRunning} onYes=${() => run(work)} /><${Failure} error=${error} />`
+}
+
+interface ConfirmActionProps extends Omit<ConfirmProps, 'isRunning' | 'onYes'> {
+  readonly work: () => Promise<void>
 }
 
 interface SecretOnceProps {

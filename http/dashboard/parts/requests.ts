@@ -1,4 +1,4 @@
-// Hooks for REST requests: once per mount and input change, polled, page by page, or followed by the stream.
+// Hooks for REST requests: once per input change or polled, page by page, or followed by the stream.
 // Requests are aborted on unmount.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -33,35 +33,50 @@ interface Result {
 interface RequestState<Answer> extends Result {
   /** Null unless `kind` is `answered`. */
   readonly answer: Answer | null
-  /** The last answer, also that of previous inputs; null before the first. */
+  /** The last answer, also that of previous inputs or before an error; null before the first. */
   readonly latest: Answer | null
+  /** Duration of the last successful request; null before the first. */
+  readonly latencyMs: number | null
 }
 
+/** Requests when `inputs` change while `isWanted`, and every `periodMs` if given. */
 export function useRequest<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
+  { periodMs, isWanted = true }: { readonly periodMs?: number; readonly isWanted?: boolean } = {},
 ): RequestState<Answer> {
-  const waiting: Omit<RequestState<Answer>, 'again' | 'latest'> = {
+  const waiting: Omit<RequestState<Answer>, 'again' | 'latest' | 'latencyMs'> = {
     ...{ kind: 'waiting', answer: null, error: null },
   }
   const [state, setState] = useState(waiting)
   const [round, setRound] = useState(0)
-  const latest = useRef<Answer | null>(null)
+  const last = useRef<Pick<RequestState<Answer>, 'latest' | 'latencyMs'>>({
+    ...{ latest: null, latencyMs: null },
+  })
   useLayoutEffect(() => setState(waiting), inputs)
   useEffect(() => {
+    if (!isWanted) return undefined
     const ending = new AbortController()
-    settle(
-      fetchAnswer(ending.signal),
-      ending.signal,
-      (answer) => {
-        latest.current = answer
-        setState({ kind: 'answered', answer, error: null })
-      },
-      (error) => setState({ kind: 'failed', answer: null, error }),
-    )
-    return () => ending.abort()
-  }, [...inputs, round])
-  return { ...state, latest: latest.current, again: () => setRound((count) => count + 1) }
+    const load = () => {
+      const beganMs = monotonicMs()
+      settle(
+        fetchAnswer(ending.signal),
+        ending.signal,
+        (answer) => {
+          last.current = { latest: answer, latencyMs: monotonicMs() - beganMs }
+          setState({ kind: 'answered', answer, error: null })
+        },
+        (error) => setState({ kind: 'failed', answer: null, error }),
+      )
+    }
+    load()
+    const stop = periodMs === undefined ? () => undefined : every(periodMs, load)
+    return () => {
+      stop()
+      ending.abort()
+    }
+  }, [...inputs, round, isWanted])
+  return { ...state, ...last.current, again: () => setRound((count) => count + 1) }
 }
 
 /** Loading or failure state of a request. With `hasRows`, it is not shown as loading. */
@@ -76,46 +91,6 @@ export function Unanswered({
 }) {
   if (kind === 'waiting') return hasRows ? null : html`<${Waiting} what=${what} />`
   return kind === 'answered' ? null : html`<${Failure} error=${error} retry=${again} />`
-}
-
-interface Polled<Answer> {
-  readonly answer: Answer | null
-  /** Error of the last request; null: it succeeded. */
-  readonly error: unknown
-  /** Duration of the last successful request. */
-  readonly latencyMs: number | null
-}
-
-/**
- * Polls while `isWanted`. The last answer stays during a request and after an error. `fetchAnswer` must be
- * a stable function.
- */
-export function usePolled<Answer>(
-  fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
-  { periodMs, isWanted = true }: { readonly periodMs: number; readonly isWanted?: boolean },
-): Polled<Answer> {
-  const nothing: Polled<Answer> = { answer: null, error: null, latencyMs: null }
-  const [polled, setPolled] = useState(nothing)
-  useEffect(() => {
-    if (!isWanted) return undefined
-    const ending = new AbortController()
-    const poll = () => {
-      const beganMs = monotonicMs()
-      settle(
-        fetchAnswer(ending.signal),
-        ending.signal,
-        (answer) => setPolled({ answer, error: null, latencyMs: monotonicMs() - beganMs }),
-        (error) => setPolled((before) => ({ ...before, error })),
-      )
-    }
-    poll()
-    const stop = every(periodMs, poll)
-    return () => {
-      stop()
-      ending.abort()
-    }
-  }, [fetchAnswer, periodMs, isWanted])
-  return polled
 }
 
 interface Progress<Page> {
