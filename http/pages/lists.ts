@@ -113,6 +113,22 @@ export function listAnswer<Row extends object>(
   return partsAnswer(clock, [`{"${list.name}":[`, ...separated(list.rows), end], list.write)
 }
 
+/** Accepts every market that is not unopened. */
+export const ANY_MARKET: MarketFilter = {
+  venue: null,
+  status: null,
+  resolution: null,
+  tags: [],
+  category: null,
+  eventSlug: null,
+  volume24hMin: null,
+  createdFromMs: null,
+  createdToMs: null,
+  volumeTotalMin: null,
+  phase: null,
+  among: null,
+}
+
 /** Creation-time filter in seconds; both bounds are inclusive. Throws BAD_REQUEST if the start is after the end. */
 export function createdRange(range: {
   start: number | undefined

@@ -32,14 +32,14 @@ export class MergedTrades {
   readonly #views: readonly MarketView[]
   readonly #range: TimeRange
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  readonly #heap: SourceHeap
+  /** Open markets with rows left; the one with the next row is last. */
+  readonly #sources: Source[] = []
   #openedCount = 0
 
   constructor(views: readonly MarketView[], range: TimeRange, clock: Pick<Clock, 'monotonicMs'>) {
     this.#views = views
     this.#range = range
     this.#clock = clock
-    this.#heap = new SourceHeap(range.order)
   }
 
   /** The next `limit` rows; fewer or none if the monotonic clock reaches `untilMs` first. */
@@ -47,11 +47,11 @@ export class MergedTrades {
     const rows: MarketTrade[] = []
     let isOver = !this.#open(untilMs)
     while (!isOver && rows.length < limit) {
-      const { first } = this.#heap
-      if (first === null) return { rows, isEnd: true }
-      if (first.row !== null) rows.push({ view: first.view, trade: first.row })
-      const hasRead = first.advance()
-      this.#heap.restore()
+      const source = this.#sources.pop()
+      if (source === undefined) return { rows, isEnd: true }
+      if (source.row !== null) rows.push({ view: source.view, trade: source.row })
+      const hasRead = source.advance()
+      this.#add(source)
       // Only a read takes long enough to justify a clock check.
       isOver = hasRead && this.#clock.monotonicMs() >= untilMs
     }
@@ -64,71 +64,29 @@ export class MergedTrades {
       const view = this.#views[this.#openedCount]
       if (view === undefined) return true
       this.#openedCount += 1
-      this.#heap.add(new Source(view, this.#range))
+      this.#add(new Source(view, this.#range))
       if (this.#clock.monotonicMs() >= untilMs) return false
     }
   }
-}
 
-/** Min-heap of the sources that have rows, by their next row. */
-class SourceHeap {
-  readonly #isAscending: boolean
-  readonly #sources: Source[] = []
-
-  constructor(order: 'asc' | 'desc') {
-    this.#isAscending = order === 'asc'
-  }
-
-  get first(): Source | null {
-    return this.#sources[0] ?? null
-  }
-
-  /** Ignores a source without rows. */
-  add(source: Source): void {
+  /** Inserts a source in order. Ignores a source without rows. */
+  #add(source: Source): void {
     if (source.headMs === null) return
-    let at = this.#sources.length
-    this.#sources.push(source)
-    while (at > 0) {
-      const above = (at - 1) >> 1
-      if (!this.#isBefore(source, this.#sources[above])) break
-      this.#move(above, at)
-      at = above
+    let [low, high] = [0, this.#sources.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#isBefore(source, this.#sources[middle])) low = middle + 1
+      else high = middle
     }
-    this.#sources[at] = source
+    this.#sources.splice(low, 0, source)
   }
 
-  /** Restores the heap order after the first source has advanced. */
-  restore(): void {
-    let source = this.#sources[0]
-    if (source?.headMs === null) {
-      const last = this.#sources.pop()
-      source = last === source ? undefined : last
-    }
-    if (source === undefined) return
-    let at = 0
-    for (;;) {
-      const left = 2 * at + 1
-      const isRight = this.#isBefore(this.#sources[left + 1], this.#sources[left])
-      const below = isRight ? left + 1 : left
-      if (!this.#isBefore(this.#sources[below], source)) break
-      this.#move(below, at)
-      at = below
-    }
-    this.#sources[at] = source
-  }
-
-  #move(from: number, to: number): void {
-    const source = this.#sources[from]
-    if (source !== undefined) this.#sources[to] = source
-  }
-
-  /** An absent source never comes first. */
-  #isBefore(one: Source | undefined, other: Source | undefined): boolean {
-    if (one === undefined || other === undefined) return false
+  #isBefore(one: Source, other: Source | undefined): boolean {
     const left = one.headMs ?? 0
-    const right = other.headMs ?? 0
-    const difference = left === right ? one.view.ref.number - other.view.ref.number : left - right
-    return this.#isAscending ? difference < 0 : difference > 0
+    const right = other?.headMs ?? 0
+    const difference =
+      left === right ? one.view.ref.number - (other?.view.ref.number ?? 0) : left - right
+    return this.#range.order === 'asc' ? difference < 0 : difference > 0
   }
 }
 

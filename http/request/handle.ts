@@ -8,7 +8,11 @@ import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
-import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
+import {
+  bodyBytesMax,
+  refusedRequestsPerSecondMax,
+  requestDeadlineMs,
+} from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { toSeconds } from '../../engine/units.ts'
@@ -23,7 +27,7 @@ import {
   unanswered,
 } from './forwarding.ts'
 import type { RequestHead } from './head.ts'
-import { Bursts, Refusals } from './load-limits.ts'
+import { Bursts, WindowCounts } from './load-limits.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import {
   type Answer,
@@ -36,7 +40,7 @@ import {
   writeAnswer,
 } from './reply.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
-import type { Match, Router } from './router.ts'
+import type { Match, RouteMatch, Router } from './router.ts'
 import { HandlerTimes, RequestTurns } from './time-slices.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
@@ -65,7 +69,8 @@ export class RequestHandler {
   readonly #times: HandlerTimes
   readonly #bursts = new Bursts()
   readonly turns: RequestTurns
-  readonly refusals: Refusals
+  /** Requests beyond their quota by account or address. Those above a limit a second end their connections. */
+  readonly refusals: WindowCounts
   readonly codings: Codings
   readonly #answered = new Map<number, Count>()
   /** Requests not answered yet. */
@@ -77,7 +82,7 @@ export class RequestHandler {
 
   constructor(parts: HandlerParts) {
     this.parts = parts
-    this.refusals = new Refusals(parts.clock)
+    this.refusals = new WindowCounts(parts.clock, 1_000)
     this.codings = new Codings(parts.clock)
     this.turns = new RequestTurns(parts.clock)
     this.#times = new HandlerTimes(parts)
@@ -97,7 +102,7 @@ export class RequestHandler {
     this.#times.begin()
     const exchange = new Exchange(this, res)
     try {
-      exchange.begin(req, this.turns.mustWait)
+      exchange.begin(req)
     } catch (error) {
       exchange.fail(error)
     }
@@ -163,7 +168,9 @@ class Exchange implements RequestFacts {
   #ifNoneMatch = ''
   #closes = false
   caller: Caller | null = null
-  #params: ReadonlyMap<string, string> | null = null
+  /** The route and its path parameters, of a path and method that exist. */
+  #match: RouteMatch | null = null
+  #queryText: string | undefined
   /** The address that a request without a caller counts against; read only if needed. */
   address = ''
   /** Sent from this machine; set together with the address. */
@@ -194,21 +201,20 @@ class Exchange implements RequestFacts {
     if (!this.#isOver) this.#res.onAborted(() => this.#finish())
   }
 
-  /**
-   * Reads everything needed from `req`, which is invalid after the first await. `mustWait`: a request for data waits
-   * for its turn.
-   */
-  begin(req: HttpRequest, mustWait: boolean): void {
+  /** Reads everything needed from `req`, which is invalid after the first await. */
+  begin(req: HttpRequest): void {
+    const { turns } = this.#handler
     const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
-    const queryText: string | undefined = req.getQuery()
+    this.#queryText = req.getQuery()
     this.#isHead = method === 'HEAD'
     this.#isBodiless = this.#isHead || method === 'OPTIONS'
     head.read(req)
     this.#acceptEncoding = head.acceptEncoding
     this.#ifNoneMatch = head.ifNoneMatch
     const match = router.match(method, this.#path)
+    if (match.kind === 'route') this.#match = match
     if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
     if (head.isDashboard) this.dashboard = dashboardRequest(head)
@@ -220,24 +226,19 @@ class Exchange implements RequestFacts {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
-    if (this.#forward(req, match, queryText, body)) return
+    if (this.#forward(req, body)) return
     this.#req = req
     const early = this.#admit(match, identity)
     if (early !== null && this.#isFlood(identity)) this.#cut()
     else if (early !== null) this.answer(early)
-    else if (body === null) {
-      if (mustWait && match.kind === 'route' && match.route.access === 'caller') {
-        this.#waitForTurn(match, queryText)
-      } else this.#settle(this.#run(match, queryText, NO_BODY))
-    } else {
-      this.#startDeadline()
-      this.#afterBody(match, queryText, body)
-    }
+    else if (body !== null) this.#runAfter(body)
+    else if (turns.mustWait && this.#match?.route.access === 'caller') this.#waitForTurn()
+    else this.#settle(this.#run(NO_BODY))
   }
 
-  #waitForTurn(match: Match, queryText: string | undefined): void {
+  #waitForTurn(): void {
     const run = () => {
-      if (!this.#isOver) this.#resumeWith(match, queryText, NO_BODY)
+      if (!this.#isOver) this.#runLate(NO_BODY)
     }
     const refuse = () => {
       const options = { retryAfterSeconds: 1 }
@@ -247,23 +248,20 @@ class Exchange implements RequestFacts {
     this.#handler.turns.add(this.requester(), { run, refuse })
   }
 
-  async #afterBody(
-    match: Match,
-    queryText: string | undefined,
-    body: Promise<Uint8Array | null>,
-  ): Promise<void> {
+  async #runAfter(body: Promise<Uint8Array | null>): Promise<void> {
+    this.#startDeadline()
     try {
-      this.#resumeWith(match, queryText, await this.#read(body))
+      this.#runLate(await this.#read(body))
     } catch (error) {
       this.fail(error)
     }
   }
 
   /** Runs the handler some time after the head was read: the credential may have been revoked meanwhile. */
-  #resumeWith(match: Match, queryText: string | undefined, body: Uint8Array): void {
+  #runLate(body: Uint8Array): void {
     this.#handler.resume(() => {
       try {
-        if (this.#isStillGood(match)) this.#settle(this.#run(match, queryText, body))
+        if (this.#isStillGood()) this.#settle(this.#run(body))
         else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
       } catch (error) {
         this.fail(error)
@@ -272,21 +270,17 @@ class Exchange implements RequestFacts {
   }
 
   /** Forwards a request that this process cannot answer. Its target identifies the caller and counts the request. */
-  #forward(
-    req: HttpRequest,
-    match: Match,
-    queryText: string | undefined,
-    body: Promise<Uint8Array | null> | null,
-  ): boolean {
+  #forward(req: HttpRequest, body: Promise<Uint8Array | null> | null): boolean {
     const { forward = null, servedBy = null, peers, head } = this.#handler.parts
-    if (forward === null || match.kind !== 'route') return false
-    const target = forwardTarget(match.route, queryText, servedBy)
+    if (forward === null || this.#match === null) return false
+    const { route } = this.#match
+    const target = forwardTarget(route, this.#queryText, servedBy)
     if (target === null) return false
     this.address = peers.of(this.#res, head)
-    this.#isPrivate = match.route.isPrivate
-    const path = queryText === undefined ? this.#path : `${this.#path}?${queryText}`
+    this.#isPrivate = route.isPrivate
+    const path = this.#queryText === undefined ? this.#path : `${this.#path}?${this.#queryText}`
     const headers = forwardedHeaders(req, this.address)
-    const request = { method: match.route.method, path, headers, ...target }
+    const request = { method: route.method, path, headers, ...target }
     this.#startDeadline()
     const forwarded = async (): Promise<void> => {
       const bytes = body === null ? NO_BODY : await this.#read(body)
@@ -301,9 +295,9 @@ class Exchange implements RequestFacts {
     return true
   }
 
-  #isStillGood(match: Match): boolean {
+  #isStillGood(): boolean {
     const { caller } = this
-    if (caller === null || (match.kind === 'route' && match.route.access === 'public')) return true
+    if (caller === null || this.#match?.route.access === 'public') return true
     return this.#handler.parts.accounts.isValid(caller)
   }
 
@@ -373,7 +367,8 @@ class Exchange implements RequestFacts {
   /** Whether its account or address has had too many refusals in this second. */
   #isFlood({ caller }: Identity): boolean {
     if (this.#quota?.isAllowed !== false) return false
-    return !this.#handler.refusals.admits(caller?.accountId ?? this.address)
+    const count = this.#handler.refusals.add(caller?.accountId ?? this.address)
+    return count > refusedRequestsPerSecondMax
   }
 
   /** Counts the request against its quota. */
@@ -387,12 +382,11 @@ class Exchange implements RequestFacts {
       : accounts.takeAccountRequest(caller.accountId)
   }
 
-  #run(match: Match, queryText: string | undefined, body: Uint8Array) {
-    if (match.kind !== 'route') throw new Error('only a route runs')
-    const raw = parseQuery(queryText)
+  #run(body: Uint8Array): Answer | Promise<Answer> {
+    if (this.#match === null) throw new Error('only a route runs')
+    const raw = parseQuery(this.#queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
-    this.#params = match.params
-    return match.route.respond(this, raw, body)
+    return this.#match.route.respond(this, raw, body)
   }
 
   #settle(answer: Answer | Promise<Answer>): void {
@@ -499,7 +493,7 @@ class Exchange implements RequestFacts {
 
   get path(): (name: string) => string {
     return (name) => {
-      const value = this.#params?.get(name)
+      const value = this.#match?.params.get(name)
       if (value === undefined) throw new Error(`the pattern has no {${name}}`)
       return value
     }

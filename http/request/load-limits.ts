@@ -6,7 +6,6 @@ import {
   addressRequestsPerTickMax,
   connectionsOfAddressMax,
   connectionsWindowMs,
-  refusedRequestsPerSecondMax,
 } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
@@ -69,23 +68,6 @@ export class Bursts {
     const count = (this.#ofAddress.get(address) ?? 0) + 1
     this.#ofAddress.set(address, count)
     return count <= addressRequestsPerTickMax - UNWATCHED_COUNT
-  }
-}
-
-/**
- * Counts requests beyond the quotas of accounts and addresses. A limited number per second is answered; further ones
- * end their connections.
- */
-export class Refusals {
-  readonly #counts: WindowCounts
-
-  constructor(clock: Clock) {
-    this.#counts = new WindowCounts(clock, 1_000)
-  }
-
-  /** Whether one more request of this account or address may be answered with a refusal. */
-  admits(name: string): boolean {
-    return this.#counts.add(name) <= refusedRequestsPerSecondMax
   }
 }
 

@@ -9,8 +9,15 @@ export type Match = Found & {
   readonly isCrossOrigin: boolean
 }
 
+export interface RouteMatch {
+  readonly kind: 'route'
+  readonly route: Route
+  /** Decoded path parameters. */
+  readonly params: ReadonlyMap<string, string>
+}
+
 type Found =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: ReadonlyMap<string, string> }
+  | RouteMatch
   /** OPTIONS on an existing path. */
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'wrongMethod'; readonly allow: string }

@@ -6,7 +6,13 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import { RESOLUTION_STATUSES } from '../../engine/market/market.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import { answerMarketList, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
+import {
+  ANY_MARKET,
+  answerMarketList,
+  createdRange,
+  pageRefusals,
+  volumeMin,
+} from '../pages/lists.ts'
 import type { AnswerCache } from '../records/fact-cache.ts'
 import { type MarketRecords, MarketSchema, MarketsSchema } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
@@ -126,6 +132,7 @@ function listMarkets(
 
 function filterOf(names: VenueTable, query: ListQuery): MarketFilter {
   return {
+    ...ANY_MARKET,
     venue: query.platform === undefined ? null : names.venue(query.platform),
     status: query.status ?? null,
     resolution: query.resolution_status ?? null,
@@ -135,7 +142,5 @@ function filterOf(names: VenueTable, query: ListQuery): MarketFilter {
     volume24hMin: volumeMin(query.min_volume),
     ...createdRange({ start: query.start_ts, end: query.end_ts, names: ['start_ts', 'end_ts'] }),
     volumeTotalMin: volumeMin(query.min_total_volume),
-    phase: null,
-    among: null,
   }
 }

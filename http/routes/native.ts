@@ -1,9 +1,9 @@
 // Native markets of both venues: lists with the venues' own filters, and by id.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { MarketFilter, MarketPhase, MarketView } from '../../actors/views.ts'
-import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketFilter, MarketView } from '../../actors/views.ts'
 import {
+  ANY_MARKET,
   answerMarketList,
   createdRange,
   type PageQuery,
@@ -53,7 +53,8 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
     toListQuery: (query) => ({
       ...query,
       filter: {
-        ...anyOf('a'),
+        ...ANY_MARKET,
+        venue: 'a',
         phase: query.status === 'closed' ? 'ended' : (query.status ?? 'any'),
         tags: query.tags ?? [],
         volumeTotalMin: volumeMin(query.min_volume),
@@ -94,7 +95,8 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
     toListQuery: (query) => ({
       ...query,
       filter: {
-        ...anyOf('b'),
+        ...ANY_MARKET,
+        venue: 'b',
         phase: query.status ?? 'any',
         volumeTotalMin: volumeMin(query.min_volume),
         among: among([
@@ -186,23 +188,6 @@ function listSchema(row: TSchema) {
     total: Type.Integer({ minimum: 0 }),
     ...pageFields,
   })
-}
-
-function anyOf(venue: VenueKey) {
-  return {
-    venue,
-    status: null,
-    resolution: null,
-    tags: [],
-    category: null,
-    eventSlug: null,
-    volume24hMin: null,
-    createdFromMs: null,
-    createdToMs: null,
-    volumeTotalMin: null,
-    phase: 'any' as MarketPhase,
-    among: null,
-  } satisfies MarketFilter
 }
 
 type Lookup = readonly [
