@@ -53,8 +53,10 @@ export const reconnectApartMs = 30_000
  */
 export const waitingWeightMax = 131_072
 export const waitingWeightLow = 65_536
-/** Recent prices that a live market holds in memory. */
+/** Prices in the ring of a live market. */
 export const priceRingCount = 512
+/** Trades in the ring of a live market while it is read: the ring serves a page of the usual 100. */
+export const tradeRingCount = 128
 /** A market without traffic or watchers for this long goes to sleep. */
 export const marketIdleMsMax = 300_000
 /** Changed markets write their checkpoint at most this often. */

@@ -27,7 +27,7 @@ import type { ClusterWebhooks } from '../../storage/cluster-webhooks.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { Posted, Posting } from '../../storage/records/log-items.ts'
 import { isState, type LogItem, readItem } from '../../storage/records/log-items.ts'
-import { addToBars } from '../market/trades.ts'
+import { MarketBars } from '../market/trades.ts'
 import { takeBlocks } from './packed.ts'
 
 interface StandbyParts {
@@ -71,6 +71,7 @@ export class Standby {
   readonly #parts: StandbyParts
   readonly #positions: readonly ReadPosition[]
   readonly #subscriptions: LogSubscription[] = []
+  readonly #bars = new Map<MarketNumber, MarketBars>()
   readonly #unknownMarketItems: Count
   readonly #gaps: Count
   #numbers: Numbers = { term: 0, markets: new Map() }
@@ -272,7 +273,7 @@ export class Standby {
       this.#lagMs = Math.max(0, clock.nowMs() - receivedAtMs)
       if (storage.trades.has(market.number, trade.nativeId)) return this.#noteDuplicate(update, run)
       const stored = storage.trades.put(market, { ...trade, receivedAtMs, run, offset, seq })
-      if (!stored.isBlock) addToBars(storage.bars, market.number, stored)
+      if (!stored.isBlock) this.#barsOf(market.number).add(stored)
     } else {
       const { market, whale, receivedAtMs, offset, seq } = update
       if (storage.whales.get(market.number, whale.nativeId) !== null) return
@@ -290,6 +291,15 @@ export class Standby {
     const scope = { venue: market.venue, market: market.number }
     const times = { fromMs: trade.timeMs, toMs: trade.timeMs }
     losses.put({ run, offset: Math.max(0, offset - 1), ...scope, ...times, count: 1 })
+  }
+
+  #barsOf(market: MarketNumber): MarketBars {
+    let bars = this.#bars.get(market)
+    if (bars === undefined) {
+      bars = new MarketBars(market, this.#parts.storage.bars)
+      this.#bars.set(market, bars)
+    }
+    return bars
   }
 
   async #takeDelivery(item: Posting | Posted): Promise<void> {

@@ -1,10 +1,13 @@
-// A market's trades: converted to the first outcome, stored once each, and added to the bars of their minute and hour in
-// the same tick. Wallets are filled in when they become known. A trade without a wallet is a part of its transaction
-// (engine/trade-parts.ts). The row with the wallet completes it, and adds only what the parts lack.
+// A market's trades: converted to the first outcome, stored once each, cached in a ring and added to the bars of their
+// minute and hour in the same tick. Wallets are filled in when they become known. A trade without a wallet is a part of
+// its transaction (engine/trade-parts.ts). The row with the wallet completes it, and adds only what the parts lack.
+// Bars are in memory once needed; the ring only while it is read.
 
 import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
-import { type BarSize, barOf, joined } from '../../engine/market/candle.ts'
+import { tradeRingCount } from '../../engine/limits.ts'
+import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
+import { TradeRing } from '../../engine/market/trade-ring.ts'
 import type { TradeCompletion } from '../../engine/publisher.ts'
 import { isPart, partId, restPrice } from '../../engine/trade-parts.ts'
 import {
@@ -42,8 +45,6 @@ const BLOCKS_MAX = 16
 const SIZE_NOISE = 2
 /** The times of one transaction's trades differ by less than this across all sources. */
 const TRANSACTION_APART_MS = 60_000
-/** Maximum newest trades among which the row with the wallet of a part is searched. */
-const ROWS_AROUND_PART_MAX = 128
 /** Maximum trades scanned around a transaction of an earlier run. */
 const SCANNED_MAX = 10_000
 
@@ -76,6 +77,10 @@ type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
 export class MarketTrades {
   readonly #market: TradedMarket
   readonly #storage: TradeStorage
+  #bars: MarketBars | null = null
+  #ring: TradeRing<StoredTrade> | null = null
+  /** Trades since the ring was last read. */
+  #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
   /** Time of the newest trade of earlier runs; null: not looked up yet. */
   #earlierToMs: number | null = null
@@ -110,8 +115,7 @@ export class MarketTrades {
     const { txHash, taker } = event
     if (txHash === null) return { event, completed: [] }
     if (taker === null) {
-      const rows = this.#around(event.venueTimeMs, ROWS_AROUND_PART_MAX)
-      const hasTaker = rows.some((row) => row.txHash === txHash && row.taker !== null)
+      const hasTaker = this.#openRing().has((row) => row.txHash === txHash && row.taker !== null)
       return { event: hasTaker ? null : event, completed: [] }
     }
     const parts = this.#partsOf(txHash)
@@ -151,19 +155,16 @@ export class MarketTrades {
     if (ofRun.length > 0 || source !== 'backfill') return ofRun
     // Ids of rows streamed in this run are known. Ids of earlier runs may be those of single fills.
     if (venueTimeMs > this.#earlierTo() + TRANSACTION_APART_MS) return NONE
-    return this.#around(venueTimeMs, SCANNED_MAX).filter(isOfRow)
-  }
-
-  /** The stored trades that may be of a transaction of this time, newest first. */
-  #around(venueTimeMs: TimeMs, limit: number): readonly StoredTrade[] {
-    return this.#table.range({
-      market: this.#market.number,
-      fromMs: timeMs(venueTimeMs - TRANSACTION_APART_MS),
-      toMs: timeMs(venueTimeMs + TRANSACTION_APART_MS),
-      after: null,
-      order: 'desc',
-      limit,
-    })
+    return this.#table
+      .range({
+        market: number,
+        fromMs: timeMs(venueTimeMs - TRANSACTION_APART_MS),
+        toMs: timeMs(venueTimeMs + TRANSACTION_APART_MS),
+        after: null,
+        order: 'desc',
+        limit: SCANNED_MAX,
+      })
+      .filter(isOfRow)
   }
 
   #earlierTo(): number {
@@ -187,6 +188,7 @@ export class MarketTrades {
     this.#changeCount += 1
     const { ordinal, maker } = part
     const completed = storedTrade(part, { ordinal, maker, taker })
+    this.#ring?.replace(completed)
     const transaction = part.txHash === null ? undefined : this.#transactions?.get(part.txHash)
     if (transaction !== undefined) this.#completeMakers(transaction)
     const otherWallets = (transaction?.wallets ?? NONE).filter((wallet) => wallet !== taker)
@@ -218,7 +220,15 @@ export class MarketTrades {
       offset: stamp?.offset ?? null,
       seq: stamp?.seq ?? null,
     })
-    if (!trade.isBlock) addToBars(this.#storage.bars, this.#market.number, trade)
+    this.#ring?.push(trade)
+    this.#unreadCount += 1
+    // The whole ring is newer than the last read, so it is released: unread rings would be the largest part of the
+    // heap.
+    if (this.#unreadCount >= tradeRingCount) this.#ring = null
+    if (!trade.isBlock) {
+      this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
+      this.#bars.add(trade)
+    }
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash, event.receivedAtMs)
       transaction.nativeIds = transaction.nativeIds.concat(trade.nativeId)
@@ -271,6 +281,7 @@ export class MarketTrades {
       if (maker === trade.maker) continue
       this.#table.setMaker(this.#market.number, nativeId, maker)
       this.#changeCount += 1
+      this.#ring?.replace(storedTrade(trade, { ordinal: trade.ordinal, maker }))
     }
   }
 
@@ -290,9 +301,10 @@ export class MarketTrades {
     return made
   }
 
-  /** See MarketView.trades. */
+  /** See MarketView.trades. The newest usually come from the ring. */
   slice(query: SliceQuery): readonly StoredTrade[] {
-    return this.#table.range({ ...query, market: this.#market.number })
+    const fromRing = this.#sliceOfRing(query)
+    return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
   /** The newest trade that moves the price; null if there is none within {@link BLOCKS_MAX} block trades. */
@@ -305,19 +317,79 @@ export class MarketTrades {
     return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
+  /** Null if the ring does not contain the whole slice. */
+  #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
+    if (order !== 'desc' || after !== null) return null
+    const ring = this.#openRing()
+    const rows: StoredTrade[] = []
+    let hasAll = !ring.isFull
+    for (const row of ring.newest()) {
+      if (row.timeMs > toMs) continue
+      hasAll ||= row.timeMs < fromMs || rows.length === limit
+      if (row.timeMs < fromMs || rows.length === limit) break
+      rows.push(row)
+    }
+    if (!hasAll && rows.length < limit) return null
+    // Retention removes the oldest first: if the last of these is stored, so are the others.
+    const last = rows.at(-1)
+    if (last === undefined || this.has(last.nativeId)) return rows
+    this.#ring = null
+    return null
+  }
+
+  #openRing(): TradeRing<StoredTrade> {
+    this.#unreadCount = 0
+    if (this.#ring !== null) return this.#ring
+    const ring = new TradeRing<StoredTrade>(tradeRingCount)
+    const stored = this.#table.range({
+      market: this.#market.number,
+      fromMs: TIME_ZERO,
+      toMs: TIME_END,
+      after: null,
+      order: 'desc',
+      limit: tradeRingCount,
+    })
+    for (const row of stored.toReversed()) ring.push(row)
+    this.#ring = ring
+    return ring
+  }
+
   /** Releases the memory; everything is in storage. */
   release(): void {
+    this.#ring = null
+    this.#bars = null
     this.#transactions = null
   }
 }
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 
-/** Adds a stored trade to the bars of its minute and hour. Call it once for each trade, in any order. */
-export function addToBars(table: BarTable, market: MarketNumber, trade: Trade): void {
-  for (const size of SIZES) {
-    const bar = barOf(size, trade)
-    const previous = table.get(market, size, bar.startMs)
-    table.put(market, size, previous === null ? bar : joined(previous, bar))
+/**
+ * The bars of a market, written in the tick that stores a trade. Trades may arrive in any order. The last written bar
+ * of each size stays in memory, so that a busy market reads no disk. Dropping it loses nothing.
+ */
+export class MarketBars {
+  readonly #market: MarketNumber
+  readonly #table: BarTable
+  readonly #running = new Map<BarSize, Bar>()
+
+  constructor(market: MarketNumber, table: BarTable) {
+    this.#market = market
+    this.#table = table
+  }
+
+  /** Call it once for each stored trade. */
+  add(trade: Trade): void {
+    for (const size of SIZES) {
+      const bar = barOf(size, trade)
+      const running = this.#running.get(size)
+      const previous =
+        running?.startMs === bar.startMs
+          ? running
+          : this.#table.get(this.#market, size, bar.startMs)
+      const merged = previous === null ? bar : joined(previous, bar)
+      this.#table.put(this.#market, size, merged)
+      this.#running.set(size, merged)
+    }
   }
 }

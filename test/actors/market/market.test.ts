@@ -588,6 +588,28 @@ test('increments the version before publishing a change of price, book, summary 
   }
 })
 
+test('returns the same trades as the table, whether or not they are in memory, also after retention', () => {
+  const { actor, storage } = openMarket()
+  const market = actor.ref.number
+  const random = seededRandom('slices', 1)
+  for (let id = 0; id < 400; id += 1) {
+    const venueTimeMs = timeMs(NOON - random.below(40) * 3_600_000)
+    actor.receive(trade('m', `t${id}`, { venueTimeMs }))
+    const fromMs = timeMs(NOON - random.below(50) * 3_600_000)
+    const toMs = timeMs(NOON - random.below(30) * 3_600_000)
+    const range = { fromMs, toMs, order: random.pick(['asc', 'desc'] as const) }
+    const query = { ...range, after: null, limit: 1 + random.below(300) }
+    assert.deepEqual(actor.trades(query), storage.trades.range({ market, ...query }))
+    if (id % 100 !== 99) continue
+    const nowMs = timeMs(NOON + 86_400_000 - 30 * 3_600_000 + (id / 50) * 3_600_000)
+    const limits = { nowMs, retentionDays: 1, sizeBytesMax: 1e12, rowsMax: 1_000 }
+    while (storage.prune(limits));
+    const all = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'desc' } as const
+    const requested = { ...all, limit: 250 }
+    assert.deepEqual(actor.trades(requested), storage.trades.range({ market, ...requested }))
+  }
+})
+
 test('records a tick for the first price of a run and of each replacement book, even if unchanged', () => {
   const { actor, open, updates } = openMarket()
   const book = (market: MarketActor, seconds: number) => {

@@ -1,0 +1,55 @@
+// Ring of the newest trades of one market in memory, by time and ordinal. A newer trade evicts the oldest.
+// A trade older than all of a full ring is ignored. Rows are the stored and published objects, so serving a
+// page copies nothing.
+
+import type { Trade } from '../events.ts'
+
+/** At most `capacity` trades, always the newest of those pushed. */
+export class TradeRing<Row extends Trade> {
+  readonly #capacity: number
+  /** Oldest first. Trades arrive almost in order, so a push searches from the end. */
+  readonly #rows: Row[] = []
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get count(): number {
+    return this.#rows.length
+  }
+
+  /** Whether trades older than the ring's may exist. */
+  get isFull(): boolean {
+    return this.#rows.length >= this.#capacity
+  }
+
+  push(row: Row): void {
+    let position = this.#rows.length
+    while (position > 0 && isNewer(this.#rows[position - 1], row)) position -= 1
+    if (position === 0 && this.isFull) return
+    if (position === this.#rows.length) this.#rows.push(row)
+    else this.#rows.splice(position, 0, row)
+    if (this.#rows.length > this.#capacity) this.#rows.shift()
+  }
+
+  /** Replaces the row with the same native id, if it is still in the ring. */
+  replace(row: Row): void {
+    const position = this.#rows.findLastIndex((existing) => existing.nativeId === row.nativeId)
+    if (position >= 0) this.#rows[position] = row
+  }
+
+  has(isSuch: (row: Row) => boolean): boolean {
+    return this.#rows.some(isSuch)
+  }
+
+  newest(): Row[] {
+    return this.#rows.toReversed()
+  }
+}
+
+function isNewer(existing: Trade | undefined, row: Trade): boolean {
+  if (existing === undefined) return false
+  return existing.timeMs === row.timeMs
+    ? existing.ordinal > row.ordinal
+    : existing.timeMs > row.timeMs
+}
