@@ -89,33 +89,6 @@ test('applies each REST fault separately, but never under /sim/', async () => {
   }
 })
 
-test('ends a request with the guard’s answer and uses hooks for other refusals', async () => {
-  const { server, url } = await serve({
-    hooks: {
-      guard: (request) =>
-        request.headers['x-key'] === undefined ? json({ no: 'key' }, 401) : null,
-      notFound: () => json({ venue: 'words' }, 404),
-    },
-  })
-  try {
-    assert.deepEqual((await request(`${url}/markets/1`)).body, { no: 'key' })
-    const keyed = await fetch(`${url}/nowhere`, { headers: { 'x-key': '1' } })
-    assert.deepEqual(await keyed.json(), { venue: 'words' })
-  } finally {
-    await server.stop()
-  }
-})
-
-test('returns 500 when a handler throws and keeps listening', async () => {
-  const { server, url } = await serve()
-  try {
-    assert.equal((await request(`${url}/broken`)).status, 500)
-    assert.equal((await request(`${url}/markets/1`)).status, 200)
-  } finally {
-    await server.stop()
-  }
-})
-
 test('grants a token bucket’s capacity at once and its rate over time', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })

@@ -70,16 +70,6 @@ test('pages trades by their index within the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('freezes the world on pause until it is resumed', () => {
-  const { world, run, ask } = makeWorld()
-  assert.equal(ask('action=pause').is_paused, true)
-  run()
-  assert.equal(world.trades('a').length, 0)
-  assert.equal(ask('action=resume').is_paused, false)
-  run()
-  assert.ok(world.trades('a').length > 0)
-})
-
 test('adds the requested number of venue messages within a second on a burst', () => {
   const counted = (action: string) => {
     const { world, run, ask } = makeWorld()

@@ -85,24 +85,6 @@ test('builds minute candles of exactly the trades of this run, including the end
   assert.equal(seen, expected.size)
 })
 
-test('derives prices from before the run from the fair price, identical on every call', async (t) => {
-  const { world, market, ask, path } = await setUp(t)
-  const range = { from: world.startedMs - 48 * HOUR_MS, to: world.startedMs, period: 60 }
-  const candles = records((await ask(path, range)).body.candlesticks)
-  assert.equal(candles.length, 49)
-  assert.deepEqual(
-    records((await ask(path, range)).body.candlesticks).slice(0, -1),
-    candles.slice(0, -1),
-  )
-  const traded = candles.filter((candle) => candle.volume_fp !== '0.00')
-  assert.ok(traded.length > 24)
-  for (const candle of traded) {
-    const endMs = Number(candle.end_period_ts) * 1000
-    const close = Number(record(candle.price).close_dollars) * 1_000_000
-    assert.equal(Math.round(close), market.fairPrice(timeMs(endMs)))
-  }
-})
-
 test('ends daily candles at midnight in New York and returns candles only for trading hours', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
@@ -150,19 +132,6 @@ test('returns equal candles from all three endpoints, and refuses long ranges an
   assert.equal((await ask(path, { ...range, to: range.from - 1_000 })).status, 400)
   const wrongSeries = path.replace('/series/KXTEST/', '/series/KXELSE/')
   assert.equal((await ask(wrongSeries, range)).status, 404)
-})
-
-test('carries the last price into an empty range with include_latest_before_start', async (t) => {
-  const { world, market, ask, path, clock } = await setUp(t)
-  world.print(market, { cents: 33 })
-  clock.advance(5 * 24 * HOUR_MS)
-  world.move(market, 'closed')
-  const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs(), period: 60 }
-  assert.deepEqual((await ask(path, range)).body.candlesticks, [])
-  const answer = await ask(`${path}?include_latest_before_start=true`, range)
-  const candles = records(answer.body.candlesticks)
-  assert.equal(candles.length, 1)
-  assert.deepEqual(candles[0]?.price, { previous_dollars: '0.3300' })
 })
 
 test('builds a candle with the recorded fields and JSON types', async (t) => {

@@ -32,14 +32,6 @@ test('renders listed and single markets with every recorded field and JSON type'
   assertShape(market, record(record(recorded.single).market), GONE)
 })
 
-test('dates the occurrence of a game three hours after its start', async (t) => {
-  const { venue, det } = await gameDay(t)
-  const { body } = await venue.get(`/markets/${det.listing.nativeId}`)
-  const startMs = det.event.game?.startMs ?? 0
-  const occurrence = Date.parse(String(record(body.market).occurrence_datetime))
-  assert.equal(occurrence - startMs, 3 * 3_600_000)
-})
-
 test('renders a settled market with every field recorded for settled markets', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.move(det, 'resolved')
@@ -98,19 +90,6 @@ test('renders dollars with at least four decimals and counts with two', async (t
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-test('serves the exchange endpoints', async (t) => {
-  const { venue } = await gameDay(t)
-  const schedule = record((await venue.get('/exchange/schedule')).body.schedule)
-  assert.equal(records(records(schedule.standard_hours)[0]?.thursday).length, 2)
-  const cutoff = (await venue.get('/historical/cutoff')).body
-  assert.ok(Date.parse(String(cutoff.market_settled_ts)) > 0)
-  const series = records((await venue.get('/series?include_volume=true')).body.series)
-  assert.deepEqual(
-    series.map(({ ticker }) => ticker),
-    ['KXNFLGAME', 'KXPRES', 'KXMVENFL'],
-  )
-  assert.equal(series[0]?.volume_fp, '24691.00')
-})
 /** A recorded answer, or null (and the test is marked skipped) when the data is not here. */
 function fixture(t: TestContext, name: string): unknown {
   const path = join(FIXTURES, name)

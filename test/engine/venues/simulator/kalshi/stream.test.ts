@@ -80,27 +80,6 @@ test('sends the ticker of each requested market at once with send_initial_snapsh
   )
 })
 
-test('sends the same last price, volume and open interest in a ticker as REST', async (t) => {
-  const { venue, world, first } = await twoMarkets(t)
-  const client = await venue.connect()
-  client.send('subscribe', { channels: ['ticker'] })
-  await client.take(1)
-  const path = `/markets/${first.listing.nativeId}`
-  const rest = async () => record((await venue.get(path)).body.market)
-  world.setLevels(first, [['bid', 44, 3]])
-  for (const id of [
-    null,
-    'a0000000-0000-4000-8000-000000000001',
-    'b1000000-0000-4000-8000-000000000002',
-  ]) {
-    if (id !== null) world.print(first, { id, cents: id.startsWith('b1') ? 90 : 46 })
-    const [ticker] = await client.take(1)
-    const [msg, row] = [record(ticker?.msg), await rest()]
-    assert.equal(msg.price_dollars, row.last_price_dollars, `trade ${id}`)
-    assert.deepEqual([msg.volume_fp, msg.open_interest_fp], [row.volume_fp, row.open_interest_fp])
-  }
-})
-
 test('sends creation, tick, result and payout of a market, but not opening and closing', async (t) => {
   const { venue, world, first, clock } = await twoMarkets(t)
   const client = await venue.connect()

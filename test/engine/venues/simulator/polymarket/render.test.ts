@@ -99,41 +99,6 @@ test('renders lists as JSON text and market volumes as text, and omits the key o
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('renders closed, determined and resolved markets like the venue', () => {
-  const { market, nowMs } = tradedWorld()
-  const shown = (payout?: number) => {
-    const listing = {
-      ...market.listing,
-      payout: payout === undefined ? market.listing.payout : price(payout),
-    }
-    const row = gammaMarket(
-      { ...viewOf(market), listing },
-      { nowMs, hasEvent: false, hasTags: false },
-    )
-    const { closed, active, acceptingOrders, umaResolutionStatus, outcomePrices } = row
-    return { closed, active, acceptingOrders, umaResolutionStatus, outcomePrices }
-  }
-  market.status = 'closed'
-  assert.deepEqual(shown(), {
-    closed: true,
-    active: true,
-    acceptingOrders: false,
-    umaResolutionStatus: undefined,
-    outcomePrices: '["0.41", "0.59"]',
-  })
-  market.status = 'determined'
-  assert.equal(shown().umaResolutionStatus, 'proposed')
-  assert.equal(shown().outcomePrices, '["0.9995", "0.0005"]')
-  market.status = 'resolved'
-  assert.equal(shown().umaResolutionStatus, 'resolved')
-  assert.equal(shown().active, true)
-  assert.equal(shown().outcomePrices, '["1", "0"]')
-  assert.equal(shown(0).outcomePrices, '["0", "1"]')
-  assert.equal(shown(0.5).outcomePrices, '["0.5", "0.5"]')
-  const row = gammaMarket(viewOf(market), { nowMs, hasEvent: false, hasTags: false })
-  assert.match(String(row.closedTime), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-})
-
 test('shows disputes on a few open markets, half of them only in the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)

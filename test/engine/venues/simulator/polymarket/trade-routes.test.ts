@@ -115,25 +115,6 @@ test('refuses out-of-range parameters with an error message', async () => {
   assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
 })
 
-test('pages each row of a list once while new trades arrive', async () => {
-  for (const takerOnly of ['true', 'false']) {
-    const complete = await rows(`taker_only=${takerOnly}&limit=1000`)
-    const pages: unknown[] = []
-    for (let next: unknown = ''; next !== null; ) {
-      const cursor = next === '' ? '' : `&cursor=${next}`
-      const page = await of(`trades?taker_only=${takerOnly}&limit=7${cursor}`)
-      pages.push(...records(page.data))
-      next = record(page.pagination).next_cursor
-      assert.equal(record(page.pagination).has_more, next !== null)
-      if (pages.length % 21 === 0) {
-        made.push(venue.world.trade(marketAt(venue.world, 0), { contracts: 5 }))
-        venue.clock.advance(1_000)
-      }
-    }
-    assert.deepEqual(pages, complete)
-  }
-})
-
 test('merges an order’s fills into one row at the average price', async (t) => {
   const alone = await startStubVenue()
   t.after(() => alone.stop())

@@ -197,38 +197,6 @@ describe('a few wallets', () => {
     assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
   })
 
-  test('hides small positions unless requested, and applies the other filters', async () => {
-    dealt({ market: 1, contracts: 0.05, at: 0.4, taker: walletOf('d4') })
-    const of = `positions?user=${walletOf('d4').address}`
-    assert.deepEqual(await rows(of), [])
-    assert.equal((await rows(`${of}&filter_amount=0`)).length, 1)
-    assert.equal((await rows(`${of}&filter_amount=0.05`)).length, 1)
-    assert.equal((await rows(`positions?user=${ANN.address}&event_id=500`)).length, 2)
-    assert.equal((await rows(`positions?user=${ANN.address}&event_id=501`)).length, 0)
-    assert.ok((await rows(`positions?user=${BOB.address}`)).length >= 3)
-    const sorted = `positions?user=${ANN.address}&sort_by=CURRENT_VALUE&sort_direction=ASC`
-    assert.deepEqual(
-      (await rows(sorted)).map(({ current_size }) => current_size),
-      [80, 120],
-    )
-  })
-
-  test('lists holders of both tokens by size', async () => {
-    const { nativeId, tokens } = marketAt(venue.world, 2).listing
-    const groups = await rows(`holders?condition=${nativeId}`)
-    assert.deepEqual(
-      groups.map(({ token_id }) => token_id),
-      [...tokens],
-    )
-    const [first] = records(groups[0]?.holders)
-    assert.deepEqual(part(first, ['proxy_wallet', 'outcome_index', 'token_id']), [
-      CARL.address,
-      0,
-      tokens[0],
-    ])
-    assert.equal(records(groups[1]?.holders)[0]?.proxy_wallet, BOB.address)
-  })
-
   test('refuses an invalid parameter by name, and returns no rows for unknown wallets', async () => {
     const of = `user=${ANN.address}`
     const id = `0x${'1'.repeat(64)}`

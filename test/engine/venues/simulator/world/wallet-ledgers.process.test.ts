@@ -7,7 +7,6 @@ import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engin
 import type { PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import type { SimMarket, SimWalletEvent } from '../../../../../engine/venues/simulator/model.ts'
-import { feeScheduleOf } from '../../../../../engine/venues/simulator/world/fees.ts'
 import {
   migratedOf,
   originOf,
@@ -208,56 +207,6 @@ test('keeps balances non-negative for any order of transactions within a second'
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('keeps held tokens of each market equal to minted minus burnt tokens', () => {
-  const made = new Map<SimMarket, [number, number]>()
-  for (const market of world.markets('a')) made.set(market, [0, 0])
-  for (const ledger of ledgers.all()) {
-    for (const [market, [yes, no]] of balances(ledger)) {
-      const total = made.get(originOf(market) ?? market)
-      assert.ok(total !== undefined)
-      total[0] += yes
-      total[1] += no
-    }
-  }
-  // Fills only move tokens: without conversions and redemptions both sides are equally many.
-  const lasting = world.markets('a').at(-1)
-  assert.ok(lasting !== undefined)
-  const split = eventsOf('SPLIT').filter(([, { market }]) => market === lasting)
-  const merged = eventsOf('MERGE').filter(([, { market }]) => market === lasting)
-  const outstanding =
-    sum(split.map(([, { size }]) => size)) - sum(merged.map(([, { size }]) => size))
-  assert.deepEqual(made.get(lasting), [outstanding, outstanding])
-  assert.ok(outstanding > 0)
-  const both = [lasting, migratedOf(lasting) ?? lasting]
-  const holders = [...new Set(both)].flatMap((market) => ledgers.holders(market))
-  const held = holders.map(({ positions }) => positions[0].amount)
-  assert.equal(sum(held), outstanding)
-})
-
-test('builds the same ledgers from the same seed, start and clock, with distinct hashes', () => {
-  const again = runWorld(SHORT)
-  const endMs = again.world.nowMs()
-  const seen = (all: WalletLedgers) =>
-    all
-      .all()
-      .filter(({ firstMs }) => firstMs <= endMs)
-      .map(({ wallet, eoa, events }) => ({
-        address: wallet.address,
-        eoa,
-        events: events
-          .filter(({ atMs }) => atMs <= endMs)
-          .map(({ kind, atMs, size, usd, txHash }) => [kind, atMs, size, usd, txHash]),
-      }))
-  assert.deepEqual(seen(again.ledgers), seen(ledgers))
-  const trades = new Set(world.trades('a').map(({ txHash }) => txHash))
-  for (const [, { txHash }] of [...eventsOf('MERGE'), ...eventsOf('REDEEM')]) {
-    assert.match(txHash, /^0x[0-9a-f]{64}$/)
-    assert.ok(!trades.has(txHash))
-  }
-  const addresses = ledgers.all().flatMap(({ eoa, wallet }) => [eoa, wallet.address])
-  assert.equal(new Set(addresses).size, addresses.length)
-})
-
 test('keeps each wallet’s cash equal to its payments, and the total of all cash and holdings at zero', () => {
   let dust = 0
   let worth = 0
@@ -277,58 +226,6 @@ test('keeps each wallet’s cash equal to its payments, and the total of all cas
   const cash = sum(ledgers.all().map((ledger) => ledger.cash))
   assert.ok(Math.abs(cash + worth - dust) <= fillCount / 1_000, `${cash} ${worth} ${dust}`)
   assert.ok(worth > 0)
-})
-
-test('charges takers the scheduled fee on buys and sells, and makers nothing', () => {
-  const fills = eventsOf('TRADE').map(([, event]) => event)
-  for (const { fill, fee, market } of fills) {
-    assert.ok(fill !== null && market !== null)
-    const price = fill.trade.price / PRICE_ONE
-    const rate = fill.participant === 0 ? (feeScheduleOf(market)?.rate ?? 0) : 0
-    const due = rate * price * (1 - price) * fill.trade.size
-    assert.ok(fee % 10 === 0 && fee <= due + 1e-6 && fee > due - 10, `${fee} ${due}`)
-  }
-  for (const side of ['buy', 'sell']) {
-    assert.ok(fills.some(({ fill, fee }) => fill?.trade.side === side && fee > 0))
-  }
-})
-
-test('averages prices like the venue: sales keep the average, splits count at one half', () => {
-  let compared = 0
-  for (const ledger of ledgers.all()) {
-    const isConverter = ledger.events.some(
-      ({ kind }) => kind === 'CONVERSION' || kind === 'MIGRATION',
-    )
-    if (isConverter) continue
-    const matchedMarket = { amount: 0, average: 0, realized: 0, bought: 0 }
-    const market = world.markets('a').at(-1)
-    if (market === undefined || !ledger.holdings.has(market)) continue
-    for (const { kind, size, usd, fill, market: of } of ledger.events) {
-      if (of !== market) continue
-      if (fill !== null && fill.trade.outcomeIndex === 1) continue
-      const isBuy =
-        kind === 'SPLIT' ||
-        (fill !== null && (fill.trade.side === 'buy') === (fill.participant === 0))
-      const price = fill === null ? 0.5 : usd / size
-      if (isBuy) {
-        matchedMarket.average =
-          (matchedMarket.average * matchedMarket.amount + price * size) /
-          (matchedMarket.amount + size)
-        matchedMarket.amount += size
-        matchedMarket.bought += size
-      } else {
-        matchedMarket.realized += size * (price - matchedMarket.average)
-        matchedMarket.amount -= size
-      }
-    }
-    const position = ledger.holdings.get(market)?.positions[0]
-    assert.equal(position?.bought, matchedMarket.bought)
-    if (matchedMarket.amount > 0)
-      assert.ok(Math.abs(matchedMarket.average - (position?.averagePrice ?? 0)) < 1e-9)
-    assert.ok(Math.abs(matchedMarket.realized - (position?.realized ?? 0)) < 1)
-    compared += 1
-  }
-  assert.ok(compared > 300, `${compared}`)
 })
 
 test('splits just before an uncovered sale, and sometimes merges holdings of both sides', () => {

@@ -152,34 +152,6 @@ test('limits a step after a long pause to a quarter second’s worth of messages
   assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
 })
 
-test('shares no trades, transactions or wallets between runs with different starts', () => {
-  const idsOfRun = (startMs: number) => {
-    const clock = new ManualClock(startMs)
-    const world = new SimulatedWorld({
-      seed: 1,
-      messagesPerSecond: 2_000,
-      plan: planOf(planMany(10)),
-      faults: new Faults([], seededRandom(1)),
-      clock,
-      random: seededRandom('world', 1),
-    })
-    for (let step = 0; step < 100; step += 1) {
-      clock.advance(20)
-      world.step()
-    }
-    const trades = [...world.trades('a'), ...world.trades('b')]
-    return trades.flatMap((trade) => [
-      trade.id,
-      trade.txHash,
-      trade.taker.address,
-      ...trade.makers.map(({ wallet }) => wallet.address),
-    ])
-  }
-  const first = new Set(idsOfRun(NOON))
-  assert.ok(first.size > 50)
-  assert.ok(idsOfRun(NOON + 1).every((id) => !first.has(id)))
-})
-
 test('publishes the same changes for the same seed, start and clock', () => {
   const published = (seed: number): string[] => {
     const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
@@ -196,14 +168,6 @@ test('publishes the same changes for the same seed, start and clock', () => {
   assert.ok(first.length > 500)
   assert.deepEqual(published(1), first)
   assert.notDeepEqual(published(2), first)
-})
-
-test('builds the same book whenever it is first read', () => {
-  const early = makeWorld({ rate: 1 })
-  const book = early.world.markets('a')[3]?.book
-  const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })
-  late.clock.advance(10 * MINUTE_MS)
-  assert.deepEqual(late.world.markets('a')[3]?.book.bids, book?.bids)
 })
 
 test('creates, opens, closes, determines and resolves a market in order', () => {
