@@ -1,4 +1,4 @@
-// The game that a listing states. One clue per event; all listings of a game at one venue share its anchor.
+// The game of an event, as its venue lists it. All listings of a game at one venue have the same anchor.
 
 import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'
@@ -15,7 +15,7 @@ export interface GameClue {
   /** Whether its codes come from a slug or a ticker. */
   readonly handles: HandleForm
   readonly league: League
-  /** Equal for all events of this game at this venue: its winner, spreads, totals, props. */
+  /** Equal for all events of this game at this venue: its winner, spreads, totals and props. */
   readonly anchor: string
   /** YYYY-MM-DD, the US Eastern day of the game in the venue's listing. */
   readonly date: string
@@ -25,7 +25,7 @@ export interface GameClue {
   readonly startMs: number | null
   /** Expected end of the game, in the same unit. */
   readonly endMs: number | null
-  /** Away and home in the US leagues, home and away in soccer. Golf has one side, the tournament. */
+  /** Away and home team in US leagues, home and away team in soccer. Golf has one side, the tournament. */
   readonly sides: readonly Side[]
 }
 
@@ -37,7 +37,7 @@ export interface EventFacts {
   readonly title: string
   /** For example "CIN at PHI (Aug 7)". '' if unknown. */
   readonly subtitle: string
-  /** Known ticker ends of the event's markets ("PHI"). */
+  /** Known endings of the tickers of the event's markets ("PHI"). */
   readonly suffixes: readonly string[]
   /** The venue's expected start and end of the game, in milliseconds. Null: unknown. */
   readonly startMs: number | null

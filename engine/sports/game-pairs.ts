@@ -1,4 +1,4 @@
-// Matches games: exact identities first, then shortened names, then neighbouring days if no pair meets so soon again.
+// Matches games of two venues in three passes: by exact identity, by shortened names, and by neighbouring days.
 
 import { ByVenue } from '../by-venue.ts'
 import { addTo } from '../grouping.ts'
@@ -18,14 +18,17 @@ const SECOND_GAME_MS = 3 * HOUR_MS
 
 export interface Game {
   readonly key: string
-  /** The date at the first of its venues. */
+  /** The date at the first venue of the game. */
   readonly date: string
   /** At least one, in the order of the venue table. */
   readonly sides: Sides
 }
 type Sides = readonly [VenueGame, ...VenueGame[]]
 
-/** Games of one competition in key order. A day is correct only with the clues of two days before and after. */
+/**
+ * Games of one competition, sorted by key. A day is complete only if the clues of two days before and after it are
+ * given.
+ */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
   return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
 }
@@ -68,7 +71,7 @@ export function* pairVenueGames(
   return yield* named(found, table)
 }
 
-/** The games known so far (`a`) and those of one further venue (`b`). */
+/** Pairs the games found so far (`a`) with those of one further venue (`b`). */
 class Pairing {
   readonly #a: readonly VenueGame[]
   readonly #b: readonly VenueGame[]
@@ -77,7 +80,7 @@ class Pairing {
 
   constructor(a: readonly VenueGame[], b: readonly VenueGame[]) {
     this.#a = a
-    // In order of date, so that the earlier of two possible games is taken.
+    // Sorted by date, so that the earlier of two possible games is paired first.
     this.#b = [...b].sort(
       (left, right) =>
         compare(left.clue.date, right.clue.date) || compare(left.clue.anchor, right.clue.anchor),
@@ -105,7 +108,7 @@ class Pairing {
     }
   }
 
-  /** Every game once: the known ones with their partners, then those without one. */
+  /** All games once: first the known ones with their partners, then the others. */
   games(): readonly (readonly [VenueGame, VenueGame | null])[] {
     return [
       ...this.#a.map((a) => [a, this.#ofA.get(a) ?? null] as const),
@@ -131,7 +134,7 @@ class Pairing {
     return index
   }
 
-  /** Known games that may match one of these, shifted by this many days. */
+  /** Known games that may match one of these games, whose date is shifted by this many days. */
   *#candidates(
     index: Index,
     games: readonly VenueGame[],
@@ -156,7 +159,7 @@ class Pairing {
     return candidates
   }
 
-  /** Takes a pair unless another, equally certain pair claims one of the two. */
+  /** Takes pairs in order of certainty. If equally certain pairs share a game, none of them is taken. */
   #take(candidates: readonly Candidate[]): void {
     const sorted = [...candidates].sort((left, right) => right.score - left.score)
     for (let from = 0; from < sorted.length; ) {
@@ -201,7 +204,7 @@ function marksOf({ clue, teams, pair }: VenueGame): ReadonlySet<string> {
   return marks
 }
 
-/** 0: different games. Otherwise the certainty. Matching starts break ties between a day's two games. */
+/** Certainty that both are one game; 0 if they differ. A matching start decides between two games of a day. */
 function scoreOf(a: VenueGame, b: VenueGame): number {
   if (a.clue.league !== b.clue.league && !mayMeet(a.clue, b.clue)) return 0
   const swapped = a.teams.length === 2 ? pairScore(a, b, 1) : 0
@@ -216,14 +219,14 @@ function scoreOf(a: VenueGame, b: VenueGame): number {
   return a.number === b.number ? score + 0.2 : score - 0.4
 }
 
-/** A game ends hours after its start. Known times exclude the same pair's game of the next day. */
+/** Whether both clues may be of one game. Known times exclude the next day's game of the same pair. */
 function mayBeOneTime(a: GameClue, b: GameClue): boolean {
   if (a.startMs === null || b.endMs === null) return true
   const lateMs = b.endMs - a.startMs
   return lateMs > -6 * HOUR_MS && lateMs < 20 * HOUR_MS
 }
 
-/** Tours share players. Only men's and women's tours are kept apart. */
+/** Tours share players, so their games may match, except those of men's and women's tours. */
 function mayMeet(a: GameClue, b: GameClue): boolean {
   if (a.league.kind !== 'player' || b.league.kind !== 'player') return false
   const tours = new Set([a.league.name, b.league.name])
@@ -236,7 +239,7 @@ function pairScore(a: VenueGame, b: VenueGame, shift: number): number {
   const most = Math.max(...scores)
   const total = scores.reduce((sum, score) => sum + score, 0)
   if (a.clue.league.kind === 'player') return least >= 1 && most === 3 ? total : 0
-  // A team plays once a day: one certain side and a hint of the other are enough.
+  // A team plays once a day, so one certain side and a hint of the other are enough.
   return least >= 1 || (least > 0 && most === 3) ? total : 0
 }
 
@@ -253,7 +256,7 @@ function sideScore(a: VenueGame, at: number, b: VenueGame, bt: number): number {
   return codeScore(first, second)
 }
 
-/** Codes differ between the venues, so they are only a hint. */
+/** Venues use different codes, so an equal code is only a hint. */
 function codeScore(one: Side, other: Side): number {
   if (one.code === '' || other.code === '') return 0
   if (one.code === other.code) return 1
@@ -305,10 +308,10 @@ function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly G
 
 const keyOf = (base: string, number: number): string => (number === 1 ? base : `${base}-${number}`)
 
-/** Games that several venues list retain their key if a stray game appears. */
+/** The key does not depend on games that only one venue lists. */
 const orderOf = ({ sides }: Draft): string => `${sides.length > 1 ? 0 : 1}${sides[0].clue.anchor}`
 
-/** The game's slug, or its expected slug: the codes of slugs, in the venue's order. */
+/** The game's slug, or the slug that it should have: league, codes and date in the order of the venue. */
 function baseOf({ clue, teams }: VenueGame, table: TeamTable): string {
   const { league, date } = clue
   if (league.kind === 'golf') return `pga-${teams[0] ?? ''}-${date}`.replaceAll(' ', '-')

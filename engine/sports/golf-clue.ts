@@ -1,4 +1,5 @@
-// Golf tournaments. An event's title without its placing ("Winner", "Top 10") names it, and its end the week.
+// Clues of golf tournaments. The title without its placing ("Winner", "Top 10") names the tournament, and the event's
+// end gives its week.
 
 import { addDays, easternDate, weekday } from './eastern-date.ts'
 import type { EventFacts, GameClue } from './game-clue.ts'
@@ -14,7 +15,7 @@ const TOUR =
   /^(?:pga tour|pga|liv golf|liv|dp world tour|dpwt|korn ferry tour|asian tour|lpga)\s+(?=\w)/
 const TEAM_EVENTS = /\b(?:tgl|ryder|presidents cup|solheim)\b/
 
-/** Reports whether tags or series state golf. Ignores the title, so it is cheap for every listing. */
+/** Whether tags or series name golf. It does not read the title, because it runs for every listing. */
 export function mayBeGolf(series: string | null, tags: readonly string[]): boolean {
   if (series !== null && leagueOfSeries(series)?.league.kind === 'golf') return true
   return tags.some((tag) => /^(?:golf|pga|pga tour|liv golf)$/i.test(tag))
@@ -43,7 +44,7 @@ export function clueOfGolf(
 
 /** "PGA TOUR: 2026 The Players Championship Winner (March 15)" becomes `players championship`. */
 export function tournamentOf(title: string): string | null {
-  // The tour precedes a colon, the date is in brackets.
+  // A colon separates the tour from the title, and the date is in brackets.
   const bare = title.replace(/\([^)]*\)/g, ' ').replace(/^[^:]*\b(?:tour|golf|pga)\b[^:]*:/i, ' ')
   const words = foldName(bare)
     .replace(/\b20\d\d\b/g, ' ')

@@ -6,22 +6,28 @@ import { tableIn } from '../matching/understand/phrases.ts'
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 export type Sport = (typeof SPORTS)[number]
 
-/** `pro`: a closed set of teams. `college`, `club`: by name. `player`: two surnames. `golf`: tournaments. */
+/** `pro`: a fixed set of teams. `college` and `club`: teams by name. `player`: two surnames. `golf`: tournaments. */
 type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
 
 export interface League {
   /** Venue a's identifier: the first part of its slugs and of game keys. */
   readonly name: string
-  /** Path segment in the API. Null: grouped, but not in the API. */
+  /** Path segment in the API. Null: games are grouped, but the API does not list the league. */
   readonly sport: Sport | null
   readonly kind: LeagueKind
-  /** Maximum difference in days between the venues' dates of a game. Not 0 only if no pair meets again so soon. */
+  /**
+   * Maximum difference in days between the venues' dates of a game. It is 0 if the same pair may play again on the next
+   * day.
+   */
   readonly nearDays: 0 | 1
-  /** A pair may meet twice a day. In other leagues a digit behind the codes is not a game number. */
+  /** Whether a pair may play twice a day. In other leagues a digit after the codes is not a game number. */
   readonly hasDoubleheaders: boolean
 }
 
-/** With further words of venue a and team lists, and stems of venue b's series, which a scope (SPREAD) follows. */
+/**
+ * `words`: further names in venue a's slugs and in team lists. `stems`: beginnings of venue b's series tickers, before
+ * a scope such as SPREAD.
+ */
 const ROWS = tableIn<readonly (League & { words: readonly string[]; stems: readonly string[] })[]>(
   new URL('./leagues.json', import.meta.url),
 )

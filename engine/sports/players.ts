@@ -22,7 +22,8 @@ export function surnameOf({ code, name }: Side): string {
   if (words[0] === '') return squeezeName(code)
   if (words.length === 1) return words[0] ?? ''
   const letters = squeezeName(code)
-  // From the end: "Alex de Minaur" with the code `minaur` is minaur, with `deminau` it is deminaur.
+  // Compares from the end: "Alex de Minaur" has the surname `minaur` with the code `minaur`, and `deminaur` with the
+  // code `deminau`.
   for (let from = words.length - 1; from >= 0 && letters !== ''; from -= 1) {
     const tail = words.slice(from).join('')
     if (tail.startsWith(letters) || letters.startsWith(tail)) return tail
@@ -30,7 +31,10 @@ export function surnameOf({ code, name }: Side): string {
   return words.at(-1) ?? ''
 }
 
-/** "ugo carabelli" ends "camilo ugo carabelli"; "deminaur" ends "alex de minaur". */
+/**
+ * Whether a surname is the end of a full name: "ugo carabelli" of "camilo ugo carabelli", "deminaur" of "alex de
+ * minaur".
+ */
 function isTail(tail: string, name: string): boolean {
   if (name === tail || name.endsWith(` ${tail}`)) return true
   const letters = tail.replaceAll(' ', '')
@@ -42,7 +46,7 @@ function surname(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1)
 }
 
-/** Prefix in either direction. A prefix of two letters counts only if it is the whole surname. */
+/** Whether one is a prefix of the other. A prefix of two letters counts only if it is the complete surname. */
 function isPrefix(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   return short.length >= 2 && long.startsWith(short)

@@ -34,7 +34,10 @@ export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null 
   }
 }
 
-/** The catalogue gives the listing day if the start is unknown. A time more than a day off is not a start. */
+/**
+ * The catalogue states the day of listing if the start is unknown. A time more than a day from the slug's date is not a
+ * start.
+ */
 function credible(startMs: number | null, date: string): number | null {
   if (startMs === null) return null
   return Math.abs(startMs - Date.parse(date) - HALF_DAY_MS) <= 3 * HALF_DAY_MS ? startMs : null
@@ -59,7 +62,7 @@ function codesOf(
   const parts = middle.split('-')
   if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
   if (parts.length < 2 || names[0] === '') return null
-  // "auger-aliassime-ruud": cut where the first part is in the first name and the second in the second.
+  // Splits "auger-aliassime-ruud" where the first part occurs in the first name and the second part in the second name.
   const [first, second] = names.map(squeezeName)
   for (let cut = 1; cut < parts.length; cut += 1) {
     const [left, right] = [parts.slice(0, cut).join(''), parts.slice(cut).join('')]

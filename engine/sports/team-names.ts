@@ -4,7 +4,7 @@ import { tableIn } from '../matching/understand/phrases.ts'
 
 type Names = Readonly<Record<string, string>>
 
-/** Aliases are by canonical name. Nicknames of several words have hyphens. */
+/** Aliases by canonical name. Words of a nickname are joined by hyphens. */
 export const TEAMS = tableIn<{
   readonly clubs: { readonly common: readonly string[]; readonly aliases: Names }
   readonly colleges: {
@@ -14,7 +14,7 @@ export const TEAMS = tableIn<{
     readonly nicknames: readonly string[]
     readonly distinguishing: readonly string[]
   }
-  /** By league: `code+code Location/Nickname/other name`, the current slug code first. */
+  /** By league, rows of `code+code Location/Nickname/other name`. The first code is the current one in slugs. */
   readonly pro: Readonly<Record<string, readonly string[]>>
 }>(new URL('./teams.json', import.meta.url))
 
@@ -51,7 +51,8 @@ export function squeezeName(name: string): string {
 
 /** The two sides that a title names, in order. Null: it names no pair. */
 export function sidesOfTitle(title: string): readonly [string, string] | null {
-  // "Wimbledon: Swiatek vs Collins", "Dallas at Detroit: Spread": the pair is one part of several.
+  // Titles with several parts, such as "Wimbledon: Swiatek vs Collins" or "Dallas at Detroit: Spread", have the pair in
+  // one part.
   for (const part of title.split(/:\s+|\s+[-–—]\s+/)) {
     const match = /^(.+?)\s+(?:at|vs\.?|v\.?|@)\s+(.+)$/i.exec(part)
     if (match !== null) return sides(match[1], match[2])

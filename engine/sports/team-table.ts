@@ -8,9 +8,9 @@ import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
 import { foldName, TEAMS } from './team-names.ts'
 
-/** A venue's list has some 10,000 rows with two names each. When full, only known keys are updated. */
+/** A venue's list has about 10,000 rows with two names each. When the table is full, only known keys are updated. */
 const LEARNED_MAX = 40_000
-/** Cached identities: the names of a season. When full, the cache is cleared. */
+/** Maximum cached identities, about the names of a season. The cache is cleared when it is full. */
 const IDENTITIES_MAX = 20_000
 
 interface ProTeam {
@@ -82,7 +82,7 @@ export class TeamTable {
     return this.#pro.get(league.name)?.byCode.get(team)?.code ?? null
   }
 
-  /** The team's identity, null if unknown. An unambiguous name decides, codes between teams of one city. */
+  /** The identity of a team; null if unknown. A unique name decides; between teams of one city the code decides. */
   proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return null
@@ -159,7 +159,7 @@ function readLeague(rows: readonly string[]): ProLeague {
     const names = [
       ...nicknames,
       `${location} ${nickname}`,
-      // Titles with tickers distinguish teams of one city by letters: "Los Angeles D", "Chicago WS".
+      // Kalshi's titles distinguish teams of one city by initials: "Los Angeles D", "Chicago WS".
       `${location} ${initials}`,
     ]
     for (const name of names) byName.set(foldName(name), team)

@@ -1,5 +1,5 @@
-// Event tickers as clues: `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The codes are not
-// separated.
+// Clues of event tickers such as `KXMLBGAME-26JUL282210SEALAD`, also of spreads, totals and props. The two codes are
+// not separated.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'
@@ -43,7 +43,7 @@ export function clueOfTicker(
     league,
     anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
     date,
-    // In other leagues the digit belongs to the code: MAR and MAR2.
+    // In other leagues the digit is part of the code, as in MAR and MAR2.
     number: digit === '' || !league.hasDoubleheaders ? null : Number(digit),
     startMs: clock === undefined ? null : easternMs(date, minuteOf(clock)),
     endMs: event.endMs,
@@ -81,14 +81,14 @@ function sidesOf(
 
 type Codes = readonly [string, string]
 
-/** Codes of "CIN at PHI (Aug 7)", if they consist of these letters. */
+/** The codes in a subtitle such as "CIN at PHI (Aug 7)", if they consist of these letters. */
 function codesOfPair(subtitle: string, run: string): Codes | null {
   const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle)
   const [first = '', second = ''] = [match?.[1]?.toLowerCase(), match?.[2]?.toLowerCase()]
   return first + second === run.toLowerCase() ? [first, second] : null
 }
 
-/** The ticker of a winner market ends in one side's code. */
+/** The codes, if a winner market's ticker ends in the code of one side. */
 function codesOfSuffixes(suffixes: readonly string[], run: string): Codes | null {
   const lower = run.toLowerCase()
   for (const suffix of suffixes) {
@@ -105,7 +105,7 @@ function isPair(run: string, league: League, teams: VenueTeams): boolean {
   return codesOfTable(run, null, league, teams) !== null
 }
 
-/** The split into two known codes. If there are several, the one that the title's names confirm. */
+/** The two codes known to the table. If several splits are possible, the names in the title decide. */
 function codesOfTable(
   run: string,
   names: readonly [string, string] | null,
@@ -130,7 +130,7 @@ function codesOfTable(
   return confirmed.length === 1 ? (confirmed[0] ?? null) : null
 }
 
-/** The split whose halves best abbreviate the two names. Surnames give three letters each. */
+/** The split whose two parts best abbreviate the two names. The code of a surname has three letters. */
 function codesOfNames(run: string, names: readonly [string, string]): Codes | null {
   const lower = run.toLowerCase()
   let best: Codes | null = null

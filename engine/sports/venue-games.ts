@@ -1,4 +1,4 @@
-// Groups one venue's clues into games: by anchor, or by pair and day unless number or start show two meetings.
+// Groups one venue's clues into games: by anchor, or by pair and day unless number or start show two games.
 
 import { addTo } from '../grouping.ts'
 import type { SlicedWork } from '../time-slices.ts'
@@ -10,12 +10,12 @@ import type { TeamTable } from './team-table.ts'
 const SAME_START_MS = 90 * 60_000
 
 export interface VenueGame {
-  /** The most detailed clue. The others are of the same game. */
+  /** The most detailed of the game's clues. */
   readonly clue: GameClue
   readonly anchors: readonly string[]
-  /** Each side's identity in its league. A code that replaces an unknown identity begins with `?`. */
+  /** Identity of each side in its league. A code with the prefix `?` replaces an unknown identity. */
   readonly teams: readonly string[]
-  /** Both teams in text order: equal for the same pair, whichever is at home. */
+  /** Both teams in alphabetical order, so that home and away make no difference. */
   readonly pair: string
   /** 1 unless the pair meets again that day. */
   readonly number: number
@@ -48,7 +48,7 @@ export function isSameStart(one: number | null, other: number | null): boolean {
   return one === null || other === null || Math.abs(one - other) <= SAME_START_MS
 }
 
-/** One pair's events of one day, in order of the meetings. */
+/** The events of one pair on one day, grouped by game in order of time. */
 function meetings(
   events: readonly { clue: GameClue; teams: readonly string[] }[],
 ): readonly VenueGame[] {

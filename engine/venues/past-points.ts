@@ -5,7 +5,7 @@ export interface PastPoint {
   readonly price: PriceMicros
 }
 
-/** The points from `fromMs` on, oldest first, after the newest earlier one, which was valid at the start. */
+/** Sorted points from `fromMs` on, and the newest point before it, whose price is valid at `fromMs`. */
 export function pointsFrom(fromMs: TimeMs, points: readonly PastPoint[]): readonly PastPoint[] {
   const sorted = points.toSorted((one, other) => one.timeMs - other.timeMs)
   const first = sorted.findIndex((point) => point.timeMs >= fromMs)

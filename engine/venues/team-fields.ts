@@ -1,5 +1,3 @@
-// Text fields of team rows, for venues that only send a name and a nickname. Pure functions.
-
 /** "Los Angeles Rams" without "Rams"; '' if the name does not end in the nickname. */
 export function locationOf(name: string, nickname: string): string {
   const end = ` ${nickname.toLowerCase()}`

@@ -13,7 +13,7 @@ import { type DriftNotes, type DriftWeight, Shares } from './row-checks.ts'
 export type { DriftNotes, DriftWeight }
 
 export interface DriftEntry {
-  /** What was checked, such as `gamma.version`. A constant of the code. */
+  /** The check that found it, such as `gamma.version`. A constant of the code. */
   readonly kind: string
   /** The venue's value, cut; 'other' once the table is full. */
   readonly name: string
@@ -25,14 +25,17 @@ export interface DriftEntry {
   readonly sample: string
 }
 
-/** Maximum names. Further ones count as 'other' of their kind. */
+/** Maximum names. Further names are counted under the name 'other' of their kind. */
 const NAMES_MAX = 64
 const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
 const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
 const CHECK_SHARES_EVERY_MS = 30_000
-/** A path segment of one market, event or wallet: a capital, three digits in a row, two hyphens or 25 characters. */
+/**
+ * A path segment that identifies one market, event or wallet: with a capital, three consecutive digits, two hyphens or
+ * 25 characters.
+ */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
 /** The part that a venue's counters need. */

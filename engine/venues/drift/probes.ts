@@ -7,7 +7,7 @@ import type { Log } from '../../process/log.ts'
 /** One probe. It records drift itself, and rejects if the venue does not respond. */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
-/** Lets the requests of the start go first. */
+/** Delay of the first round, so that the requests of the start are sent first. */
 const FIRST_AFTER_MS = 10_000
 const EVERY_MS = 3_600_000
 const PROBE_MS_MAX = 30_000

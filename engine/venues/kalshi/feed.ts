@@ -219,7 +219,7 @@ export class KalshiFeed implements VenueFeed {
         this.#full.add(socket)
         for (const ticker of tickers) this.#assignSocket(ticker)
       },
-      // The market is tried again when it is watched again, for example when it opens.
+      // A market off its price ranges is read again, because the ranges may have changed.
       onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)

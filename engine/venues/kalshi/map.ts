@@ -65,7 +65,10 @@ export function tickerOf(outcome: string): string {
 
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
-/** Null: emitted. A new order where `mayRest` is false is rejected; orders of earlier ranges may be removed. */
+/**
+ * Returns null if an event was emitted. An added order is rejected where `mayRest` is false. Removals are accepted,
+ * because the order may be older than the ranges.
+ */
 export function mapMessage(
   message: DataMessage,
   receivedAtMs: TimeMs,

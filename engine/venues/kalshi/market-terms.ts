@@ -5,7 +5,10 @@ import type { WatchedMarket } from '../venue.ts'
 import type { PriceGrid } from './price-grid.ts'
 
 export interface RowTerms {
-  /** A game's listing has the end of the game. A timer at that time would close the market before overtime ends. */
+  /**
+   * End of trading. The listing of a game has the end of the game instead, at which a timer would close the market
+   * before overtime ends.
+   */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
   readonly shard: number | null
@@ -38,7 +41,10 @@ export class MarketTerms {
     if (existing !== undefined) this.note(ticker, { ...existing, grid })
   }
 
-  /** null if the catalogue has not been read. A missing timer is better than a wrong one. */
+  /**
+   * End of trading; null if the catalogue has not been read. Then the market has no timer, because a wrong one would
+   * close it early.
+   */
   tradingEndOf({ nativeId }: Pick<WatchedMarket, 'nativeId'>): TimeMs | null {
     return this.#terms.get(nativeId)?.tradingEndsAtMs ?? null
   }

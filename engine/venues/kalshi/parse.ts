@@ -19,11 +19,14 @@ import {
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
-  /** Its position on the stream; absent if the message is not about a book and has no number. */
+  /** Its position on the stream. Absent if it has no sequence number and is not about a book. */
   readonly position?: StreamPosition
 }
 
-/** What an unusable message was about. Null: unreadable, so any market of the sid, or any sid. */
+/**
+ * The sid, sequence number and market of an unusable message. Null: unreadable, so that any market of the sid, or any
+ * sid, may be affected.
+ */
 export interface StreamPosition {
   readonly sid: number | null
   readonly seq: number | null
@@ -41,7 +44,7 @@ const NO_LEVELS: readonly LevelText[] = []
 const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
-/** A rejection's `position` shows the affected market, because the sequence numbers may have changed too. */
+/** Parses a frame. The `position` of a rejection names the market that may have lost a message. */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
   try {
@@ -64,7 +67,7 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_s
 const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
-/** From malformed text. The sequence number may be truncated; the resulting gap costs one snapshot. */
+/** The position of malformed text. A truncated sequence number causes a gap, which costs one snapshot. */
 function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
@@ -128,7 +131,7 @@ export function dollarsOfCents(cents: unknown): string | null {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
-/** Payout of one Yes in dollars: text in dollars, a whole number in cents unless the result decides. */
+/** Payout of one Yes in dollars. Text is in dollars. A whole number is in cents, unless the result decides. */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
   const stated = decimalOf(dollars)

@@ -1,5 +1,5 @@
-// The feed without an API key, which only the socket requires. Trades of all markets are polled every two seconds,
-// books in batches of 100, recently traded ones first. They are the only source, so each counts as in order.
+// The feed without an API key, which the socket requires. Trades of all markets are polled every two seconds. Books are
+// polled in batches of 100, recently traded ones first; they are the only source and therefore in order.
 
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
@@ -238,7 +238,7 @@ export class PollingFeed implements VenueFeed {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
     const rows = listIn(answer, 'orderbooks', 'books')
-    // Every open market has a book, if only an empty one. A response without books is suspect.
+    // Every open market has a book, even if it is empty, so a response without books is suspect.
     if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
       throw new SuspectAnswerError('books', 'empty', `of ${tickers.length} markets`)
     }

@@ -25,7 +25,7 @@ export interface StreamHooks {
   readonly onReply: (reply: Reply) => void
   /** Called when messages of this sid are missing. The message that revealed the gap is emitted after it. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
-  /** Called when a message was unusable. Without a ticker it may be any of the sid, without a sid any. */
+  /** Called when a message was unusable. A null ticker means any market of the sid, a null sid any market. */
   readonly onLost: (
     sid: number | null,
     ticker: string | null,
@@ -35,7 +35,7 @@ export interface StreamHooks {
   readonly accepts?: (message: DataMessage) => boolean
   /** Combos whose ticker does not identify them. */
   readonly combos?: Combos
-  /** Prices at which orders are accepted; without it, all. */
+  /** Price ranges of the markets. Without them every price is accepted. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
   readonly transform?: (message: DataMessage) => DataMessage
   /** Called when an order is at a price outside its market's ranges. */
@@ -124,7 +124,10 @@ export class KalshiStream {
     }
   }
 
-  /** An unknown message may concern a market's listing, which is read again, or its book, which has lost it. */
+  /**
+   * An unknown message may change a market's listing, which is then read again, or its book, which has then lost a
+   * change.
+   */
   #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#counters
     if (change !== null) drift.note('ws.lifecycle', change, frame.text)
@@ -196,7 +199,7 @@ export class KalshiStream {
     return result
   }
 
-  /** The number is recorded, and only the message's market is suspect, also if the number is late. */
+  /** Records the sequence number of an unusable message. Only its market is suspect, even if the number is late. */
   #lost({ sid, seq, ticker }: StreamPosition, receivedAtMs: TimeMs): void {
     const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)
     if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return

@@ -14,10 +14,10 @@ export interface DataApiParts {
   readonly drift: DriftNotes
 }
 
-/** A path on the host, and the filters, which are the same for every page. */
+/** A path of the API, and the filters that every page repeats. */
 export interface DataRequest {
   readonly path: string
-  /** `limit` is set where it matters. The query never contains a cursor. */
+  /** Includes `limit` if the page size matters, and never a cursor. */
   readonly query: Query
   readonly kind: AnswerKind
 }
@@ -34,7 +34,7 @@ export class DataApi {
     return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }
 
-  /** One page, and the cursor of the next; null after the last page. */
+  /** One page of a list, and the cursor of the next page; null after the last page. */
   async page(
     request: DataRequest,
     cursor?: string,

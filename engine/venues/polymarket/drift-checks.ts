@@ -136,7 +136,7 @@ interface ProbeParts {
   readonly log: Log
 }
 
-/** README.md, Data API: the lag was 4 s, the figure that the API reports for it at most 24 s. */
+/** Maximum age that the API may report. Recorded values were at most 24 s (README.md, Data API). */
 const AGE_MAX_S = 120
 /** Caches may keep the first page of trades for this long. */
 const CACHE_MAX_S = 300

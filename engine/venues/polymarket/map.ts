@@ -41,7 +41,7 @@ interface MapParts {
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
   /** The trade of a last price, without its wallet; null: the message has no complete trade. */
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
-  /** Called when the tick size changed. A snapshot must follow. */
+  /** Called when the tick size changed. The stream should then send a snapshot. */
   readonly onTick: (track: MarketTrack) => void
   /** Called with the fees of a new market, before its `marketSeen`. */
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
@@ -142,7 +142,7 @@ export class PolymarketMap {
     let isTopOfFirst = false
     let hash: string | null = null
     let last: LevelChange | null = null
-    // The first token's entries, then those that only the second token has. The latter are nearly always absent.
+    // Reads the first token's entries, then levels that only the second token's entries have, which are rare.
     for (const isFirst of [true, false]) {
       for (const entry of entries) {
         if ((entry.asset_id === track.first) !== isFirst) continue
@@ -322,7 +322,7 @@ function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean 
   return entry?.asset_id === track.first || entry?.asset_id === track.second
 }
 
-/** A run is usually the whole message, which needs no copy. */
+/** A run is usually the whole message, which is returned without a copy. */
 function runOf(
   entries: readonly PriceChangeEntry[],
   from: number,
@@ -331,7 +331,10 @@ function runOf(
   return from === 0 && to === entries.length ? entries : entries.slice(from, to)
 }
 
-/** Counts the book. The first token's is a duplicate only if a message came after the second token's. */
+/**
+ * Counts the book of a token. A book of the first token is a duplicate only if another message followed the second
+ * token's book.
+ */
 function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
   if (venueTimeMs !== track.bookTimeMs) {
@@ -346,7 +349,7 @@ function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): 
   }
   track.secondBookCount += 1
   if (track.secondBookCount <= track.firstBookCount) return true
-  // Provisional: if the second token's book fails to parse, the first token's book is still accepted.
+  // Preliminary: if this book cannot be parsed, the first token's book is still accepted.
   track.secondBookAt = track.messageCount
   return false
 }

@@ -88,7 +88,7 @@ export type MarketMessage =
   | { readonly kind: 'resolved'; readonly body: ResolvedMessage }
   | { readonly kind: 'bestBidAsk' }
 
-/** A fill, or one wallet's part of it: payload of the activity stream and row of the Data API. */
+/** A fill, or one wallet's part of it: the payload of the activity stream, and a row of the Data API. */
 export interface WireTrade {
   readonly proxyWallet: string
   readonly asset: string
@@ -102,7 +102,10 @@ export interface WireTrade {
 }
 
 export interface ActivityMessage {
-  /** `orders_matched`: a match, with its taker. `trades`: one participant. 'unnamed': no type. */
+  /**
+   * `matched`: an `orders_matched` frame with the taker's row. `participant`: a `trades` frame with one wallet's row.
+   * `unnamed`: a frame without a type.
+   */
   readonly kind: 'matched' | 'participant' | 'unnamed'
   readonly row: WireTrade
 }
@@ -195,7 +198,7 @@ export function isTrade(value: unknown): value is Json & WireTrade {
   )
 }
 
-/** A row of `/v2/trades` in the stream's format. 'combo_trade' is of several markets together. */
+/** Converts a row of `/v2/trades` to the stream's format. 'combo_trade': the row is about several markets. */
 export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_trade' {
   if (!isRecord(value)) return 'bad_trade'
   if (value.slug === '' && value.outcome === '') return 'combo_trade'

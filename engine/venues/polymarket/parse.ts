@@ -31,7 +31,7 @@ type ParseReason =
   | 'bad_market_resolved'
   | 'bad_activity'
 
-/** A rejected message, and the books that may have lost it. */
+/** A rejected message, with the tokens and the market whose books may have lost it. */
 export interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
@@ -75,7 +75,10 @@ export function parseFrame(text: string, onHexTokens: () => void = () => {}): Pa
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 
-/** Token ids of a message in decimals. Every book change passes here, so only the first id is checked. */
+/**
+ * Converts hexadecimal token ids of a message to decimals. Only the first id is checked, because every book change
+ * passes through this function.
+ */
 export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
   if (!isRecord(value)) return value
   const { asset_id: asset, assets_ids: assets, price_changes: entries } = value
@@ -142,7 +145,7 @@ type ParsedActivity =
   /** Heartbeats, empty frames and acknowledgements, which have no payload. */
   | { readonly kind: 'sign' }
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
-  /** A topic or type that is not used, by name. */
+  /** The name of a topic or type that is not used. */
   | { readonly kind: 'other'; readonly name: string }
   | { readonly kind: 'refused' }
   | ParseRejection

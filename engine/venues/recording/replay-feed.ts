@@ -36,7 +36,7 @@ const FRAMES_PER_TICK = 128
 /** After the first markets are watched without a crawl, the replay waits this long for a crawl to start. */
 const CRAWL_WAIT_MS = 100
 
-/** Every venue of the table; one that is not recorded is empty. Throws if the file does not exist. */
+/** Opens all venues of the table. A venue that was not recorded is empty. Throws if the file does not exist. */
 export function openReplay(
   file: string,
   parts: VenueParts,
@@ -182,7 +182,7 @@ class ReplayFeed implements VenueFeed {
     const { key, file, player, speed } = this.#tape
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
-    // The crawl's reader watches its markets in this tick. The replay starts after it.
+    // The reader of the crawl watches its markets in this tick, before the replay starts.
     await nextTick()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
@@ -195,7 +195,7 @@ class ReplayFeed implements VenueFeed {
         log.warn({ reason: line.reason }, 'a recorded line was skipped')
       if (line.kind !== 'frame') continue
       const { frame, venue, stream } = line
-      // Times of all venues are relative to the first frame of any, to keep their distance.
+      // Times are relative to the first frame of any venue, so that the venues stay synchronous.
       if (firstMs === null) {
         firstMs = frame.receivedAtMs
         beganAtMs = clock.monotonicMs()

@@ -11,7 +11,10 @@ import { Subscriptions } from './subscriptions.ts'
 
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
-/** The limit (4 s) counts flushes, because a process that was blocked first reads the data that arrived. */
+/**
+ * The limit of 4 s is counted in flushes, because a process that was blocked reads the queued data before its next
+ * flush.
+ */
 const PROBE_FLUSHES = 40
 /** A trade changes its book. The change must arrive within this time. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
@@ -33,7 +36,7 @@ export class BookSocket extends KalshiSocket {
   #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
-  /** The market of the newest message, used for the probe because the venue certainly has a snapshot of it. */
+  /** The market of the newest message. The probe requests its snapshot, because the venue is certain to have one. */
   #lastTicker: string | null = null
   /** Flushes since the pending probe snapshot was requested; null if there is none. */
   #probeFlushes: number | null = null
@@ -169,7 +172,10 @@ export class BookSocket extends KalshiSocket {
     this.#report('feedDown', reason, this.#downSinceMs, outcomes)
   }
 
-  /** Markets that trade prove a broken stream. Else a snapshot per subscription reveals a lost last message. */
+  /**
+   * Reconnects if markets trade without changes of their books. Otherwise requests a snapshot per subscription, whose
+   * number reveals a lost last message.
+   */
   protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs

@@ -1,11 +1,14 @@
-// Detects on which leg the venue prices No's side. Best bids that add up to more than a dollar mean that the book is
-// crossed or on the other leg. The REST book, always on No's own leg, decides.
+// Detects whether the venue prices No's side on Yes's leg. If the best bids add up to more than a dollar, the book is
+// crossed or on the other leg. The REST book, which is always on No's own leg, decides.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
-/** A book that is crossed at the venue would otherwise be requested after each snapshot. */
+/**
+ * Minimum interval between checks, because a book that is really crossed would otherwise be requested after each
+ * snapshot.
+ */
 const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
@@ -26,7 +29,7 @@ export class Legs {
     this.#parts = parts
   }
 
-  /** Converts No's side to No's own leg. */
+  /** Converts prices of No from Yes's leg to No's own leg. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
     if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }

@@ -144,11 +144,14 @@ export class Subscriptions {
 
   noteSnapshot(ticker: string): void {
     const request = this.#snapshotRequests.get(ticker)
-    // An entry with zero tries keeps the time of the last request for the rate limit.
+    // Zero tries: the entry only limits the rate of further requests.
     if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
   }
 
-  /** An unusable message makes its market suspect; without a ticker the sid, without a sid all markets. */
+  /**
+   * Marks markets as suspect after an unusable message: its market, all markets of its sid if the ticker is null, or
+   * all markets if both are null.
+   */
   noteLost(sid: number | null, ticker: string | null, reason: string): void {
     if (ticker === null) {
       const isGroup = sid !== null && this.#groups.has(sid)

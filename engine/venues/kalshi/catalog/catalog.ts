@@ -79,7 +79,10 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#marketPages(settled, onPage, signal)
   }
 
-  /** Reads what the venue updated since `sinceMs`. A trade is no update, so volumes come from the trade feed. */
+  /**
+   * Reads the markets that the venue updated since `sinceMs`. Trades are not updates, so volumes come from the trade
+   * feed.
+   */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     await this.#parts.shards.read(signal)
     await this.#readSeries(signal)

@@ -37,7 +37,7 @@ interface Stated extends FeeTerms {
 type Changes = ReadonlyMap<string, readonly FeeChange[]>
 type Fields = { readonly [name: string]: unknown }
 
-/** A fill's fee is rounded up to 0.0001 dollars, an order's cash to cents (README.md, Fees). */
+/** A fill's fee is rounded up to 0.0001 dollars, and the cash of an order to cents (README.md, Fees). */
 const ROUNDING: FeeRounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }
 const TAKER_RATE_MICROS = 70_000
 /** Maker rates by fee type: half the taker rate for swaps of combos, a quarter elsewhere. */
@@ -46,7 +46,7 @@ const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic_with_maker_fees', 17_500],
   ['quadratic_with_combo_maker_fees', 35_000],
 ])
-/** Known multipliers are 0, 0.5 and 1. One above ten is in another unit, such as percent. */
+/** Known multipliers are 0, 0.5 and 1. A multiplier above ten is in another unit, such as percent. */
 const MULTIPLIER_MAX_MICROS = 10 * MICROS
 /** A row may be a cached copy of this age. A change within it takes precedence over the row. */
 const COPY_AGE_MAX_MS = 600_000
@@ -215,7 +215,7 @@ export function multiplierOf(multiplier: unknown): number | null {
   return micros !== null && micros >= 0 && micros <= MULTIPLIER_MAX_MICROS ? micros : null
 }
 
-/** The terms at a given time: the row's, unless a change took effect after the row was written. */
+/** The terms at a given time. A change applies instead of the row if it took effect after the row was written. */
 function statedAt(
   atMs: number,
   changes: readonly FeeChange[],

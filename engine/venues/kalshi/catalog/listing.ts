@@ -39,7 +39,7 @@ import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
 import { termsOf } from './fees.ts'
 import { shardOf } from './shards.ts'
 
-/** Data of a series for its events, which have no tags and no reliable category. */
+/** Data of a series that its events lack: tags and a reliable category. */
 export interface Series {
   readonly ticker: string
   readonly category: string | null
@@ -135,7 +135,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/** `event` null: the venue did not return it, and the listing has fewer fields. The row has no fees. */
+/** If `event` is null, the venue did not return it, and the listing has fewer fields. */
 export function parseMarket(
   row: unknown,
   event: EventListing | null,
@@ -204,7 +204,10 @@ export function parseMarket(
   }
 }
 
-/** "Who will win the Televote? Albania". The market's own `title` is deprecated and used without an event. */
+/**
+ * Title of the event and short title of the market: "Who will win the Televote? Albania". The market's own `title` is
+ * deprecated and only used without an event.
+ */
 function questionOf(row: Fields, event: EventListing | null, ticker: string): string {
   const short = textOf(row.yes_sub_title)
   if (event === null) {
@@ -226,7 +229,10 @@ function descriptionOf(row: Fields): string | null {
   return parts.length === 0 ? null : parts.join('\n\n')
 }
 
-/** Cancelled games settle at a price set by the venue. Other rules mention it ("the last fair price"). */
+/**
+ * Cancelled games settle at a price set by the venue. Other markets have such a rule if their text mentions it ("the
+ * last fair price").
+ */
 function isVenuePriced(row: Fields, category: string | null): boolean {
   const isNamed = /\b(?:fair(?: market)?|last[- ]traded) (?:price|value)\b/i
   return isGame(category) || isNamed.test(descriptionOf(row) ?? '')
@@ -239,7 +245,7 @@ function outcomesOf(ticker: string): readonly OutcomeListing[] {
   ]
 }
 
-/** Games close weeks after they are played. Their listing contains the end of the game instead. */
+/** Games close weeks after they are played, so their listing has the end of the game instead. */
 function isGame(category: string | null): boolean {
   return category === 'Sports'
 }
@@ -253,7 +259,7 @@ function payoutOf(row: Fields): PriceMicros | null {
   return settlementOf(settlementValueIn(row), idOf(row.result))
 }
 
-/** Reads `name_dollars`, or whole cents in `name`. */
+/** Reads dollars from `name_dollars`, or whole cents from `name`. */
 function priceOf(row: Fields, name: string): PriceMicros | null {
   const text = decimalOf(row[`${name}_dollars`]) ?? dollarsOfCents(row[name])
   return text === null ? null : parsePrice(text)
@@ -264,7 +270,7 @@ function tradedPrice(price: PriceMicros | null): PriceMicros | null {
   return price === null || price === 0 || price === PRICE_ONE ? null : price
 }
 
-/** Reads `name_fp`, or whole contracts in `name`. */
+/** Reads contracts from `name_fp`, or whole contracts from `name`. */
 function countOf(row: Fields, name: string): SizeMicros | null {
   const text = decimalOf(row[`${name}_fp`]) ?? decimalOf(row[name])
   return text === null ? null : sizeOf(text)

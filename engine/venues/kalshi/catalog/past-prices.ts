@@ -103,7 +103,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
-  /** Markets that settled before the cutoff are only in the archive, and traded before it. */
+  /** Whether a range may be in the archive, which has the markets that settled before the cutoff. */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
@@ -117,12 +117,15 @@ export class KalshiPastPrices implements VenuePastPrices {
   }
 }
 
-/** The series of a market. If its event was never read, the series is the start of its ticker. */
+/** The series of a market. If its event was never read, the first part of its ticker is used. */
 function seriesOf(market: PastMarket): string {
   return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
 }
 
-/** The last trade, else the midpoint of a tight book, else the trade before: the rules of the live price. */
+/**
+ * The price of a candle by the rules of the live price: the last trade, else the midpoint of a tight book, else the
+ * trade before.
+ */
 function readCandle(row: unknown): Candle | Rejected {
   if (!isRecord(row)) return rejected('candle_not_an_object')
   const endS = row.end_period_ts

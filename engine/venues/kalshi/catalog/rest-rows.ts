@@ -37,7 +37,10 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
   }
 }
 
-/** Of `/markets/orderbooks`, or with `ticker` of `/markets/{ticker}/orderbook`, also as in January 2026. */
+/**
+ * Parses a row of `/markets/orderbooks`, or the answer of `/markets/{ticker}/orderbook` with `ticker`. The format of
+ * January 2026 is accepted too.
+ */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
   if (!isRecord(row)) return rejected('book_not_an_object')
   const name = ticker ?? idOf(row.ticker)

@@ -24,12 +24,12 @@ export class Shards {
     this.#parts = parts
   }
 
-  /** A shard that the venue does not list counts as trading, because only its market rows are available. */
+  /** Whether a shard trades. A shard that the exchange status does not list counts as trading. */
   isTrading(shard: number | null): boolean {
     return shard === null || this.#isTrading.get(shard) !== false
   }
 
-  /** Records a shard that the exchange status does not list. Nothing is lost by it. */
+  /** Records a shard that the exchange status does not list. No data is lost. */
   noteOf(shard: number | null, ticker: string): void {
     if (shard === null || this.#isTrading.size === 0 || this.#isTrading.has(shard)) return
     this.#parts.counters.drift.note('market.exchange_index', String(shard), ticker, 'notice')

@@ -11,7 +11,7 @@ import type { TimeMs } from '../../../units.ts'
 const CONFIRM_AFTER_MS = 3_000
 /** A change that is older than this when the market is first watched is confirmed but not emitted. */
 const EMITTED_LATE_MS_MAX = 60_000
-/** The head is checked at least this often, because the wall clock may jump. */
+/** Maximum time between two checks of the first timer, because the wall clock may jump. */
 const SLEEP_MS_MAX = 30_000
 
 type Action = 'open' | 'close' | 'seen'

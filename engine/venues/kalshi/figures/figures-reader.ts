@@ -1,4 +1,4 @@
-// Trading figures over REST, of markets with most trades first. The stream lacks only those of the day.
+// Reads trading figures over REST, first of the markets with most trades. The stream lacks only the figures of the day.
 
 import type { JsonReader } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'

@@ -1,5 +1,6 @@
-// Pages of `/markets/trades`, newest first. Query times are whole seconds, so rows are filtered to the millisecond. A
-// range of the whole venue is accepted if a row is from before it. Else it is read again without a start time.
+// Reads pages of `/markets/trades`, newest first. Query times are whole seconds, so rows are filtered to the
+// millisecond. A range of the whole venue is complete if the response has a trade from before it. Otherwise it is read
+// again without a start time.
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
@@ -59,7 +60,7 @@ interface ReaderParts {
   readonly counters: VenueCounters
   readonly combos: Pick<Combos, 'has'>
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-  /** Receives the pages of live trades, so that a recording contains what the stream missed. */
+  /** Receives the pages of live trades, so that a recording has the trades that the stream missed. */
   readonly tap?: FrameTap | undefined
 }
 
@@ -118,7 +119,10 @@ export class TradeReader {
     }
   }
 
-  /** 'cut': too many pages, trades before the oldest row are lost. A SuspectReason: the end is suspect. */
+  /**
+   * Why the range is incomplete. 'cut': it has too many pages, and trades before the oldest row are lost. A
+   * SuspectReason: the end of the list is suspect.
+   */
   async #readPages(
     walk: Walk,
     query: Query,

@@ -1,4 +1,5 @@
-// All trades of the exchange and all state changes of markets, apart from the books, so that deltas delay no trade.
+// The connection for all trades and state changes of markets. Books have other connections, so that deltas delay no
+// trade.
 
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { feedReporter } from '../../socket-feed.ts'
@@ -12,7 +13,7 @@ import type { StreamHooks } from '../stream.ts'
 const NO_DATA_AFTER_MS = 20_000
 /** Back-fills start this much earlier, because clocks differ and trades may arrive late. */
 const OVERLAP_MS = 2_000
-/** A younger trade may still be in transit. */
+/** Maximum age of a trade that may still be in transit. */
 const ON_ITS_WAY_MS = 5_000
 const RETRY_EVERY_MS = 1_000
 /** Minimum interval between gaps because of unreadable trades. */
@@ -47,7 +48,7 @@ export class TradeSocket extends KalshiSocket {
     const purpose = { stream: 'trades', connection: 0 } as const
     super(parts, access, { ...purpose, noDataAfterMs: NO_DATA_AFTER_MS })
     this.#hooks = hooks
-    // Without outcomes an event is about the whole venue, which has some 100,000.
+    // An event without outcomes concerns the whole venue, which has about 100,000 markets.
     this.#report = feedReporter(parts, { venue: 'b', ...purpose })
   }
 
@@ -104,7 +105,8 @@ export class TradeSocket extends KalshiSocket {
   #tradesFlow(sid: number): void {
     if (this.#tradesSid !== null) return
     this.#tradesSid = sid
-    // Only now, so that the back-fill covers the whole gap: the stream sends the trades that REST does not list yet.
+    // Reported after the confirmation, so that the back-fill covers the whole gap: REST lists trades late, and the
+    // stream sends them.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
     this.#report('feedUp', 'subscribed', sinceMs)
@@ -145,7 +147,10 @@ export class TradeSocket extends KalshiSocket {
     this.#report('feedGap', 'sequence gap', earlier(sinceMs))
   }
 
-  /** REST may have a readable row. The rate is limited in case the venue's data itself is invalid. */
+  /**
+   * Reports a gap, because REST may have a readable row. The rate is limited in case the row is invalid at the venue
+   * too.
+   */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.parts.clock.monotonicMs()
     if (nowMs - this.#lastLostGapMs < LOST_GAP_EVERY_MS) return

@@ -53,7 +53,7 @@ export class BookAudit {
     return books
   }
 
-  /** The busiest markets since the last call, and some others in rotation. */
+  /** The busiest markets since the last call, and some of the others in rotation. */
   choose(): MarketTrack[] {
     const all = [...this.#parts.tracks.all()]
     const chosen: MarketTrack[] = []
@@ -71,7 +71,7 @@ export class BookAudit {
     return chosen
   }
 
-  /** The busiest of a connection's markets. Missing messages show there first. */
+  /** The busiest markets of a connection, where missing messages show first. */
   busiest(tracks: Iterable<MarketTrack>, count: number): MarketTrack[] {
     const chosen: MarketTrack[] = []
     for (const track of tracks) if (track.lastTimeMs > 0) insertBusiest(chosen, track, count)

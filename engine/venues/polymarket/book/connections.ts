@@ -44,7 +44,7 @@ interface ConnectionParts {
 }
 
 export interface BookConnection {
-  /** Starts at 1. The activity stream has 0. */
+  /** Counted from 1. Number 0 is the activity stream. */
   readonly number: number
   readonly socket: SocketFeed
   readonly tracks: Set<MarketTrack>
@@ -161,7 +161,7 @@ export class BookConnections {
     }
   }
 
-  /** Replaces a socket that sends nothing but heartbeats, at most once a minute: a market may have no book. */
+  /** Replaces a socket that sends nothing but heartbeats, at most once a minute, because a market may have no book. */
   replaceIfUnresponsive(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
     if (connection?.socket.isOpen !== true) return

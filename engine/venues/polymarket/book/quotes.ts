@@ -1,4 +1,4 @@
-// Polymarket's prices, sizes and times as integers, for the first token. A value that is not exact is rejected.
+// Reads Polymarket's prices, sizes and times as integers, quoted for the first token. Inexact values are rejected.
 
 import type { Level, LevelChange, TopOfBook } from '../../../events.ts'
 import {
@@ -17,7 +17,7 @@ interface ReadLevels {
   readonly best: PriceMicros | null
 }
 
-/** 2020 and 2100. Times outside this range are invalid. */
+/** The years 2020 and 2100. Times outside this range are invalid. */
 const TIME_LOW_MS = 1_577_836_800_000
 const TIME_HIGH_MS = 4_102_444_800_000
 

@@ -1,4 +1,5 @@
-// The watched tokens, and for each market the state that merges both tokens and shows a stream that is behind.
+// The watched tokens, and the state of each market: the merge of its two tokens, and the data for the audit against
+// REST.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'

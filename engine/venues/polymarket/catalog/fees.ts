@@ -1,4 +1,4 @@
-// Trading fees from Gamma's fields, else from `new_market` or the CLOB (README.md, Fees). Unreadable ones are
+// Trading fees from Gamma's fields, else from `new_market` or the CLOB (README.md, Fees). Unreadable fees are
 // `unknown`.
 
 import type { Clock } from '../../../clock.ts'
@@ -31,7 +31,7 @@ const ROUNDING: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderS
 /** The only fee type that means no fees although fees are enabled. */
 const FREE_TYPE = 'zero_fees'
 
-/** The highest documented rate is 0.25. A rate above twice that is in another unit, such as percent. */
+/** The highest documented rate is 0.25. A rate above 0.5 is in another unit, such as percent. */
 const RATE_MAX_MICROS = MICROS / 2
 
 interface Names {
@@ -113,7 +113,7 @@ function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeM
     ...MODEL_UNKNOWN,
     kind: 'quadratic',
     taker,
-    // If makers pay fees, no source states which.
+    // No source states the rate of makers.
     maker: schedule[names.takerOnly] === true ? CURVE_ZERO : null,
     rounding: ROUNDING,
     rebateMicros: microsOf(schedule, names.rebate),
@@ -175,7 +175,10 @@ export class PolymarketFees {
     this.#store(market, { fees, orderSizeMin: this.#stated.get(market)?.orderSizeMin ?? null })
   }
 
-  /** Unknown fees of an open market are queued, unless Gamma has a schedule that another source would contradict. */
+  /**
+   * Adds fees from other sources. Unknown fees of an open market are requested, unless Gamma has a schedule that
+   * another source would contradict.
+   */
   completed(market: ReadListing): ReadListing {
     const { kind, source } = market.fees.now
     if (kind !== 'unknown' || source === SCHEDULE_SOURCE) return market
@@ -222,7 +225,7 @@ export class PolymarketFees {
   }
 }
 
-/** Terms in the CLOB's answer; `undefined`: it does not know the market. */
+/** Terms in the CLOB's answer. `undefined` means that the CLOB does not know the market. */
 function termsOf(answer: unknown, market: NativeMarketId): Terms {
   if (answer === undefined) return { fees: FEES_UNKNOWN, orderSizeMin: null }
   if (isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market) {

@@ -145,7 +145,7 @@ export function isInGroup(row: Json): boolean {
   return row.negRisk === true
 }
 
-/** The neg-risk markets of an event, closed ones included. No of each converts into Yes of the others. */
+/** The neg-risk markets of an event, including closed ones. No of each converts into Yes of the others. */
 export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   const groupId = textOf(of.negRiskMarketID)
   const group: NativeMarketId[] = []
@@ -180,7 +180,7 @@ export function plannedEndMs(row: Json): TimeMs | null {
   return timeOf(row.endDate)
 }
 
-/** Resolution states of protocol v1 rows, then of v2 rows. */
+/** Resolution states in rows of protocol v1, and below in rows of v2. */
 const UMA_STATUSES: ReadonlySet<unknown> = new Set([
   '',
   'proposed',
@@ -192,7 +192,7 @@ const UMA_STATUSES: ReadonlySet<unknown> = new Set([
 const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active', 'resolved'])
 const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 
-/** Enum values of a row that the code does not know: the field and the value. */
+/** Values of the row's enum fields that the code does not know, with the name of the field. */
 export function* unknownValues(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
   for (const field of ['clobTokenIds', 'positionIds']) {
@@ -224,14 +224,17 @@ function resolutionOf(row: Json): ResolutionStatus | null {
   const isFinal = uma === 'resolved' || uma === 'settled' || statedStatus === 'resolved'
   if (isFinal || row.automaticallyResolved === true) return 'resolved'
   if (uma === 'proposed' || uma === 'disputed') return uma
-  // Protocol v2 has `active` from the opening on, with or without a proposal.
+  // Protocol v2 has the status `active` from the opening on, whether or not a result was proposed.
   if (isNonEmptyText(statedStatus)) return statedStatus === 'inactive' ? 'none' : null
   if (row.closed !== true) return 'none'
   // Old rows have no resolution state. There, prices of 1 and 0 are a payout, but 0.5 each may be last prices.
   return hasWinner(row) ? 'resolved' : null
 }
 
-/** Some rows have the state only in their list of steps, newest last. A state not in the list is newer. */
+/**
+ * Some rows have their state only in the list of steps, newest last. A state that is not in the list is newer than the
+ * list.
+ */
 function umaStatusOf(row: Json): string | null {
   const latest = textOf(row.umaResolutionStatus)
   const statuses = listOf(row.umaResolutionStatuses)
@@ -276,7 +279,7 @@ function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   ]
 }
 
-/** A row of v2 may also contain the obsolete v1 ids, so `version` decides. Older rows have none. */
+/** Rows of v2 may also have the obsolete ids of v1, so `version` decides. Older rows have no `version` and count as v1. */
 function tokensOf(row: Json): readonly string[] | ListingReason {
   const { version } = row
   if (version === 'v2') return listOf(row.positionIds)

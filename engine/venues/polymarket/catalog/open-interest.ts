@@ -1,5 +1,5 @@
-// Open interest of open markets. `/v2/oi` returns dollars: the contracts of both outcomes, each at its price. That is
-// the number of pairs if both outcomes have equally many; conversions of No make it lie between both counts.
+// Open interest of open markets. `/v2/oi` returns dollars: the contracts of both outcomes, each at its price. If both
+// outcomes have equally many contracts, this is the number of pairs. After conversions of No it is between both counts.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -74,7 +74,7 @@ export class PolymarketOpenInterest {
     return openInterest === null ? market : { ...market, openInterest }
   }
 
-  /** Alternately the most traded and those that were requested longest ago. */
+  /** The markets to request next, alternately those with most volume and those requested longest ago. */
   #due(): readonly NativeMarketId[] {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1

@@ -1,5 +1,6 @@
-// Past prices from /prices-history (README.md, CLOB): a day by the minute, longer ranges in the requested steps, else
-// in steps of 12 hours, because finer ones of a resolved market are empty (Polymarket/py-clob-client#216).
+// Past prices from /prices-history (README.md, CLOB). A day is read by the minute, a longer range in the requested
+// steps. If a range is empty, it is read in steps of 12 hours, because finer prices of resolved markets are missing
+// (Polymarket/py-clob-client#216).
 
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

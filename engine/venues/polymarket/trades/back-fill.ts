@@ -1,5 +1,6 @@
-// Back-fills from the Data API with the stream's ids. The API lists trades late and its edge caches responses, so the
-// end of a range is read again until a response is proven to be newer. A range of the venue starts where that ended.
+// Back-fills trades from the Data API with the ids of the stream. The API lists trades late and its edge caches
+// responses. The end of a range is therefore read again until a response is proven to be newer, and the next range of
+// the venue starts at the proven end.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
@@ -34,13 +35,16 @@ type FillsOf = (row: TradeRow) => readonly Fill[] | null
 /** Delays after which a range that ended within the last `TAIL_RECENT_MS` is read again. */
 const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
 const TAIL_RECENT_MS = 10_000
-/** A tail that is proven to this long after its end is not read again. */
+/** A range that is proven to this long after its end is not read again. */
 const SETTLED_MS = 10_000
-/** Maximum time by which a range starts earlier when the responses before it were cached copies. */
+/** Maximum time by which a range starts earlier because the previous responses were cached copies. */
 const EARLIER_MS_MAX = 900_000
 /** Length of the range's end that is read again. */
 const TAIL_MS = 15_000
-/** Maximum concurrent later reads. Beyond it those of single markets are dropped, those of the whole venue are not. */
+/**
+ * Maximum concurrent reads of range ends. Beyond it the ends of single markets are not read again; those of the whole
+ * venue are.
+ */
 const TAILS_MAX = 32
 
 /** Implements the feed's `fetchTrades`. Concurrent calls are allowed. */
@@ -118,7 +122,10 @@ export class BackFill {
     })
   }
 
-  /** A transaction per step, in order of first rows: the stream may add an equal row between two steps. */
+  /**
+   * Yields after each transaction, in order of its first row, because the stream may add an equal row between two
+   * steps.
+   */
   *#byTransaction(
     rows: readonly TradeRow[],
     take: (some: readonly TradeRow[]) => void,

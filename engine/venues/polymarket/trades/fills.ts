@@ -1,5 +1,5 @@
-// Splits a row of the activity stream or the Data API, which is the average of a transaction, into the fills that
-// `last_trade_price` shows without a wallet, if size and dollars equal their sum.
+// Splits a row of the activity stream or the Data API, which states the average of a transaction, into its fills.
+// `last_trade_price` has the fills without wallets. A split is accepted if its size and dollars add up to the row.
 
 import { restPrice } from '../../../trade-parts.ts'
 import { complement, MICROS, sizeMicros } from '../../../units.ts'
@@ -36,7 +36,7 @@ export function fillsOf(
   return hasDollarsOf(row, fills) ? fills : 'unlike'
 }
 
-/** The known fills, and one for the rest of size and dollars; null if they are not part of the row. */
+/** The known fills and one fill for the remaining size and dollars; null if the known fills do not belong to the row. */
 export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): readonly Fill[] | null {
   const fills = distinct(trades.flatMap((trade) => inTokenOf(row, trade) ?? []))
   const size = row.size - sizeOf(fills)

@@ -1,7 +1,7 @@
-// Each `last_trade_price` of the market channel is a fill without its wallet. It waits for the row of its transaction
-// on the activity stream, which is emitted as its fills; a row waits for its fills too. After a timeout a fill is
-// emitted without a wallet, a row as one trade. While the activity stream counts as ended, fills are emitted at once.
-// Rows of several matches restore it as the source.
+// Joins each `last_trade_price` of the market channel, a fill without its wallet, with the row of its transaction on
+// the activity stream. Fill and row wait for each other. After a timeout the fill is emitted without a wallet, or the
+// row as one trade. While the activity stream counts as ended, fills are emitted at once. Match rows of several
+// transactions make it the source again.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
@@ -21,7 +21,7 @@ interface LastTradesParts {
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly ledger: Pick<TradeLedger, 'takerSize' | 'isEmitted' | 'addMatched' | 'waitingOf'>
-  /** Whether the market channel currently sends this token's fills. */
+  /** Whether the market channel currently sends the fills of this token. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
   /** The stream's socket is replaced after this long without a row while `last_trade_price` arrives. */
@@ -53,11 +53,11 @@ interface Transaction {
 }
 
 const NONE: readonly never[] = []
-/** A stream row arrives before its `last_trade_price` or within this time. */
+/** Maximum time after a `last_trade_price` until the row of its transaction arrives. */
 const WAIT_MS = 10_000
-/** The fills of a row arrive before it or within this time. */
+/** Maximum time after a row until its fills arrive. */
 const FILLS_WAIT_MS = 2_000
-/** The stream sends a row that the Data API lists earlier within this time. */
+/** Age up to which a row of the Data API may still arrive on the stream. */
 const YOUNG_MS = 4_000
 /** Maximum waiting rows of a transaction. Further repeats are dropped. */
 const ROWS_MAX = 8
@@ -69,7 +69,7 @@ const SILENT_PERIODS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
 /** Matches after which the stream is the source again. */
 const MATCHES_BEFORE_BACK = 3
-/** About 10 MB. Beyond these the oldest transaction is evicted; its repeat is emitted under the same id. */
+/** Maximum fills, about 10 MB. Beyond it the oldest transaction is evicted. A repeat of it has the same id. */
 export const LAST_TRADES_MAX = 32_768
 const RETAINED_MS = 600_000
 /** Maximum fills per transaction. Further ones are counted and left to the Data API. */
@@ -386,7 +386,10 @@ export class LastTrades {
   }
 }
 
-/** Equal, or one in the price of the other token. The Data API's row has the sum of equal fills. */
+/**
+ * Whether two messages are equal, or mirror each other in the prices of both tokens. The Data API has one row with the
+ * sum of equal fills.
+ */
 function isRepeat(one: LastTrade, other: LastTrade): boolean {
   if (one.size !== other.size || one.market !== other.market) return false
   if (one.asset === other.asset) return one.price === other.price && one.side === other.side

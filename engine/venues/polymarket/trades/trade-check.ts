@@ -1,5 +1,5 @@
-// Checks doubtful trades against the Data API: a row that arrived twice may be a second equal fill, and a participant
-// without its fill means that the fill was lost. The query repeats until a response is proven to be newer.
+// Checks trades against the Data API: a row that arrived twice may be a second equal fill, and a participant without
+// its fill means that the fill was lost. The query is repeated until a response is proven to be newer.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -21,7 +21,10 @@ interface Check {
   readonly market: NativeMarketId
   fromMs: number
   toMs: number
-  /** What a response must contain before it is accepted, because the venue's index may lag the stream. */
+  /**
+   * Rows and transactions that a response must contain before it is accepted, because the venue's index may lag behind
+   * the stream.
+   */
   readonly keys: Set<string>
   readonly transactions: Set<string>
   attempts: number
@@ -152,7 +155,7 @@ export class TradeCheck {
     }
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
     if (check.keys.size + check.transactions.size === 0) return
-    // A row that a newer response lacks was not a trade: its match did not reach the chain.
+    // A row that a newer response lacks was not a trade, because its match did not reach the chain.
     if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no younger answer')
   }
 
