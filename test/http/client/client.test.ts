@@ -1,6 +1,3 @@
-// The client against a server that follows the protocol to the letter: subscriptions, resumes, holes,
-// close codes. Real sockets, a hand-moved clock.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openRig, type Rig } from './rig.ts'
@@ -169,7 +166,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
       await rig.settle()
-      // The truth moves without a message, so that the client's book is wrong and its seq right.
+      // Changes the server's book without a message: the client's levels are wrong and its seq is right.
       rig.server.books.get(ONE)?.bids.set(777_000, 5)
       rig.server.change(ONE, 'bids', 60, 1)
       await rig.until(() => rig.of('gap').length === 1)
@@ -287,7 +284,7 @@ describe('reconnect', () => {
       rig.server.trade(ONE, 't1', channel)
       rig.server.trade(ONE, 't2', channel)
       await rig.settle()
-      // Told, but not yet written: the next run fetches t2 from the venue again.
+      // Sent but not committed: the next run fetches t2 from the venue again.
       rig.server.logs[channel]?.pop()
       rig.server.restart()
       rig.server.trade(ONE, 't2', channel)

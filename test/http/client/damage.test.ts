@@ -1,5 +1,5 @@
-// A wire that drops, repeats and swaps messages, cuts, and a server that restarts, all at random from a
-// seed: in the end the user's view is the truth, and what never came was announced. And the real face.
+// Drops, repeats, swaps and cuts messages at random by seed. In the end the client's data equals the server's, and
+// each loss was reported.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -14,7 +14,6 @@ const MARKETS = ['venue_a_0', 'venue_a_1', 'venue_b_2', 'venue_b_3']
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 5
 const FLOWS = ['trades', 'whales', 'lifecycle'] as const
 
-/** Levels as the user's own book, kept from the events alone. */
 class EventBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
@@ -35,7 +34,6 @@ class EventBook {
   }
 }
 
-/** One random turn of the world. */
 function turn(rig: Rig, random: Random, number: number): void {
   const { server } = rig
   const market = random.pick(MARKETS)
@@ -53,11 +51,10 @@ function turn(rig: Rig, random: Random, number: number): void {
   else server.closeAll(random.pick([1001, 4008, 4011]))
 }
 
-/** Lets everything that is under way arrive, coming back as often as it takes. */
 async function calm(rig: Rig): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await rig.settle()
-    // An undamaged message of each market shows every hole before it.
+    // A complete message of each market reveals each gap before it.
     for (const market of MARKETS) {
       rig.server.change(market, 'bids', 990_000, (round + 1) * 1_000_000)
       rig.server.trade(market, `end-${round}-${market}`)
@@ -77,7 +74,6 @@ function judge(rig: Rig): void {
     const truth = rig.server.books.get(market)
     assert.deepEqual(view?.bids, truth?.levels('bids'), market)
     assert.deepEqual(view?.asks, truth?.levels('asks'), market)
-    // The same from the events alone; seq may only jump at a snapshot behind a gap.
     const own = new EventBook()
     let isGap = true
     let epoch = ''
@@ -109,8 +105,8 @@ function judge(rig: Rig): void {
         return market_id === row.market_id && seq >= (from_seq ?? 0) && seq <= (to_seq ?? 0)
       })
     const log = rig.server.logs[channel] ?? []
-    // The last messages of a market before a restart: nothing after them could show what is missing.
-    // Only a wire that loses messages, as no TCP does, comes to that.
+    // The loss of a market's last messages before a restart cannot be detected, because no later message has their
+    // epoch.
     const isLast = (row: (typeof log)[number]): boolean =>
       row.epoch !== rig.server.epoch &&
       !log.some(({ epoch, market_id, offset, seq }) => {
@@ -121,7 +117,7 @@ function judge(rig: Rig): void {
       .filter((row) => !isLast(row))
       .filter((row) => !unique.has(`${row.epoch} ${row.market_id} ${row.seq}`) && !isPublished(row))
       .map((row) => `${row.epoch} ${row.market_id} ${row.seq}`)
-    // A resume that came short knows how many, and not which.
+    // A short resume reports the number of missing messages, but not which ones.
     const short = own.filter(({ cause }) => cause === 'replay_short')
     const published = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
     assert.ok(

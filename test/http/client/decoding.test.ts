@@ -1,6 +1,3 @@
-// The parts that read: MessagePack against an independent library, CRC-32 against zlib, and the
-// likeness to a browser's module.
-
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -37,7 +34,6 @@ test('decodes the same values as an independent MessagePack decoder', () => {
     fc.property(plain, (value) => {
       const bytes = encode(value)
       assert.deepEqual(decodeMessagePack(bytes), decode(bytes))
-      // As a view into a larger buffer, at any place.
       const shifted = new Uint8Array(bytes.length + 7)
       shifted.set(bytes, 3)
       const view = shifted.subarray(3, 3 + bytes.length)

@@ -1,6 +1,5 @@
-// A server of the stream that knows the truth and spoils what it sends when a test asks for it: drop, repeat or
-// swap messages, cut, answer by a script. It follows http/ws/README.md and shares no code with the
-// real one, so that the client is held against the protocol and not against our server.
+// A stream server for tests. It follows http/ws/README.md and shares no code with the product. Tests make it drop,
+// repeat or swap messages, cut connections, or answer by a script.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -24,10 +23,9 @@ interface Peer {
   held: Fields | null
 }
 
-/** What becomes of a data message on its way to a client. */
+/** What happens to a data message on its way to a client. */
 type Damage = 'send' | 'drop' | 'twice' | 'hold'
 
-/** A market's truth. */
 class FakeBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
@@ -52,15 +50,15 @@ class FakeBook {
 export class FakeStream {
   epoch = 'e1'
   readonly books = new Map<string, FakeBook>()
-  /** Trades, whales and lifecycle of all runs; book updates of the present one. */
+  /** Trades, whales and lifecycle events of all runs; book updates of the current run. */
   readonly logs: Record<string, Logged[]> = { trades: [], whales: [], lifecycle: [], orderbook: [] }
   /** Offset of a market's last replacement. */
   readonly replaced = new Map<string, number>()
-  /** Every command, in order, with the number of its connection from 1. */
+  /** Every command in order, with the number of its connection, counted from 1. */
   readonly commands: (Fields & { readonly connection: number })[] = []
   readonly urls: string[] = []
   damage: (message: Fields) => Damage = () => 'send'
-  /** Answers a command itself, by returning true. */
+  /** Handles a command itself if it returns true. */
   script: (command: Fields, peer: Peer) => boolean = () => false
   replayMax = 10_000
   limits = { subscriptions: 1000, commands_per_s: 20, message_bytes: 16_384 }
@@ -101,7 +99,7 @@ export class FakeStream {
     await once(this.#server, 'close')
   }
 
-  /** Resolves once this holds; looked at again whenever a command or a connection comes or goes. */
+  /** Resolves when the condition holds. Checks it after each command, connection and disconnect. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise<void>((resolve) => this.#wake.push(resolve))
   }
@@ -114,7 +112,7 @@ export class FakeStream {
     for (const { socket } of this.peers) socket.terminate()
   }
 
-  /** A new run: counters begin again, book updates are gone, trades stay. */
+  /** Starts a new run: counters restart and book updates are lost; trades remain. */
   restart(): void {
     this.cutAll()
     this.epoch = `e${this.#epochs.length + 1}`
@@ -168,7 +166,7 @@ export class FakeStream {
     this.publish(message)
   }
 
-  /** The next state of a channel of whole states. */
+  /** Publishes the next state of a channel with states. */
   state(channel: 'prices' | 'candles' | 'depth', marketId: string): void {
     const head = this.#head(STATE_TYPES[channel], channel, marketId)
     this.publish({ ...head, data: { price: head.seq / 1000, bids: [], asks: [] } })
@@ -196,7 +194,7 @@ export class FakeStream {
     for (const peer of this.peers) this.send(peer, complete)
   }
 
-  /** Sends a message of a channel to everyone who wants it, by way of the damage. */
+  /** Sends a message to all subscribers, with the configured faults. */
   publish(message: Fields): void {
     for (const peer of this.peers) {
       if (isWanted(peer, String(message.channel), String(message.market_id))) {
@@ -271,7 +269,7 @@ export class FakeStream {
     }
   }
 
-  /** As the protocol says, in one turn. */
+  /** Handles a command as the protocol requires, in one event-loop tick. */
   subscribe(peer: Peer, command: Fields): void {
     const { id, since } = command
     const channel = String(command.channel)

@@ -1,6 +1,3 @@
-// The life of a client: close codes, the watchdog, states, the reader's queue, the end; and drops at
-// every step of a conversation.
-
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { WebSocket } from 'ws'
@@ -126,7 +123,7 @@ describe('connection lifecycle', () => {
       await rig.retry()
       if (terms === 'no ticket came') {
         await rig.until(() => client.state === 'connecting')
-        // A subscription meanwhile opens no second connection.
+        // A subscription during the ticket request opens no second connection.
         client.subscribe({ channel: 'whales', all: true })
         clock.advance(10_000)
       }

@@ -1,5 +1,3 @@
-// A client on a hand-moved clock against a fake server, with every event kept.
-
 import { after } from 'node:test'
 import { WebSocket } from 'ws'
 import { connect, type StreamClient, type StreamEvent } from '../../../http/client/connect.ts'
@@ -14,17 +12,17 @@ export interface Rig {
   readonly client: StreamClient
   readonly events: StreamEvent[]
   of<Type extends StreamEvent['type']>(type: Type): EventOf<Type>[]
-  /** Resolves once this holds; looked at again after every event. */
+  /** Resolves when the condition holds. Checks it after each event. */
   until(holds: () => boolean): Promise<void>
-  /** Waits until the client waits, and moves the clock to its next attempt and no further. */
+  /** Waits until the client plans a retry, then advances the clock to it. */
   retry(): Promise<void>
-  /** Lets the client come back, and waits until it is live. */
+  /** Lets the client reconnect and waits until it is live. */
   comeBack(): Promise<void>
-  /** Everything sent so far has come. */
+  /** Resolves when everything sent so far has arrived. */
   settle(): Promise<void>
 }
 
-/** Opens a server with these markets and a client to it; both are stopped after the test file. */
+/** Opens a server with these markets and a client. Both are stopped after the test file. */
 export async function openRig(
   set: {
     markets?: readonly string[]

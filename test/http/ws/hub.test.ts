@@ -1,5 +1,3 @@
-// Which subscribers get an update, how often it is encoded, and what the heartbeat says.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { pino } from 'pino'
@@ -32,7 +30,6 @@ const encodedCount = (): number =>
     .map((count) => count.value)
     .reduce((sum, value) => sum + value, 0)
 
-/** Pings, so that everything sent before has come. */
 async function settle(client: StreamClient): Promise<readonly Message[]> {
   await client.ask({ action: 'ping', id: 'settle' }, 'pong')
   return client.messages
@@ -314,7 +311,7 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   const { publisher, metrics } = engine
   const lines: string[] = []
   const received: string[] = []
-  /** The channel of trades under another name, which only hears. */
+  /** A channel without variants that records the updates it receives. */
   const hearer = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
     ...trades,
     name,

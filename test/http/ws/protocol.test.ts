@@ -1,5 +1,3 @@
-// Commands: what is understood, what is refused, and that no bytes make the parser throw.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from '@msgpack/msgpack'

@@ -1,5 +1,3 @@
-// In which turns of the loop connections carry out their commands.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -11,7 +9,7 @@ import type { SliceOutcome, Work } from '../../../http/ws/session/connection.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A connection with a command of 100 slices. Each slice takes the whole of its time. */
+/** A connection with a command of 100 slices that each use all of their time. */
 class Busy implements Work {
   readonly caller: { readonly accountId: AccountId }
   runs = 0
@@ -46,7 +44,7 @@ test('runs one time slice at once, then one per event-loop tick, when many accou
   assert.equal(sum(works), 1)
   await nextTurn()
   assert.equal(sum(works), 2)
-  // What a look at its buffer, or a further command, asks for waits for its turn as well.
+  // Buffer checks and further commands wait for a slice too.
   for (let looks = 0; looks < 10; looks += 1) for (const work of works) hub.advance(work)
   assert.equal(sum(works), 2)
   for (let turns = 0; turns < 10; turns += 1) await nextTurn()

@@ -1,5 +1,3 @@
-// The channel `arbitrage` on a real socket, in both forms, and again from an offset.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
@@ -97,7 +95,6 @@ const openClient = (form: string) =>
   StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
 const idOf = (data: unknown): unknown => Object(data).id ?? null
 
-/** An opportunity of a world of its own, whose course a test tells in dollars. */
 function course(legs: Parameters<typeof opportunity>[0]) {
   const { publisher } = server.engine
   let previousPeak: ArbitrageUpdate['previousPeak'] = null
@@ -121,7 +118,6 @@ function course(legs: Parameters<typeof opportunity>[0]) {
 
 const all = { action: 'subscribe', channel: 'arbitrage', market_ids: ['*'] }
 
-/** What came to a client until now, as offset and event. */
 async function cameTo(client: StreamClient): Promise<readonly string[]> {
   await client.ask({ action: 'ping', id: client.messages.length }, 'pong')
   const messages = client.messages.filter(({ type }) => type === 'arbitrage')
@@ -146,7 +142,7 @@ test('publishes an opportunity from when it first meets the options until its en
   ]
   const first = small('opened', 1)
   grown('opened', 2)
-  // Of a hundred contracts: 0.06 each.
+  // 100 contracts with a profit of 0.06 each.
   grown('changed', 6)
   grown('changed', 3)
   other('opened', 5)
@@ -182,7 +178,7 @@ test('replaces the options of a wildcard or single-market subscription, where th
       [50, 8, false],
       [0, 1, true],
     ] as const) {
-      // A second further: so many commands are too many for one.
+      // One second passes, because the commands would exceed the limit of one second.
       clock.advance(1_000)
       const command = { ...target, id: `${target.market_ids} ${dollars}`, min_profit_usd }
       const subscribed = await client.ask(command, 'subscribed')

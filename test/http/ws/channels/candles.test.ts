@@ -1,5 +1,3 @@
-// The channel of bars, against bars worked out anew from the trades.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -35,7 +33,6 @@ const dataOf = (message: Message | undefined): Readonly<Record<string, unknown>>
   return { ...data }
 }
 
-/** Time passes in small steps, so that sockets and slices get their turns. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 200) {
     clock.advance(Math.min(left, 200))
@@ -48,7 +45,7 @@ async function settle(client: StreamClient): Promise<void> {
   await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
 }
 
-/** The bar as the interface writes it, from every stored trade. */
+/** The candle as the REST API writes it, computed from all stored trades. */
 function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: boolean) {
   const bars = market.stored
     .filter((trade) => barStart(trade.timeMs, lengthMs) === startMs)

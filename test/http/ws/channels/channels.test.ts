@@ -1,6 +1,3 @@
-// Every channel on real sockets, in both forms: its options, what it begins with, how often it speaks,
-// and that a later choice replaces an earlier one.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { LIFECYCLE_EVENTS, type LifecycleUpdate, type Whale } from '../../../../engine/events.ts'
@@ -169,7 +166,7 @@ describe('prices', () => {
   for (const form of FORMS) {
     test(`sends conflated prices with the seq of the newest change (${form})`, async () => {
       const one = market(4)
-      // Windows are the lane's, not the client's: none is left from before.
+      // Clients share conflation windows: lets windows of earlier tests end.
       clock.advance(3_000)
       const client = await open(form)
       const command = { action: 'subscribe', channel: 'prices', market_ids: [one.ref.id] }
@@ -266,7 +263,6 @@ test('pauses a channel variant without subscriptions and resumes it on the next 
   for (let round = 1; round <= 3; round += 1) {
     const before = count()
     await client.ask({ ...command, action: 'subscribe', id: round }, 'synced')
-    // Heartbeats look for lanes in use: this one stays.
     clock.advance(11_000)
     one.change(bid(0.2, 10 * round))
     await settled(clock, client)

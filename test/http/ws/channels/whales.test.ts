@@ -1,5 +1,3 @@
-// The log of whales over restarts, in the shape in which streams replay it.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WhaleLog } from '../../../../actors/whales/whale-log.ts'

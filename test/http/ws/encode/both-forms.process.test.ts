@@ -1,5 +1,5 @@
-// The same commands sent as JSON and as MessagePack to two connections that read JSON and MessagePack: one
-// conversation, whatever a command's fields hold. The judge of the binary side is @msgpack/msgpack.
+// Sends equal commands as JSON and as MessagePack to connections of both encodings and compares the replies.
+// @msgpack/msgpack decodes the binary replies.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.
 import { level } from '../../../support/worlds/builders.ts'
 
 const COMMANDS = 600
-/** Between two commands: at most nine errors stand in a minute, and no second sees more than two commands. */
+/** Limits the test to nine errors a minute and two commands a second. */
 const PAUSE_MS = 7_000
 const clock = new ManualClock()
 let server: ApiServer
@@ -30,7 +30,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** What JSON writes otherwise: numbers that it has no word for, and large integers digit by digit. */
+/** Writes values that JSON.stringify cannot write: infinities, NaN and large integers. */
 function toJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') {
@@ -45,11 +45,10 @@ function toJson(value: unknown): string {
   return `{${fields.join(',')}}`
 }
 
-/** Deeper than the library goes by default. */
+/** Allows deeper nesting than the library's default. */
 const toMsgpack = (value: unknown): Uint8Array =>
   new Encoder({ useBigInt64: true, maxDepth: 2_000 }).encode(value)
 
-/** A connection, what it sends, and what it has read, by an independent decoder. */
 class Talker {
   readonly messages: unknown[] = []
   readonly closed: Promise<number>
@@ -85,7 +84,7 @@ class Talker {
     this.#socket.send(frame)
   }
 
-  /** Waits for the message; what came before stays in `messages`. */
+  /** Waits for a message. Earlier messages remain in `messages`. */
   async until(type: string, id: unknown): Promise<void> {
     const fits = (message: unknown) =>
       typeof message === 'object' &&
@@ -105,7 +104,7 @@ class Talker {
   }
 }
 
-/** A command whose answer is the last of all before it; with it a connection is never without a subscription. */
+/** Ends each round. Its subscription also prevents the close after 60 s without one. */
 const marker = (number: number) => {
   const channel = 'lifecycle'
   return { action: 'subscribe', id: number + 0.125, channel, market_ids: ['venue_b_other'] }
@@ -306,7 +305,8 @@ test('refuses values that the other encoding cannot represent: extensions, non-s
     ...[new Date(0), new ExtData(114, bytesOf(1)), new ExtData(1, bytesOf(1, 2, 3, 4))].map((x) =>
       new Encoder().encode({ action: 'ping', x }),
     ),
-    // A record of msgpackr, a map with a number for a key, text that is no UTF-8, a value that ends early, two values.
+    // Invalid: a msgpackr record, a numeric key, text that is not UTF-8, two truncated values, two values in one
+    // frame.
     bytesOf(...head, 0xd4, 0x72, 0x40),
     bytesOf(0x82, 0xa2, 0x6f, 0x70, 0xa4, 0x70, 0x69, 0x6e, 0x67, 0x05, 0x06),
     bytesOf(...head, 0xa1, 0xff),
@@ -325,7 +325,6 @@ test('refuses values that the other encoding cannot represent: extensions, non-s
     const codes = talker.messages.map((message) => Reflect.get(Object(message), 'code'))
     assert.ok(codes.includes('PARSE_ERROR'), `${index}: ${JSON.stringify(talker.messages)}`)
   }
-  // A whole pair is a character like any other.
   talker.sendRaw('{"action":"ping","id":"\\ud83d\\udc19"}')
   await talker.until('pong', '🐙')
   talker.end()

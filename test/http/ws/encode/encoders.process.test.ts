@@ -1,5 +1,3 @@
-// Both forms carry the same information, and the binary one is MessagePack that other libraries read.
-
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -39,7 +37,7 @@ const textOf = ({ name, write }: Written): Record<string, unknown> => {
 const bytesOf = ({ name, write }: Written): Uint8Array => {
   const frame = write(binary)
   assert.ok(frame instanceof Uint8Array, name)
-  // As on the wire: the library may write into the same buffer again.
+  // Copies the bytes, because the encoder reuses its buffer.
   return Uint8Array.from(frame)
 }
 

@@ -1,5 +1,4 @@
-// Connections that get a turn's messages in one frame, each beside a twin that gets a frame a message: over a library
-// that is played here, so that both see the same moments. Real sockets: always.process.test.ts.
+// Compares each batched connection with an unbatched one that receives the same messages, over a fake library.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +24,7 @@ function bytesOf(message: unknown): Buffer {
   return Buffer.from(message)
 }
 
-/** A socket of the library, with what went out of it. */
+/** A fake library socket that records its frames. */
 class PlayedSocket implements Socket {
   readonly frames: Buffer[] = []
   readonly topics = new Set<string>()
@@ -51,7 +50,6 @@ class PlayedSocket implements Socket {
   }
   cork(action: () => void): ReturnType<Socket['cork']> {
     action()
-    // Nobody looks at what the library returns here.
     return Object.create(null)
   }
   end(code = 1000): void {
@@ -63,7 +61,6 @@ class PlayedSocket implements Socket {
   }
 }
 
-/** One connection: batched or not. */
 interface Played {
   readonly socket: PlayedSocket
   readonly session: Session
@@ -117,7 +114,7 @@ class World {
   }
 }
 
-/** The messages of all frames as one text: of batches without their brackets. */
+/** The messages of all frames as one text, without the brackets of batches. */
 function joined(form: Form, frames: readonly Buffer[], isBatched: boolean): string {
   if (form === 'b') return Buffer.concat(frames).toString('latin1')
   if (!isBatched) return frames.map(String).join(',')
@@ -125,7 +122,7 @@ function joined(form: Form, frames: readonly Buffer[], isBatched: boolean): stri
   return frames.map((frame) => String(frame).slice(1, -1)).join(',')
 }
 
-/** Two connections to which the same happens. */
+/** A batched and an unbatched connection that send equal commands. */
 class Twins {
   readonly form: Form
   readonly #world: World
@@ -151,7 +148,7 @@ class Twins {
     return this.#plain.socket.closeCode !== null || this.#batched.socket.closeCode !== null
   }
 
-  /** Up to where both have everything of a channel, as the last answer that they have says; null: no answer came. */
+  /** The position in the last reply about a channel; null if there is none. */
   position(channel: string): unknown {
     if (this.form === 'b') return null
     const messages = this.#plain.socket.frames.map((frame) => JSON.parse(String(frame)))
@@ -161,7 +158,6 @@ class Twins {
     return last === undefined ? null : { epoch: last.epoch, offset: last.offset }
   }
 
-  /** Compares what they got. */
   compare(): void {
     const { form } = this
     const [plain, batched] = [this.#plain.socket, this.#batched.socket]
@@ -237,7 +233,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('sends a tick by one library call to connections with equal topics, whatever their subscription order', async () => {
+test('publishes a tick by one library call when connections have equal topics in any order', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -270,7 +266,7 @@ test('sends a tick by one library call to connections with equal topics, whateve
     assert.equal(frames.length, 1)
     assert.equal(JSON.parse(String(frames[0])).length, 40)
   }
-  // One of them wants less: it is alone, and the others are together as before.
+  // After one connection unsubscribes, the others still share one group.
   const command = { action: 'unsubscribe', id: 2, channel: 'trades', market_ids: [one.ref.id] }
   all[7]?.session.receive(Buffer.from(JSON.stringify(command)), false)
   world.hub.sweep()

@@ -1,6 +1,3 @@
-// Windows of conflated lanes against what a subscriber is promised: never too often, never the last
-// state left out, never a stall.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conflationTickCount, streamSliceMs } from '../../../../engine/limits.ts'
@@ -21,7 +18,7 @@ interface Told {
   readonly atMs: number
 }
 
-/** A lane over a clock that notes what it sends; changes are numbers, the newest counts. */
+/** A conflation that records what it sends. Changes are numbers, and the newest one replaces the others. */
 function newLane(windowMs: number, initialCostMs = 0) {
   let costMs = initialCostMs
   const clock = new ManualClock()
@@ -111,7 +108,7 @@ test('sends a limited part of a burst at once and the rest in time slices', asyn
     await tick()
     slices += 1
     const spentMs = (published.length - before) * 0.05
-    // The clock of the test moves within a slice, which may begin another.
+    // The clock moves within a slice, so a second slice may begin in the same tick.
     assert.ok(spentMs <= 2 * streamSliceMs + 0.2, `a slice of ${spentMs} ms`)
   }
   assert.ok(slices > 50, `${slices} slices`)

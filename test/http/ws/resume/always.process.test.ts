@@ -1,6 +1,3 @@
-// Clients that are cut off at any moment, in the middle of a replay too, and come back while
-// everything moves: each has the true books in the end and has had every trade in order.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
@@ -14,7 +11,7 @@ import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.
 import { level } from '../../../support/worlds/builders.ts'
 import { simulateActivity } from '../../../support/worlds/market-activity.ts'
 
-/** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
+/** Each reading of the clock takes 0.2 ms, so that slices end while the test does not advance it. */
 class TickingClock extends ManualClock {
   #lookCount = 0
 

@@ -1,6 +1,3 @@
-// Books since an offset: every position of a run, judged by the books that a client had there and by
-// the books as they are.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { MarketView } from '../../../../actors/views.ts'
@@ -12,10 +9,10 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
-/** What was sent before the first subscription: the kept updates do not reach it. */
+/** Updates published before the first subscription. The cached updates do not reach back to them. */
 const EARLY = 5
 
-/** A market's book at an offset, and whether it was replaced later, so that its updates are no use. */
+/** A market's book at an offset, and whether it was replaced later, which makes its updates useless. */
 interface Known {
   readonly seq: number
   readonly levels: { bids: readonly Level[]; asks: readonly Level[] }
@@ -25,7 +22,7 @@ type Level = ReturnType<FakeMarket['naive']['levels']>[number]
 const clock = new ManualClock()
 let apiServer: ApiServer
 const markets: FakeMarket[] = []
-/** By offset: every market's book right after it. */
+/** By offset: each market's book right after it. */
 const past: Map<string, Known>[] = []
 /** Offsets at which each market was replaced. */
 const replacedAt = new Map<string, number[]>()
@@ -56,7 +53,7 @@ before(async () => {
   const random = seededRandom('past', 1)
   note()
   for (let step = 0; step < 60; step += 1) {
-    // The last market stays as it is: nothing is to be said of it.
+    // The last market does not change, so the server must send nothing about it.
     const chosen = random.pick(markets.slice(0, 4))
     const offset = apiServer.engine.publisher.offset('orderbook')
     if (step > 5 && random.next() < 0.1) {
@@ -82,7 +79,7 @@ const targets = () => {
   ]
 }
 
-/** A client that has the books of an offset, as far as its command is concerned. */
+/** A client with the books of an offset. */
 function clientBooks(offset: number, has: (ref: MarketView['ref']) => boolean): RebuiltBooks {
   const rebuilt = new RebuiltBooks()
   for (const { ref } of markets) {
@@ -249,7 +246,7 @@ describe('limits of cached updates', () => {
       const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])
-      // Behind the offset at which they were replaced.
+      // After the offset of their replacement.
       quiet.change(bid(0.2, 1))
       const client = await StreamClient.open(own.port)
       const command = { action: 'subscribe', channel: 'orderbook', market_ids: ['*'] }

@@ -1,6 +1,3 @@
-// A slow reader of every channel at once: each state is named as out of sync and sent again, each
-// message that counts comes exactly once, in both forms and from every kind of subscription.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ArbitrageUpdate } from '../../../../engine/events.ts'
@@ -32,11 +29,11 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Opportunities of at least so much are asked for. */
+/** Minimum profit of the subscription to `arbitrage`. */
 const PROFIT_MIN = 5_000_000
 const gaps: ArbitrageUpdate[] = []
 
-/** One opens, and is asked for or not; its first leg is of the first venue. */
+/** Opens an opportunity above or below that minimum. Its first leg is on the first venue. */
 function open(random: Random): void {
   const { publisher } = server.engine
   const { ref } = random.pick(markets.filter(({ ref: { venue } }) => venue === 'a'))
@@ -50,7 +47,7 @@ function open(random: Random): void {
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 const lags = () => [...server.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
 
-/** A change of any channel. */
+/** Changes the data of a random channel. */
 function stir(random: Random): void {
   if (random.next() < 0.9) return simulateActivity(markets, random)
   const of = random.pick(markets)
@@ -98,7 +95,7 @@ for (const form of ['json', 'msgpack']) {
       }
       assert.equal(lags(), before + 1, 'it lagged')
       for (let index = 0; index < 1_000; index += 1) stir(random)
-      // A heartbeat falls into the lag.
+      // A heartbeat is due while the connection lags.
       clock.advance(5_000)
       client.socket.resume()
       for (let round = 0; round < 20_000; round += 1) {
@@ -109,7 +106,7 @@ for (const form of ['json', 'msgpack']) {
         await received(client)
       }
       for (let index = 0; index < 300; index += 1) stir(random)
-      // Every market moves once more, so that the last state of each is sent behind all of it.
+      // Changes each market once more, so that each last state follows all earlier messages.
       for (const market of markets) {
         market.change(bid(0.17, 1 + random.below(1_000)))
         market.reprice(10_000 * (1 + random.below(98)))
@@ -175,7 +172,7 @@ for (const form of ['json', 'msgpack']) {
   }
 }
 
-/** Each message is one of the stream's document to the letter. */
+/** Requires each message to match the stream's document. */
 function judgeAll(messages: readonly Message[]): void {
   for (const message of messages) {
     const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
@@ -183,7 +180,6 @@ function judgeAll(messages: readonly Message[]): void {
   }
 }
 
-/** The same, the heartbeat of a connection that lags among them. */
 function checkWords(messages: readonly Message[]): void {
   judgeAll(messages)
   const beats = messages.filter(({ type }) => type === 'heartbeat')

@@ -1,6 +1,3 @@
-// Trades, whales and lifecycle since an offset: every position of three runs against a naive list of
-// what was sent, and what is said where that list has holes.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { MarketView } from '../../../../actors/views.ts'
@@ -22,14 +19,14 @@ const market = (index: number): FakeMarket => {
   return found
 }
 
-/** Two older runs, and a part of the present one that only the disk remembers. */
+/** Creates two earlier runs, and messages of the current run that are stored but no longer in the ring buffer. */
 function tellPast(engine: FakeEngine): void {
   for (let index = 0; index < 4; index += 1) {
     markets.push(engine.add(`m${index}`, { venue: index === 3 ? 'b' : 'a' }))
   }
   for (const { ago, count, end } of [
     { ago: 2, count: 17, end: 17 },
-    // Killed: what it sent last was never written.
+    // The run was killed before it committed its last trade.
     { ago: 1, count: 11, end: 11 },
   ]) {
     const run = engine.tradeLog.addRun(ago, end)
@@ -46,7 +43,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Every trade that was sent, as a client should get it: the naive twin. */
+/** Reference implementation: every sent trade as a client should receive it. */
 function allTold() {
   const runs = server.engine.tradeLog.runs()
   return runs.flatMap((run) =>
@@ -80,12 +77,12 @@ const isEnd = ({ type }: Message) =>
 const count = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).length
 
-/** Resumes, and returns what came up to the answer that ends it. */
+/** Resumes and returns the messages up to the final reply. */
 async function resume(
   client: StreamClient,
   command: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly messages: readonly Message[]; readonly end: Message }> {
-  // Ten commands and their ends a second, and far from a minute without a subscription.
+  // Stays below the command limit and the limit without a subscription.
   clock.advance(120)
   const from = client.messages.length
   client.send({ action: 'subscribe', id: from, channel: 'trades', ...command })
@@ -201,7 +198,7 @@ describe('trades', () => {
     const next = tradeLog.runs()[1]
     assert.ok(run !== undefined && next !== undefined)
     for (const [offset, range] of [
-      // From the start of the run, as nothing before is known, to the start of the next.
+      // From the start of the run, because no earlier message can be read, to the start of the next run.
       [0, [run.startedAtMs, next.startedAtMs]],
       [4, [published[6]?.trade.timeMs, next.startedAtMs]],
       [12, [published[14]?.trade.timeMs, next.startedAtMs]],

@@ -1,5 +1,3 @@
-// A channel's log over ring and table: what the ring keeps, what is read from which, and where a client left off.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { outstandingWritesMax } from '../../../../engine/limits.ts'
@@ -8,7 +6,7 @@ import { MessageLog } from '../../../../http/ws/resume/message-log.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-/** Twelve trades sent, of which the ring keeps the last four. */
+/** Twelve trades, of which the ring buffer contains the last four. */
 function logs(capacity = 4) {
   const engine = new FakeEngine(new ManualClock())
   const { tradeLog, publisher } = engine
@@ -56,7 +54,7 @@ test('returns equal messages from the ring buffer and the table', () => {
   assert.ok(typeof one === 'object' && one.kind === 'trade')
   assert.ok(typeof other === 'object' && other.kind === 'trade')
   assert.deepEqual({ ...one, trade: null }, { ...other, trade: null })
-  // The row has its receipt and its stamp besides.
+  // The row also has its arrival time and stamp.
   for (const [name, value] of Object.entries(other.trade)) {
     assert.deepEqual(Reflect.get(one.trade, name), value, name)
   }

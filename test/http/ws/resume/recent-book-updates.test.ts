@@ -1,5 +1,3 @@
-// The newest book updates: how far they reach back, what bounds it, and what it costs.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookReplaced, BookUpdate, LevelChange } from '../../../../engine/events.ts'

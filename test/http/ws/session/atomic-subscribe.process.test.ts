@@ -1,7 +1,3 @@
-// Many clients subscribe and leave at random while books change without a pause: no client sees a change
-// before its snapshot or a hole behind it. And why that is so: the
-// stream's code cannot pause between a snapshot, its subscription and its sending.
-
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -15,10 +11,10 @@ const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 1_000 : 120
 const CHANGES = isLong ? 20_000 : 8_000
 const MARKETS = 100
-/** Changes between two turns of the loop, in which commands come in. */
+/** Changes between two event-loop ticks. */
 const BURST = 40
 
-/** Between two slices of a replay, which has sent no snapshot yet, what is missed may be asked of the engine. */
+/** The only files that may await: between two slices, a replay may request missed messages from the engine. */
 const BETWEEN_SLICES = 'void arrival.then('
 
 test('sends snapshots and subscribes synchronously: the stream code contains no await', () => {
@@ -33,7 +29,7 @@ test('sends snapshots and subscribes synchronously: the stream code contains no 
   }
 })
 
-/** A client that keeps no messages, only where each of its books stands. */
+/** A client that stores only the seq of each book. */
 class Watcher {
   readonly defects: string[] = []
   readonly counts = { snapshots: 0, updates: 0 }
@@ -48,7 +44,7 @@ class Watcher {
     this.socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
   }
 
-  /** Resolves when the server has answered; false: refused for its rate, and nothing has changed. */
+  /** Resolves with the reply; false: the command was refused by the rate limit. */
   command(action: 'subscribe' | 'unsubscribe' | 'ping', ids: readonly string[]): Promise<boolean> {
     this.#commands += 1
     const id = this.#commands
@@ -98,7 +94,6 @@ class Watcher {
   }
 }
 
-/** What ends a command. */
 const ENDS = ['synced', 'unsubscribed', 'pong', 'error']
 
 function idsOf({ accepted }: Readonly<Record<string, unknown>>): readonly string[] {
@@ -106,7 +101,7 @@ function idsOf({ accepted }: Readonly<Record<string, unknown>>): readonly string
   return accepted.map(String)
 }
 
-/** Subscribes to some and leaves some, one command after another, until the end. */
+/** Subscribes and unsubscribes random markets, one command after another, until the end. */
 async function wander(
   watcher: Watcher,
   random: Random,
@@ -116,7 +111,7 @@ async function wander(
     const chosen = Array.from({ length: 1 + random.below(4) }, () => random.pick(ids))
     if (random.next() < 0.5) await watcher.command('subscribe', chosen)
     else await watcher.command('unsubscribe', chosen)
-    // Below the rate of commands, and at times that no two share.
+    // Stays below the command limit, at different times for each client.
     for (let left = 20 + random.below(40); left > 0 && !isOver(); left -= 1) await tick()
   }
   while (!(await watcher.command('ping', []))) await tick()

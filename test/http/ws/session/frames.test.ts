@@ -1,5 +1,5 @@
-// What arrives on a WebSocket though no client sends it: each case ends in an answer or in the end of
-// the connection that the protocol's README names, and the server goes on in any case.
+// Invalid and hostile WebSocket frames: each gets a documented reply or closes the connection, and the server
+// continues.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -17,13 +17,12 @@ before(async () => {
 })
 after(() => apiServer.stop())
 
-/** A ping as long as wanted. */
 const longPing = (length: number) => {
   const short = JSON.stringify({ action: 'ping', id: 7, x: '' })
   return JSON.stringify({ action: 'ping', id: 7, x: 'x'.repeat(length - short.length) })
 }
 const { more, text, binary, close, ping, pong } = OPCODES
-/** `pong`: the command was answered; a code: the error's; `cut`: 1006; a number: the close code. */
+/** `pong`: the command was answered; a text: the error code; `cut`: 1006; a number: the close code. */
 type Outcome = 'pong' | 'RATE_LIMITED' | 'MESSAGE_TOO_LARGE' | 'PARSE_ERROR' | 'cut' | number
 const pieces = (bytes: Uint8Array, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -89,7 +88,7 @@ const CASES: readonly (readonly [name: string, bytes: readonly Buffer[], outcome
   ['a close without a code', [frame(close)], 1000],
   ['a close with 1000', [closing(1000)], 1000],
   ['a close with a reason', [closing(1000, 'bye')], 1000],
-  // The library knows the codes of the standard and those of applications, none between.
+  // The library accepts only the close codes of the standard and of applications.
   ['a close with 3000', [closing(3000)], 1000],
   ['a close with 4999', [closing(4999)], 4999],
   ['commands behind a close', [closing(1000), frame(text, PING)], 1000],
@@ -134,7 +133,7 @@ test('answers every frame as documented or closes the connection, and keeps serv
 })
 
 test('tolerates frames sent before the handshake response and an unmasked frame', async () => {
-  // A client may not send so early: the library drops what comes, or cuts.
+  // A client must not send so early. The library ignores the data or closes the connection.
   const early = new RawStream(apiServer.port, PATH, frame(text, PING))
   await early.opened()
   assert.match(early.head, /^HTTP\/1.1 101 /)
@@ -147,7 +146,7 @@ test('tolerates frames sent before the handshake response and an unmasked frame'
   await bare.end()
 })
 
-/** A command as a hostile client would send it: of either form, with absurd values, often damaged. */
+/** A hostile command in either encoding, with invalid values and often damaged. */
 function hostile(random: Random): Buffer {
   const value = () =>
     random.pick<unknown>([

@@ -1,5 +1,4 @@
-// What readers that do not read cost the others on the real engine, and what a connection costs. Short under `npm test`,
-// the counts of the issue under TEST_LONG=1.
+// Runs with small counts by default, and with the full counts under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -19,7 +18,7 @@ async function closeAll(readers: readonly RawReader[]): Promise<void> {
   await Promise.all(readers.map(({ closed }) => closed))
 }
 
-/** Kilobytes of a process that are in memory. */
+/** Resident memory of a process, in kilobytes. */
 function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
@@ -64,7 +63,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     let lines: string[] = []
     const hasLags = () => lines.some((line) => /^stream_lags_total [1-9]/.test(line))
     const seconds = isLong ? 60 : 12
-    // The kernel takes megabytes of each before a connection lags: longer where little is sent a second.
+    // The kernel buffers megabytes before a connection lags, so a slow flow takes longer.
     for (let second = 0; second < seconds || (!hasLags() && second < 120); second += 1) {
       await pause(1_000)
       mostKb = Math.max(mostKb, residentKb(engine.pid))
@@ -87,7 +86,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     assert.deepEqual(report.faults, [])
     assert.equal(report.live, quick)
     assert.equal(report.counts.connections, quick, 'no good reader was cut')
-    // Each may hold 1 MiB and what comes in one sweep; never the hard limit of 16 MiB for all.
+    // Each connection may hold 1 MiB and the data of one sweep, far below the hard limit of 16 MiB.
     assert.ok(mostKb - beforeKb < (slow * 4 + 200) * 1_024, `${mostKb - beforeKb} KiB more`)
     for (const reader of readers) reader.destroy()
     await crowd.stop()
@@ -98,7 +97,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
   }
 })
 
-/** What so many connections add to an engine's resident memory; the venues' rate is the load. */
+/** Resident memory that these connections add to an engine. */
 async function memoryOf(
   rate: number,
   count: number,
@@ -111,7 +110,7 @@ async function memoryOf(
     const port = Number(new URL(locations.api).port)
     const published = command(await allMarketIds(locations))
     const open = () => RawReader.open(port, `api_key=${locations.key}`, [published])
-    // The first ones bring code and buffers that are there once.
+    // The first connections load code and buffers that later ones share.
     await closeAll(await Promise.all(Array.from({ length: 50 }, open)))
     await pause(isLong ? 15_000 : 3_000)
     const beforeKb = residentKb(engine.pid)

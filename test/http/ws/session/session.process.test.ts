@@ -1,5 +1,3 @@
-// One connection on a real socket: subscriptions under fire, resuming, and the limits.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -31,7 +29,7 @@ const market = (index: number): FakeMarket => {
 const settle = (client: StreamClient) => settled(clock, client)
 const stir = (random: Random) => simulateActivity(markets, random)
 
-/** Every look costs a tenth of a millisecond, so that slices end although the clock stands still. */
+/** Each reading of the clock takes 0.1 ms, so that slices end while the test does not advance it. */
 class TickingClock extends ManualClock {
   #lookCount = 0
 
@@ -41,7 +39,7 @@ class TickingClock extends ManualClock {
   }
 }
 
-/** Twenty levels, so that a book takes its time. */
+/** Twenty levels, so that encoding a book takes time. */
 const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
@@ -80,7 +78,7 @@ describe('subscriptions', () => {
       for (let index = 0; index < 500; index += 1) stir(random)
       await settle(client)
       const rebuilt = new RebuiltBooks()
-      // What a client no longer wants it forgets; its next message is then a snapshot again.
+      // An unsubscribed market's next message is a snapshot.
       for (const message of client.messages) rebuilt.read(message)
       assert.deepEqual(rebuilt.defects, [])
       assert.equal(rebuilt.books.size, markets.length)
@@ -110,7 +108,7 @@ describe('subscriptions', () => {
     })
     for (let round = 0; round < 100; round += 1) {
       for (let index = 0; index < 30; index += 1) stir(random)
-      // Singles are replaced by venues and these by all, while everything moves.
+      // Replaces single markets by venues, and venues by `*`, while data changes.
       if (round === 30) client.send({ action: 'subscribe', id: 2, channels, platform: 'venue_a' })
       if (round === 60) client.send({ action: 'subscribe', id: 3, channels, market_ids: ['*'] })
       await tick()
@@ -328,7 +326,7 @@ describe('limits', () => {
     assert.equal((await client.closed).code, 1006)
   })
 
-  test('refuses a whole command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
+  test('refuses all of a command that exceeds 1000 subscriptions, and counts * as one subscription', async () => {
     const extra = Array.from({ length: 1_000 }, (_, index) => server.engine.add(`extra${index}`))
     const client = await StreamClient.open(server.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>

@@ -16,7 +16,7 @@ import { bid, level } from '../../../support/worlds/builders.ts'
 
 type Message = Readonly<Record<string, unknown>>
 
-/** A socket of the library in this process. Its buffer fills with the first message of type `fullAt`. */
+/** A fake library socket. Its buffer fills with the first message of type `fullAt`. */
 class PlayedSocket implements Socket {
   readonly messages: Message[] = []
   readonly topics = new Set<string>()
@@ -85,7 +85,7 @@ function open() {
   return { clock, engine, hub, join, markets: [m0, m1, m2] as const }
 }
 
-/** A connection whose wildcard subscription to books stands behind the state of the first market. */
+/** A connection whose wildcard subscription to books has sent only the first market's snapshot. */
 function fillHalf() {
   const world = open()
   const one = world.join()

@@ -1,5 +1,4 @@
-// A peer that says nothing: pinged, and cut after a minute, so that its place comes back. The minute is
-// the library's own, so the whole of it is only waited for under TEST_LONG=1.
+// The library's idle timeout is a minute, so the test waits for it only under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +48,7 @@ test('disconnects a client that is silent for a minute, frees its slot, and reta
     [...server.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
       ?.socketCount
   const startMs = performance.now()
-  // Never answers a ping: it is a bare TCP connection.
+  // A bare TCP connection never answers a ping.
   const unsubscribed = await RawReader.open(server.port, 'api_key=free-key', [COMMAND])
   const answering = await StreamClient.open(server.port, 'api_key=free-key')
   await answering.ask(COMMAND, 'synced')

@@ -1,5 +1,3 @@
-// Clients that read too slowly or not at all are told so, caught up or cut, and no other client is harmed.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { pause, systemClock } from '../../../../engine/clock.ts'
@@ -32,12 +30,12 @@ const settle = (client: StreamClient) => settled(clock, client)
 const stir = (random: Random) => simulateActivity(markets, random)
 
 describe('slow readers', () => {
-  /** The session of the client that was let in last. */
+  /** The session of the newest connection. */
   const newest = () => [...server.server.hub.sessions].at(-1) ?? assert.fail('a session')
 
   /**
-   * Publishes until a paused client's buffer passes the soft limit. A quick reader takes each round before the next one:
-   * on a busy machine it would lag as well.
+   * Publishes until the buffer of a paused client exceeds the soft limit. The quick reader reads each round before
+   * the next one, because it would lag too on a busy machine.
    */
   async function flood(random: Random, slow: Session, quick: StreamClient | null = null) {
     const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
@@ -45,15 +43,15 @@ describe('slow readers', () => {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
       for (let index = 0; index < 5; index += 1) stir(random)
       await (quick === null ? tick() : quick.ask({ action: 'ping', id: round }, 'pong'))
-      // So that there are at most ten commands a second.
+      // Limits the commands to ten a second.
       clock.advance(100)
     }
     assert.equal(slow.isLive, false, 'the buffer never filled')
   }
 
   /**
-   * Lets ten seconds pass without progress, after which nothing more is sent to a slow reader. Heartbeats push what is
-   * unsent on: where the kernel still takes some of it, at a time of its own, that is progress, and they begin anew.
+   * Lets 10 s pass without progress. When the kernel accepts more unsent data, that is progress, and the 10 s
+   * restart.
    */
   function giveUp(slow: Session): void {
     const bytes = () => slow.sweep(clock.monotonicMs())
@@ -135,7 +133,7 @@ describe('slow readers', () => {
     await flood(random, session)
     giveUp(session)
     assert.equal(server.server.hub.sessions.size, 1, 'the close frame waits for room')
-    // Bytes and not time: at 8 KiB a turn it takes the kernel's buffers and then the rest.
+    // 8 KiB a tick first empty the kernel's buffers, then the server's.
     while (!reader.isClosed) {
       reader.takeUpTo(8_192)
       clock.advance(25 / 1_000)
@@ -197,7 +195,7 @@ describe('slow readers', () => {
     )
     dead.socket.pause()
     const deep = Array.from({ length: 90 }, (_, index) => bid(0.01 + index / 100, 123.456789))
-    // No sweep runs: the clock stands still.
+    // The clock does not advance, so no sweep runs.
     for (let round = 0; round < 20_000 && server.server.hub.sessions.size > 0; round += 1) {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
       await tick()

@@ -1,6 +1,3 @@
-// Which buffers a sweep looks at: a look costs more than a delivery, so a connection that cannot lag is not
-// looked at, and no connection lags unseen.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -16,12 +13,12 @@ import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
-/** A socket that reads nothing: all that is published stays in it. */
+/** A socket whose peer reads nothing, so that all published bytes stay in its buffer. */
 interface Stuck {
   readonly session: Session
   looks: number
   buffered: number
-  /** The code with which it was closed, once; 1006: cut without a frame. */
+  /** Close code; 1006: closed without a close frame; null: open. */
   closeCode: number | null
   sentCount: number
 }
@@ -88,7 +85,7 @@ function open(subscriberCount = 1) {
   return { hub, clock, stuck, join, change }
 }
 
-/** The looks of each in one sweep. */
+/** The number of buffer checks of each socket in one sweep. */
 function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
   const before = stuck.map(({ looks: checks }) => checks)
   hub.sweep()
@@ -110,7 +107,7 @@ test('sweeps only connections with newly sent data, but all connections when pub
   for (const stuck of world.stuck) stuck.buffered = 0
   assert.deepEqual(looksOf(world), [1, 1])
   assert.deepEqual(looksOf(world), [0, 0])
-  // One that was seen three quarters full may be full after a quarter more.
+  // A buffer that was three quarters full may be full after another quarter.
   one.buffered = socketBufferBytesSoft * 0.75
   one.session.send('x')
   assert.deepEqual(looksOf(world), [1, 0])
@@ -153,7 +150,7 @@ test('sends a stalled reader only its close frame after 10 s without progress an
   const unsent = 2 * socketBufferBytesSoft
   for (const one of [takes, never, late]) one.buffered = unsent
   clock.advance(10_000)
-  // Progress, though a little, begins the ten seconds anew.
+  // Any progress restarts the 10 s.
   late.buffered -= 1
   clock.advance(5_000)
   const sentCounts = [takes, never].map(({ sentCount }) => sentCount)
@@ -186,7 +183,7 @@ test('sweeps a reader only once when a full sweep closes its connection', (t) =>
   const [one, other] = [world.join(), world.join()]
   one.buffered = 2 * socketBufferBytesSoft
   clock.advance(10_100)
-  // So much is published that the next sweep is of all; then everything is taken at once.
+  // Publishes enough to make the next sweep check all connections.
   other.session.subscribe('orderbook', '*')
   for (let count = 0; count < 5_000; count += 1) world.change()
   assert.ok(other.buffered > socketBufferBytesSoft)
@@ -205,10 +202,10 @@ test('excludes the unsent bytes of a disconnected connection from the total limi
   const { clock, hub } = world
   const never = world.join()
   never.buffered = socketBuffersTotalBytesMax * 0.5
-  // It lags at the first sweep, leaves 10 s later, and is cut by the first sweep after 50 s more.
+  // The connection lags at the first sweep, is marked as a slow reader 10 s later, and is closed 50 s after that.
   clock.advance(60_050)
   assert.equal(never.closeCode, null)
-  // So much is published that the next sweep is of all.
+  // Publishes enough to make the next sweep check all connections.
   const other = world.join()
   for (let count = 0; count < 5_000; count += 1) world.change()
   assert.ok(other.buffered > socketBufferBytesSoft)

@@ -1,5 +1,3 @@
-// Tickets in place of keys in an address: whom they let in, how often and how long, and how many there are.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Caller } from '../../../../actors/views.ts'

@@ -1,5 +1,3 @@
-// The handshake of the stream: which requests are admitted, which refused and how, and that places come back.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -17,7 +15,6 @@ before(async () => {
 })
 after(() => apiServer.stop())
 
-/** Lets the server's side of closed sockets happen. */
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -54,7 +51,7 @@ describe('handshake', () => {
       ['api_key=ann-key&x=%zz', 400],
     ] as const) {
       const refused = await refusedUpgrade(apiServer.port, query)
-      // With malformed percent-encoding no key can be read: the account is not known.
+      // Malformed percent-encoding hides the key, so the account is unknown.
       assert.equal(refused.status, status, query)
       for (const name of ['limit', 'remaining', 'reset']) {
         assert.match(refused.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/)
@@ -80,7 +77,7 @@ describe('handshake', () => {
         const status = await Promise.race([
           once(socket, 'open').then(() => 101),
           once(socket, 'unexpected-response').then(([, response]) => {
-            // A place may come back at any time: not only when the quota's minute is over.
+            // A slot may become free at any time, not only after the quota's minute.
             assert.equal(response.headers['retry-after'], '5')
             return response.statusCode
           }),
@@ -136,7 +133,7 @@ describe('handshake', () => {
     const cases: readonly (readonly [Record<string, string | null>, number, RegExp?])[] = [
       [{}, 101],
       [{ Upgrade: 'h2c, WebSocket' }, 101],
-      // The library takes any 24 characters for a key, and does not ask for Connection.
+      // The library accepts any key of 24 characters and does not require `Connection`.
       [{ 'Sec-WebSocket-Key': 'x'.repeat(24) }, 101],
       [{ Connection: null }, 101],
       [{ Connection: 'keep-alive' }, 101],
