@@ -386,74 +386,41 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   }
 }
 
-/** Number of handled messages at the front of the queue after which they are cut off. */
-const CUT_COUNT = 1_024
-
-/**
- * A first-in-first-out queue of at most `capacity` messages with their arrival times. An idle mailbox allocates
- * nothing, so that tens of thousands of them are cheap.
- */
+/** A first-in-first-out queue of at most `capacity` messages with their arrival times. */
 export class Mailbox<Message> {
   readonly #capacity: number
-  #queue: Message[] | null = null
-  /** Arrival times of the queue's messages, monotonic, in milliseconds. */
-  #times: number[] = []
-  #head = 0
+  /** Arrival times are monotonic, in milliseconds. */
+  #queue: { readonly message: Message; readonly atMs: number }[] = []
 
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
   get count(): number {
-    return this.#queue === null ? 0 : this.#queue.length - this.#head
+    return this.#queue.length
   }
 
   /** Arrival time of the oldest message; null if empty. */
   get oldestAtMs(): number | null {
-    return this.#queue === null ? null : (this.#times[this.#head] ?? null)
+    return this.#queue[0]?.atMs ?? null
   }
 
   /** False if full: the message was not taken. */
-  push(message: Message, nowMs: number): boolean {
-    if (this.#queue === null) {
-      this.#queue = [message]
-      this.#times = [nowMs]
-      this.#head = 0
-      return true
-    }
-    if (this.count >= this.#capacity) return false
-    this.#queue.push(message)
-    this.#times.push(nowMs)
+  push(message: Message, atMs: number): boolean {
+    if (this.#queue.length >= this.#capacity) return false
+    this.#queue.push({ message, atMs })
     return true
   }
 
   /** The oldest message, or undefined if empty. */
   shift(): Message | undefined {
-    if (this.#queue === null) return undefined
-    const message = this.#queue[this.#head]
-    this.#head += 1
-    if (this.#head >= this.#queue.length) {
-      this.#queue = null
-      this.#times = []
-    } else if (this.#head >= CUT_COUNT) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#times = this.#times.slice(this.#head)
-      this.#head = 0
-    }
-    return message
+    return this.#queue.shift()?.message
   }
 
   /** Removes and returns all messages that pass the test; the others keep their order. */
   remove(test: (message: Message) => boolean): readonly Message[] {
-    const removed: Message[] = []
-    const [queue, times, head] = [this.#queue ?? [], this.#times, this.#head]
-    this.#queue = null
-    for (let index = head; index < queue.length; index += 1) {
-      const message = queue[index]
-      if (message === undefined) continue
-      if (test(message)) removed.push(message)
-      else this.push(message, times[index] ?? 0)
-    }
-    return removed
+    const removed = this.#queue.filter(({ message }) => test(message))
+    this.#queue = this.#queue.filter(({ message }) => !test(message))
+    return removed.map(({ message }) => message)
   }
 }

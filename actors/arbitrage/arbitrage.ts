@@ -18,6 +18,7 @@ import {
   type Opportunity,
   type OpportunityLeg,
   type OpportunityPeak,
+  type OpportunityState,
   type PastOpportunity,
   peakOf,
   stateOf,
@@ -76,8 +77,9 @@ interface OpenEntry {
   readonly number: number
   candidate: Candidate
   now: Opportunity
-  readonly opened: Opportunity
-  best: Opportunity
+  readonly opened: OpportunityState
+  /** The state at the largest profit. */
+  best: OpportunityState
   /** Result of the last purchase simulation. */
   basket: Basket
   /** A change since then may alter the result. */
@@ -408,7 +410,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const openedAtMs = this.#parts.clock.nowMs()
     const id = `${this.#parts.publisher.epoch}-${number}`
     const now = this.#opportunity(candidate, basket, books, { id, openedAtMs })
-    const states = { now, opened: now, best: now }
+    const states = { now, opened: stateOf(now), best: stateOf(now) }
     const open: OpenEntry = {
       ...{ number, candidate, ...states, basket, isAffected: false },
       ...{ checkedMarkets: [], peak: null, publishedMs: 0, savedMs: 0 },
@@ -431,7 +433,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (!isEqual(open.now, basket) || !hasSameDescription(open.now, open.candidate)) {
       open.now = this.#opportunity(open.candidate, basket, books, { id, openedAtMs })
       this.#unpublished.add(open)
-      if (open.now.profit > open.best.profit) open.best = open.now
+      if (open.now.profit > open.best.profit) open.best = stateOf(open.now)
     }
     if (this.#unpublished.has(open)) this.#publishIfDue(open)
   }
@@ -442,7 +444,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   #close(open: OpenEntry, reason: CloseReason): void {
-    const { candidate, number, now, best, opened } = open
+    const { candidate, number, now } = open
     this.#open.delete(candidate.key)
     this.#byNumber.delete(number)
     for (const { market } of candidate.parts) {
@@ -453,8 +455,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const closedAtMs = this.#parts.clock.nowMs()
     this.#publishEvent(open, 'closed', reason)
     this.#parts.table.removeOpen(now.id)
-    const states = { opened: stateOf(opened), best: stateOf(best) }
-    this.#storePast(now, states, { closedAtMs, reason })
+    this.#storePast(now, open, { closedAtMs, reason })
   }
 
   #storePast(
@@ -478,8 +479,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { opened, best, now: last, peak } = open
     if (peak === null) return
     open.savedMs = this.#parts.clock.monotonicMs()
-    const states = { opened: stateOf(opened), best: stateOf(best), last }
-    this.#parts.table.putOpen({ ...states, peak, isEnded })
+    this.#parts.table.putOpen({ opened, best, last, peak, isEnded })
   }
 
   #publishEvent(

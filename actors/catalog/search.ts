@@ -14,7 +14,7 @@ import type {
   SearchQuery,
   SearchResult,
   SearchTexts,
-} from '../../engine/search/search-task.ts'
+} from '../../engine/search/searcher.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
 /**

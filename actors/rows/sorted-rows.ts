@@ -19,9 +19,6 @@ export class SortedRows {
   /** 1 for a changed row. */
   readonly #isChanged: Column<Uint8Array>
   readonly #changed = new Uint32Array(CHANGED_MAX)
-  /** Changed rows that still exist, with their keys, during one merge. */
-  readonly #live = new Uint32Array(CHANGED_MAX)
-  readonly #liveKeys = new Float64Array(CHANGED_MAX)
   #changedCount = 0
   #merged = makeOrder(0)
   /** Arrays of the previous merge, reused by the next: new ones would be megabytes of garbage. */
@@ -89,15 +86,14 @@ export class SortedRows {
     const { values: isChanged } = this.#isChanged
     // Slots ascend, so that the stable sort leaves equal keys in order of slot.
     const changed = this.#changed.subarray(0, this.#changedCount).sort()
-    let liveCount = 0
-    for (const slot of changed) {
-      if (isRemoved[slot] === 1) continue
-      this.#live[liveCount] = slot
-      this.#liveKeys[liveCount] = values[slot] ?? Number.NaN
-      liveCount += 1
-    }
+    const live = changed.filter((slot) => isRemoved[slot] !== 1)
+    const keys = Float64Array.from(live, (slot) => values[slot] ?? Number.NaN)
+    const positions = sortedPositions(keys, live.length, 'asc')
     if (this.#spare.slots.length < length) this.#spare = makeOrder(this.#rows.numbers.length)
-    this.#mergeInto(this.#spare, sortedPositions(this.#liveKeys, liveCount, 'asc'))
+    this.#mergeInto(
+      this.#spare,
+      positions.map((position) => live[position] ?? 0),
+    )
     const before = this.#merged
     this.#merged = this.#spare
     this.#spare = before
@@ -105,37 +101,36 @@ export class SortedRows {
     this.#changedCount = 0
   }
 
-  #mergeInto(target: RowOrder, positions: Uint32Array): void {
+  /** `added`: the changed slots in the order of their keys. */
+  #mergeInto(target: RowOrder, added: Uint32Array): void {
+    const { values } = this.#values
     const { values: isChanged } = this.#isChanged
     const { slots, keys } = this.#merged
-    const { slots: toSlots, keys: toKeys } = target
     let to = 0
     let next = 0
+    const append = (slot: number, key: number): void => {
+      target.slots[to] = slot
+      target.keys[to] = key
+      to += 1
+    }
     for (let index = 0; index < this.#count; index += 1) {
       const slot = slots[index] ?? 0
       if (isChanged[slot] === 1) continue
       const key = keys[index] ?? Number.NaN
-      for (; next < positions.length; next += 1) {
-        const position = positions[next] ?? 0
-        const changedKey = this.#liveKeys[position] ?? Number.NaN
-        const changedSlot = this.#live[position] ?? 0
-        if (!isBefore(changedKey, changedSlot, key, slot)) break
-        toSlots[to] = changedSlot
-        toKeys[to] = changedKey
-        to += 1
+      for (; next < added.length; next += 1) {
+        const addedSlot = added[next] ?? 0
+        const addedKey = values[addedSlot] ?? Number.NaN
+        if (!isBefore(addedKey, addedSlot, key, slot)) break
+        append(addedSlot, addedKey)
       }
-      toSlots[to] = slot
-      toKeys[to] = key
-      to += 1
+      append(slot, key)
     }
-    for (; next < positions.length; next += 1) {
-      const position = positions[next] ?? 0
-      toSlots[to] = this.#live[position] ?? 0
-      toKeys[to] = this.#liveKeys[position] ?? Number.NaN
-      to += 1
+    for (; next < added.length; next += 1) {
+      const slot = added[next] ?? 0
+      append(slot, values[slot] ?? Number.NaN)
     }
     this.#count = to
-    this.#knownCount = knownCount(toKeys, to)
+    this.#knownCount = knownCount(target.keys, to)
   }
 
   /** Holes were compacted: every row keeps its position but has another slot. */

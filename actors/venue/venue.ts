@@ -2,10 +2,12 @@
 // the books of a broken stream stale, requests them until they are fresh, fetches missed trades, and publishes each
 // change of the feed's state.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../engine/clock.ts'
 import type {
   FeedEvent,
   FeedState,
+  FeedStatus,
   LifecycleUpdate,
   MarketSeenEvent,
   StaleReason,
@@ -116,8 +118,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
-  /** The last published state. */
-  #publishedState: FeedState = 'down'
+  /** The last published status, without figures that change all the time. */
+  #published: Pick<FeedStatus, 'state' | 'reason' | 'completeToMs' | 'tradesSource'>
   #newestTradeMs = 0
   /** Trades by source since `sinceMs`. `fetched` counts only those that the stream should have delivered. */
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
@@ -127,9 +129,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #unrequestedSinceMs: TimeMs | null
   /** Since when the stream of trades is down; null: it is up. */
   #downSinceMs: TimeMs | null = null
-  #publishedCompleteToMs: TimeMs | null = null
-  #publishedTradesSource: TradesSource | null
-  #publishedReason: StaleReason | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -158,7 +157,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       committed: () => parts.storage.committed(),
     })
     this.#unrequestedSinceMs = this.#lastRunsTradeTime()
-    this.#publishedTradesSource = this.tradesSource
+    const { tradesSource } = this
+    this.#published = { state: 'down', reason: null, completeToMs: null, tradesSource }
     const { coverage } = parts.storage
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     this.#bookChecks = new BookChecks({
@@ -268,7 +268,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (this.delay.takeReconnect(own)) this.#parts.venue.feed.reconnect('read too late')
     const hasRoom = own.waitedMs <= messageAgeMsCalm && own.pausedMs === 0 && !this.delay.isBehind
     if (hasRoom) this.#resyncBooks(this.#stale.takeDeferred(own.nowMs), DELAYED)
-    if (this.#isLate !== (this.#publishedState === 'stale')) this.#publishState()
+    if (this.#isLate !== (this.#published.state === 'stale')) this.#publishState()
   }
 
   get #isLate(): boolean {
@@ -667,20 +667,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #publishState(): void {
-    const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = this
-    const { reason, staleBooks } = this
-    const isPublished =
-      state === this.#publishedState &&
-      reason === this.#publishedReason &&
-      completeToMs === this.#publishedCompleteToMs &&
-      tradesSource === this.#publishedTradesSource
-    if (isPublished) return
-    this.#publishedState = state
-    this.#publishedReason = reason
-    this.#publishedCompleteToMs = completeToMs
-    this.#publishedTradesSource = tradesSource
-    const facts = { lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks }
-    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...facts })
+    const { venue, platform, state, reason, completeToMs, tradesSource } = this
+    const status = { state, reason, completeToMs, tradesSource }
+    if (isDeepStrictEqual(status, this.#published)) return
+    this.#published = status
+    const { lagMs, delayMs, staleBooks } = this
+    const facts = { lagMs, delayMs, staleBooks }
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, ...status, ...facts })
   }
 
   /** Requests the books of those markets that are still stale. */

@@ -2,8 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
-import { isSearchResult, type SearchResult, type SearchTask } from './search-task.ts'
-import { Searcher } from './searcher.ts'
+import { isSearchResult, Searcher, type SearchResult, type SearchTask } from './searcher.ts'
 
 export interface SearchPort {
   /** Rejects with EngineError only: the thread is down, or a task timed out and ended it. */

@@ -3,7 +3,7 @@
 
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
-import type { SearchTask } from './search-task.ts'
+import type { SearchTask } from './searcher.ts'
 import { Searcher } from './searcher.ts'
 
 /** A client waits for the result, and a search takes 3 ms at most, so the priority is only slightly lower. */

@@ -20,7 +20,7 @@ import {
 import { openPasswordPool, type PasswordPool } from '../../engine/passwords/passwords.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
-import type { SearchTask } from '../../engine/search/search-task.ts'
+import type { SearchTask } from '../../engine/search/searcher.ts'
 import { DAY_MS, MINUTE_MS, timeMs, usdMicros } from '../../engine/units.ts'
 import { readTimePage } from '../../http/pages/scan.ts'
 import { timeRangeOf } from '../../http/pages/time-range.ts'

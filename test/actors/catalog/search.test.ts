@@ -11,7 +11,7 @@ import {
   isSearchResult,
   type SearchResult,
   type SearchTask,
-} from '../../../engine/search/search-task.ts'
+} from '../../../engine/search/searcher.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSearch, openSearchThread } from '../../../engine/search/search.ts'
-import type { SearchChange, SearchQuery } from '../../../engine/search/search-task.ts'
+import type { SearchChange, SearchQuery } from '../../../engine/search/searcher.ts'
 
 test('maintains and searches the index in a thread, in task order', async () => {
   const port = openSearchThread()

@@ -1,7 +1,7 @@
 // Thread entry for tests: the search, but one text ends the thread, like a crash.
 
 import { transferred } from '../../../engine/pool.ts'
-import type { SearchTask } from '../../../engine/search/search-task.ts'
+import type { SearchTask } from '../../../engine/search/searcher.ts'
 import { Searcher } from '../../../engine/search/searcher.ts'
 
 const searcher = new Searcher()
