@@ -132,7 +132,7 @@ export class Slots {
       }
       const unsubscribe = onAbort(signal, () => {
         this.#waiting.remove(waiting)
-        reject(new Error('aborted while waiting its turn'))
+        reject(new Error('aborted while waiting for a slot'))
       })
       if (!signal.aborted) this.#waiting.add(requester, waiting)?.refuse()
     })

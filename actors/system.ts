@@ -133,11 +133,11 @@ export class System {
     this.#log = log
     this.#mustHold = mustHold
     this.#handled = metrics.count('actor_turns_total', 'Messages handled by actors.')
-    this.#failures = metrics.count('actor_failures_total', 'Turns that threw.')
+    this.#failures = metrics.count('actor_failures_total', 'Messages whose handler threw.')
     this.#overflows = metrics.count('mailbox_overflows_total', 'Messages lost at full mailboxes.')
-    this.#waits = metrics.histogramMs('mailbox_wait_ms', 'From tell to the turn.')
-    metrics.gauge('actors_waiting', 'Actors with messages.', () => this.waiting)
-    metrics.gauge('messages_waiting_weight', 'What all waiting messages weigh.', () => this.#weight)
+    this.#waits = metrics.histogramMs('mailbox_wait_ms', 'Wait of a message in a mailbox.')
+    metrics.gauge('actors_waiting', 'Actors with waiting messages.', () => this.waiting)
+    metrics.gauge('messages_waiting_weight', 'Weight of all waiting messages.', () => this.#weight)
   }
 
   /** Number of actors with waiting messages. */
@@ -387,7 +387,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
 }
 
 /** A first-in-first-out queue of at most `capacity` messages with their arrival times. */
-export class Mailbox<Message> {
+class Mailbox<Message> {
   readonly #capacity: number
   /** Arrival times are monotonic, in milliseconds. */
   #queue: { readonly message: Message; readonly atMs: number }[] = []

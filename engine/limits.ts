@@ -345,30 +345,39 @@ export const walletMarketsMax = 32_768
 /** Shutdown: everything flushed and closed within this. */
 export const shutdownMsMax = 15_000
 
-assert(actorSliceMessagesMax < mailboxMessagesMax, 'a turn is smaller than a mailbox')
-assert(tradeAgeMsCalm < tradeAgeMsMax, 'reading of trades goes on below where it stops')
-assert(messageAgeMsCalm < messageAgeMsMax, 'books come back where there is room for them')
-assert(systemRunMsMax < systemRunMsLateMax, 'behind a backlog turns may take longer')
-assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stops')
+assert(actorSliceMessagesMax < mailboxMessagesMax, 'a slice has fewer messages than a mailbox')
+assert(
+  tradeAgeMsCalm < tradeAgeMsMax,
+  'reading of trades resumes below the bound at which it stops',
+)
+assert(messageAgeMsCalm < messageAgeMsMax, 'late books are requested only while waits are short')
+assert(systemRunMsMax < systemRunMsLateMax, 'the time budget behind a backlog is larger')
+assert(waitingWeightLow < waitingWeightMax, 'reading resumes below the bound at which it stops')
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(scanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
-assert(whaleSpreadMs < whaleRetentionMs, 'fills that come in time find their transaction')
+assert(whaleSpreadMs < whaleRetentionMs, 'a transaction is retained longer than its fills spread')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
 assert(
   passwordWaitMsMax < accountWorkMsMax,
   'a request that waits for a hash is refused before it times out',
 )
-assert(accountWorkMsMax < requestDeadlineMs, 'a late sign-up is refused before it times out')
-assert(pastQueryMsMax < requestDeadlineMs, 'a slow venue is given up before the request is')
+assert(
+  accountWorkMsMax < requestDeadlineMs,
+  'a late sign-up is refused before the request times out',
+)
+assert(
+  pastQueryMsMax < requestDeadlineMs,
+  'a call to a slow venue ends before the request times out',
+)
 assert(
   attemptsPerWebhookMax < attemptsPerWebhookQuietMax,
   'a webhook has more attempts at once when it is quiet',
 )
-assert(walletWaitMsMax < requestDeadlineMs, 'a wallet that is slow is answered before the deadline')
-assert(attemptsMax < callsMax, 'what the dispatcher asks for is never refused')
+assert(walletWaitMsMax < requestDeadlineMs, 'a slow wallet is answered before the deadline')
+assert(attemptsMax < callsMax, 'calls of the dispatcher are never refused')
 assert(attemptsPerHostMax <= attemptsPerAccountMax, 'an account alone may use a host fully')
-assert(attemptsPerAccountMax < attemptsOfFailingMax, 'one account leaves places to the others')
-assert(attemptsOfFailingMax < attemptsMax, 'endpoints that fail leave places to the others')
-assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook alone may have all it may have')
+assert(attemptsPerAccountMax < attemptsOfFailingMax, 'one account leaves slots to the others')
+assert(attemptsOfFailingMax < attemptsMax, 'failing endpoints leave slots to the others')
+assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook may use its own bound')
 assert(commandBytesMax < frameBytesMax, 'an oversized command can still be answered')

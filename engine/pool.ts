@@ -68,7 +68,7 @@ export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool
         throw new EngineError('INTERNAL', 'the work failed', { cause: error })
       }
       if (options.isResult(result)) return result
-      throw new EngineError('INTERNAL', 'the work gave no usable result')
+      throw new EngineError('INTERNAL', 'the work returned an invalid result')
     },
     close: () => piscina.close(),
   }

@@ -57,7 +57,7 @@ export class Publisher {
   constructor(parts: { epoch: string; log: Log; metrics: Metrics }) {
     this.epoch = parts.epoch
     this.#log = parts.log
-    this.#published = parts.metrics.count('updates_published_total', 'Updates handed to watchers.')
+    this.#published = parts.metrics.count('updates_published_total', 'Updates passed to watchers.')
     this.#failed = parts.metrics.count('watcher_failures_total', 'Watchers that threw.')
   }
 

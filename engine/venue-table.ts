@@ -61,7 +61,7 @@ export class VenueTable {
   /** Throws an Error when there is no venue, when letters do not ascend, when names repeat, or when two venues have wallets. */
   constructor(venues: readonly VenueFacts[]) {
     const [first] = venues
-    if (first === undefined) throw new Error('there is a venue at least')
+    if (first === undefined) throw new Error('at least one venue is required')
     this.all = venues
     this.first = first
     this.keys = venues.map(({ key }) => key)
@@ -70,11 +70,11 @@ export class VenueTable {
     this.#byName = new Map(venues.map(({ key, name }) => [name, key]))
     this.#prefixes = venues.map(({ key, name, idOf }) => ({ venue: key, prefix: `${name}_`, idOf }))
     if (this.keys.join() !== [...this.#byKey.keys()].sort().join()) {
-      throw new Error('the letters of venues ascend, each taken once')
+      throw new Error('the letters of venues must ascend without repeats')
     }
-    if (this.#byName.size < venues.length) throw new Error('no two venues have one name')
+    if (this.#byName.size < venues.length) throw new Error('two venues have the same name')
     if (venues.filter(({ hasWallets }) => hasWallets).length > 1) {
-      throw new Error('wallets are those of one venue')
+      throw new Error('only one venue may have wallets')
     }
   }
 

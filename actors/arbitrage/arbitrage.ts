@@ -135,8 +135,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { clock, bookAgeMsMax: ageMsMax, confirm } = parts
     this.#ages = new BookAges({ clock, ageMsMax, confirm })
     const { metrics } = parts
-    metrics.gauge('opportunities_open', 'Opportunities that are open.', () => this.#open.size)
-    const help = 'Opportunities that were left out since too many were open.'
+    metrics.gauge('opportunities_open', 'Open opportunities.', () => this.#open.size)
+    const help = 'Opportunities that were ignored because too many were open.'
     this.#refused = metrics.count('opportunities_refused_total', help)
   }
 

@@ -316,7 +316,7 @@ function marketState(market: {
 /** Throws an Error for an invalid byte. */
 function venueOf(state: MarketState): VenueKey {
   const venue = VENUE_KEYS[state >> VENUE_SHIFT]
-  if (venue === undefined) throw new Error(`${state} is the state of no market`)
+  if (venue === undefined) throw new Error(`${state} is not the state of a market`)
   return venue
 }
 

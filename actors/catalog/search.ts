@@ -221,7 +221,7 @@ export class MarketSearch {
   /** A new thread has an empty index: all texts are sent again, then the waiting changes. */
   #beginRebuild(): void {
     if (this.#state === 'closed') return
-    this.#log.info('the index of the search begins anew and is given every text')
+    this.#log.info('the index of the search was lost and is rebuilt')
     this.#seq = 0
     this.#waiting.clear()
     this.#changesSent = this.#changesMade

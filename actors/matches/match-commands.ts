@@ -29,16 +29,16 @@ const LISTED_MAX = 1_000
 
 /** The result of an override as text for the operator. */
 function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
-  if (answer === 'unsaid') return 'there was no verdict on the two'
-  if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
-  if (decision === 'rejected') return 'the two are no pair'
+  if (answer === 'unsaid') return 'these markets had no override'
+  if (answer === 'later') return 'stored; the matcher is busy and applies it later'
+  if (decision === 'rejected') return 'the markets are not a pair'
   if (decision === null)
-    return answer === null ? 'the two are no pair' : 'a pair by its score alone'
-  if (answer === null) return 'kept; they are no pair until both markets are open'
+    return answer === null ? 'the markets are not a pair' : 'a pair by its score'
+  if (answer === null) return 'stored; the markets become a pair when both are open'
   return answer.inverted === true
-    ? 'a pair that stays inverted as it was read: Yes of one is No of the other, so that it is never in ' +
-        'platforms nor in the consolidated book, and Yes of both is what may earn'
-    : 'a pair: Yes of one is Yes of the other'
+    ? 'an inverted pair: Yes of one market is No of the other. It is in no `platforms` field and no ' +
+        'consolidated book; buying Yes of both may earn'
+    : 'a pair: Yes of one market is Yes of the other'
 }
 
 /** Counts the matchable markets of a family, in time slices. */
@@ -66,7 +66,7 @@ function familyOf(text: unknown, { names }: Listed): Family | null {
   const [platform = '', pattern = ''] = text.split(':', 2)
   const venue = names.venue(platform)
   if (venue !== null) return { text, venue, pattern }
-  throw new EngineError('BAD_REQUEST', `no platform is called ${platform.slice(0, 256)}`)
+  throw new EngineError('BAD_REQUEST', `unknown platform: ${platform.slice(0, 256)}`)
 }
 
 function marketOf(id: unknown, { find }: Listed): MarketView {
@@ -83,8 +83,8 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
   const { names } = catalog
   const fitting = async (side: Family): Promise<string> => {
     const count = await countOf(side, catalog, clock)
-    if (count === 0) return `${side.text} fits no market that is open now`
-    return `${side.text} fits ${count} open ${count === 1 ? 'market' : 'markets'}`
+    if (count === 0) return `${side.text} matches no open market`
+    return `${side.text} matches ${count} open ${count === 1 ? 'market' : 'markets'}`
   }
   const noteOfFamilies = async (
     decision: Decision,
@@ -92,13 +92,13 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
   ): Promise<string> => {
     const [first, second] = [...families].sort((one, other) => (one.venue < other.venue ? -1 : 1))
     if (first === undefined || second === undefined || first.venue === second.venue) {
-      throw new EngineError('BAD_REQUEST', 'a family of one venue goes with one of the other')
+      throw new EngineError('BAD_REQUEST', 'name a family of each venue')
     }
     const hadOverride = await overrides.setFamily(first.pattern, second.pattern, decision)
-    if (decision === null && !hadOverride) return 'there was no verdict on these families'
-    const done = decision === null ? 'taken back' : 'kept'
-    const fits = `${await fitting(first)}, ${await fitting(second)}`
-    return `${done}; ${fits}; the pairs of now are judged again at once, then all markets behind them`
+    if (decision === null && !hadOverride) return 'these families had no override'
+    const done = decision === null ? 'removed' : 'stored'
+    const matched = `${await fitting(first)}, ${await fitting(second)}`
+    return `${done}; ${matched}; current pairs are scored again at once, then all markets in the background`
   }
   const handlerFor = (decision: Decision) => async (request: Request) => {
     const ids = [request.one, request.other] as const
@@ -115,7 +115,9 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
     const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
     if (decision === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
       const hadOverride = await overrides.clear(keys)
-      const note = hadOverride ? 'taken back; one of the two is gone' : noteOf(null, 'unsaid')
+      const note = hadOverride
+        ? 'removed; one of the markets no longer exists'
+        : noteOf(null, 'unsaid')
       return { one: ids[0], other: ids[1], word: decision, match: null, note }
     }
     const [one, other] = [marketOf(ids[0], catalog), marketOf(ids[1], catalog)]

@@ -18,7 +18,7 @@ const FAMILIES_MAX = 1_000
 
 /** The venues of an override's two sides. */
 const VENUES = ['a', 'b'] as const
-const NO_PAIR = 'a pair is a market of each venue'
+const NO_PAIR = 'a pair has one market of each venue'
 
 interface Named {
   readonly venue: VenueKey
@@ -145,7 +145,7 @@ export class MatchOverrides {
     const max = of.on === 'pair' ? OVERRIDES_MAX : FAMILIES_MAX
     const count = of.on === 'pair' ? this.#overrides.size : this.families().length
     if (count >= max && !this.#overrides.has(keyOf(of))) {
-      throw new EngineError('BAD_REQUEST', `at most ${max} verdicts of the kind are kept`)
+      throw new EngineError('BAD_REQUEST', `at most ${max} overrides of this kind are stored`)
     }
     const override = { ...of, decision, atMs: this.#nowMs() }
     await this.#table.put(override)
@@ -175,7 +175,7 @@ export class MatchOverrides {
       const ids = `${a.ref.id} ${b.ref.id}`
       throw new EngineError(
         'BAD_REQUEST',
-        `${ids} are confirmed as a pair, and a market has one partner: first npm run match -- forget ${ids}`,
+        `${ids} are confirmed as a pair, and a market has one partner. First run: npm run match -- forget ${ids}`,
       )
     }
   }

@@ -316,7 +316,7 @@ export class Matcher implements CatalogWatcher {
   /** A new thread has no markets: all are sent again. Pairs stay until their partners are searched again. */
   #resetIndex(): void {
     if (this.#state === 'closed') return
-    this.#log.warn('the index of the matcher is lost and built again')
+    this.#log.warn('the index of the matcher was lost and is rebuilt')
     this.#seq = 0
     this.#bulkOf = 0
     this.#background = null

@@ -92,7 +92,8 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     pairScore: PairScore = CERTAIN,
     matchedAtMs: TimeMs = timeMs(0),
   ): void {
-    if (one.ref.venue === other.ref.venue) throw new Error('twins are of different venues')
+    if (one.ref.venue === other.ref.venue)
+      throw new Error('matched markets must be of different venues')
     const [a, b] = isBefore(one.ref.venue, other.ref.venue) ? [one, other] : [other, one]
     const before = this.#byMarket.get(a.ref.number)
     const wasMatched = this.#matchedMarkets.get(a.ref.number) === b

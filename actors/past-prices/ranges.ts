@@ -95,7 +95,7 @@ export class PastRanges {
     const key = `${market.ref.number} ${stepMs}`
     const before = this.#cached.get(key)?.points ?? []
     if (answered.length === 0 && before.length > 0)
-      reportSuspect(market, `${before.length} prices are kept`)
+      reportSuspect(market, `${before.length} cached prices are retained`)
     const points = joinedPoints(before, answered).slice(-pastRangePointsMax)
     this.#store(key, { fromMs: endMs + 1, toMs, readAtMs, points })
     return points

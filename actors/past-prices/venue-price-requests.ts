@@ -29,7 +29,7 @@ export interface VenuePriceRequestParts {
   readonly metrics: Metrics
 }
 
-const TOO_MANY = 'too many past prices are being asked for'
+const TOO_MANY = 'too many requests for past prices are running'
 
 export class VenuePriceRequests {
   readonly #parts: VenuePriceRequestParts
@@ -83,7 +83,7 @@ export class VenuePriceRequests {
       this.#count('failed')
       const { isWritten, count } = this.#sampler.admit(platform)
       const details = { err: cause, market: market.ref.id, count }
-      if (isWritten) this.#parts.log.warn(details, 'no past prices')
+      if (isWritten) this.#parts.log.warn(details, 'past prices not read')
       throw unavailable(`${platform} does not answer`, cause)
     }
   }
@@ -105,7 +105,7 @@ export class VenuePriceRequests {
   }
 
   #count(outcome: 'answered' | 'failed' | 'refused'): void {
-    const help = 'Ranges of past prices asked of the venues.'
+    const help = 'Ranges of past prices requested from the venues.'
     this.#parts.metrics.count('past_prices_asked_total', help, { outcome }).inc()
   }
 }

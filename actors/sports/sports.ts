@@ -138,7 +138,7 @@ export class Sports implements SportsView, CatalogWatcher {
       if (done !== null) return done.result
     }
     if (this.#grouping.isFull()) {
-      const detail = 'too many days are looked through at once, try again soon'
+      const detail = 'too many days are being grouped, try again soon'
       return Promise.reject(new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 1 }))
     }
     const { signal } = new AbortController()

@@ -251,11 +251,11 @@ export class TradeBackFill {
         })
         const oldestMs = suspicion === null ? null : this.#parts.oldestStoredMs()
         if (suspicion !== null && oldestMs !== null && oldestMs < fromMs) {
-          throw new SuspectAnswerError('trades', suspicion, `nothing from before ${fromMs} in it`)
+          throw new SuspectAnswerError('trades', suspicion, `it has nothing from before ${fromMs}`)
         }
         const newestStoredMs = this.#parts.newestStoredMs(untilMs) ?? Number.NEGATIVE_INFINITY
         if (newestMs !== null && newestMs < newestStoredMs - SHOWN_LATE_MS) {
-          throw new SuspectAnswerError('trades', 'older', `nothing after ${newestMs} in it`)
+          throw new SuspectAnswerError('trades', 'older', `it has nothing after ${newestMs}`)
         }
         if (completeFromMs > fromMs) this.#parts.onLost(fromMs, completeFromMs)
         return true
@@ -265,7 +265,7 @@ export class TradeBackFill {
         if (isSuspect) this.#parts.suspectAnswers.note(error)
         const isAbandoned = isSuspect && range.toMs <= this.#abandonedToMs
         if (isAbandoned || this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
-          this.#parts.log.error({ err: error, ...range }, 'trades could not be brought back')
+          this.#parts.log.error({ err: error, ...range }, 'missing trades could not be read')
           this.#parts.onLost(range.fromMs, range.toMs)
           return !isSuspect
         }

@@ -61,9 +61,10 @@ export class BookChecks {
     this.#round = this.#watched.values()
     this.#roundBeganAtMs = parts.clock.monotonicMs()
     const { metrics, venue } = parts
-    const round = 'Milliseconds of the last whole round of book readings over REST; 0 before it.'
+    const round = 'Duration of the last complete round of REST book reads; 0 before the first.'
     metrics.gauge(`book_audit_round_ms_${venue}`, round, () => this.#roundMs)
-    const oldest = 'Age of the live book that was not changed or confirmed for longest.'
+    const oldest =
+      'Milliseconds since the last change or confirmation of a live book, the largest value.'
     metrics.gauge(`book_oldest_confirmation_ms_${venue}`, oldest, () => this.#oldestMs())
   }
 

@@ -51,9 +51,9 @@ export class DelayWatch {
     this.#system = system
     this.#sampledAtMs = clock.monotonicMs()
     this.#wallOffsetMs = clock.nowMs() - this.#sampledAtMs
-    const help = 'The longest wait for a turn or for the loop during the last two seconds.'
+    const help = 'Longest wait of a message or of the event loop in the last two seconds.'
     metrics.gauge('engine_delay_ms', help, () => this.delayMs)
-    const loopHelp = 'How late the loop was at most during the last five seconds.'
+    const loopHelp = 'Maximum delay of the event loop in the last five seconds.'
     metrics.gauge('loop_delay_ms', loopHelp, () => Math.max(0, ...this.#loops))
   }
 
@@ -81,7 +81,7 @@ export class DelayWatch {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return
     this.#read = what
-    this.#log.warn({ what }, 'what is read of the venues has changed')
+    this.#log.warn({ what }, 'the part of the venue streams that is read has changed')
     for (const watcher of this.#watchers) watcher.read(what)
   }
 

@@ -30,7 +30,7 @@ export class EventRoutes {
   }) {
     this.#catalog = parts.catalog
     this.#onWalletFill = parts.onWalletFill
-    this.#routed = parts.metrics.count('events_routed_total', 'Venue events given to an owner.')
+    this.#routed = parts.metrics.count('events_routed_total', 'Venue events routed to an actor.')
     this.#unrouted = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
   }
 

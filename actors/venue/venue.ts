@@ -175,11 +175,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const name = `books_stale_${this.venue}`
     metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
     const { venue } = this
-    const late = 'Of these, books whose changes waited with us for too long.'
+    const late =
+      'Books that wait for a snapshot because their changes waited too long in this process.'
     metrics.gauge(`books_late_${venue}`, late, () => this.#stale.lateCount)
-    const behind = '1 while what comes from the venue lies unread for too long.'
+    const behind = '1 while messages of the venue stay unread for too long.'
     metrics.gauge(`venue_behind_${venue}`, behind, () => Number(this.delay.isBehind))
-    const lag = 'From the venue to us, of late; 0 before the first change of a book.'
+    const lag = 'Recent delay from the venue to this process; 0 before the first book change.'
     metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
   }
 
@@ -382,7 +383,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     let count = this.#resyncs.get(reason)
     if (count === undefined) {
       const labels = { venue: this.venue, reason: reason.slice(0, 40) }
-      count = this.#parts.metrics.count('resyncs_total', 'Books asked for again.', labels)
+      count = this.#parts.metrics.count('resyncs_total', 'Books requested again.', labels)
       this.#resyncs.set(reason, count)
     }
     count.inc(outcomes.length)

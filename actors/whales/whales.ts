@@ -91,9 +91,9 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#published = metrics.count('whales_told_total', 'Whale rows published on the stream.')
     this.#withoutMarket = metrics.count(
       'whales_without_market_total',
-      'Whales of a forgotten market.',
+      'Whales of a removed market.',
     )
-    metrics.gauge('whale_groups', 'Transactions remembered.', () => this.#groups.count)
+    metrics.gauge('whale_groups', 'Cached transactions.', () => this.#groups.count)
     this.#self = parts.system.spawn<WhaleMessage>(this)
   }
 

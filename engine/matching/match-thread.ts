@@ -45,7 +45,7 @@ export async function openEncodingThread(
     await pool.close()
     return opened
   }
-  const means = 'Texts by what the sentence encoder made of them, and those dropped for others.'
+  const means = 'Texts by outcome of the sentence encoder: read, failed, or evicted.'
   const counts = TEXT_OUTCOMES.map((outcome) => {
     return [outcome, metrics.count('match_encoder_texts_total', means, { outcome })] as const
   })

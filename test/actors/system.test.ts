@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Actor, Mailbox, System } from '../../actors/system.ts'
+import { type Actor, System } from '../../actors/system.ts'
 import {
   mailboxMessagesMax,
   messageAgeMsMax,
@@ -242,28 +242,4 @@ test('handles droppable messages first without starving or delaying retained mes
     [100, 101, 102, 103, 1, 104, 105, 106, 107, 2, 108, 109, 3, 4, 5, 6, 7, 8],
   )
   assert.equal(actorRef.isIdle, true)
-})
-
-test('reports the age of the oldest message in a mailbox and removes only selected messages', () => {
-  const mailbox = new Mailbox<number>(4_000)
-  assert.equal(mailbox.oldestAtMs, null)
-  for (let message = 0; message < 3_000; message += 1) mailbox.push(message, message * 2)
-  for (let message = 0; message < 1_500; message += 1) mailbox.shift()
-  assert.equal(mailbox.oldestAtMs, 3_000)
-  assert.equal(mailbox.remove((message) => message % 2 === 0).length, 750)
-  assert.deepEqual([mailbox.count, mailbox.oldestAtMs, mailbox.shift()], [750, 3_002, 1_501])
-  assert.equal(mailbox.remove(() => true).length, 749)
-  assert.deepEqual([mailbox.count, mailbox.oldestAtMs], [0, null])
-})
-
-test('keeps messages in order, refuses messages beyond capacity, and is empty after the last shift', () => {
-  const mailbox = new Mailbox<number>(3)
-  assert.deepEqual(
-    [1, 2, 3, 4].map((message) => mailbox.push(message, 0)),
-    [true, true, true, false],
-  )
-  assert.deepEqual([mailbox.shift(), mailbox.shift()], [1, 2])
-  assert.equal(mailbox.push(5, 0), true)
-  assert.deepEqual([mailbox.shift(), mailbox.shift(), mailbox.shift()], [3, 5, undefined])
-  assert.equal(mailbox.count, 0)
 })

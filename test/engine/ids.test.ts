@@ -46,7 +46,7 @@ test('requires venues in letter order with unique letters and names, and wallets
   ])
   assert.throws(() => new VenueTable([second, first]), /ascend/)
   assert.throws(() => new VenueTable([first, second, { ...third, key: 'b' }]), /ascend/)
-  assert.throws(() => new VenueTable([first, { ...second, name: first.name }]), /one name/)
+  assert.throws(() => new VenueTable([first, { ...second, name: first.name }]), /same name/)
   assert.throws(() => new VenueTable([first, second, { ...third, hasWallets: true }]), /wallets/)
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })

@@ -62,7 +62,9 @@ async function weightsIn(folder: string): Promise<Model> {
   const read = await jsonIn(folder, WEIGHTS_FILE)
   const weights = FEATURES.map((name) => Number(read[name]))
   if (weights.every(Number.isFinite)) return { weights }
-  throw new Error(`${WEIGHTS_FILE} is of another version: train it again, or remove it`)
+  throw new Error(
+    `${WEIGHTS_FILE} is of another version: train the model again, or remove the file`,
+  )
 }
 
 /** Token ids of a text. The last id is the model's end token. */
@@ -125,7 +127,7 @@ async function jsonIn(folder: string, name: string): Promise<Readonly<Record<str
   return withErrorContext(name, async () => {
     const read: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'))
     if (isRecord(read)) return read
-    throw new Error('it is no object of JSON')
+    throw new Error('it is not a JSON object')
   })
 }
 

@@ -89,8 +89,9 @@ export function patternFault(pattern: string): string | null {
   if (pattern.length > PATTERN_CHARACTERS_MAX) {
     return `a pattern has at most ${PATTERN_CHARACTERS_MAX} characters`
   }
-  if (!/^[\w.*-]+$/.test(pattern)) return 'a pattern has letters, digits, "-", ".", "_" and "*"'
+  if (!/^[\w.*-]+$/.test(pattern))
+    return 'a pattern may contain letters, digits, "-", ".", "_" and "*"'
   return pattern.replaceAll('*', '').length < LITERALS_MIN
-    ? `a pattern has ${LITERALS_MIN} characters at least beside "*"`
+    ? `a pattern has ${LITERALS_MIN} characters or more besides "*"`
     : null
 }

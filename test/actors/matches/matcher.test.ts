@@ -255,7 +255,7 @@ describe('matcher', () => {
     const [ours, theirs] = ['venue_a:slug-a-ch*', 'venue_b:B-Choir']
     assert.match(
       await logLine('reject', theirs, ours),
-      /"word":"rejected","note":"kept; venue_a:slug-a-ch\* fits 1 open market, venue_b:B-Choir fits 1 open market; the pairs of now/,
+      /"word":"rejected","note":"stored; venue_a:slug-a-ch\* matches 1 open market, venue_b:B-Choir matches 1 open market; current pairs/,
     )
     const capped = `a-choir-b-choir ${VETOES.other_rules.cap}`
     assert.deepEqual(scores(), [capped])
@@ -283,10 +283,10 @@ describe('matcher', () => {
     assert.notDeepEqual(scores(), [capped])
     assert.deepEqual(bench.verdicts.all(), [])
     const refusals: readonly (readonly [string, string, RegExp])[] = [
-      [ours, 'venue_a:other-*', /a family of one venue goes with one of the other/],
-      [ours, 'venue_b_b1', /a family of one venue goes with one of the other/],
-      [ours, 'venue_x:KXRAIN', /no platform is called venue_x/],
-      [ours, 'venue_b:**KX*', /4 characters at least/],
+      [ours, 'venue_a:other-*', /name a family of each venue/],
+      [ours, 'venue_b_b1', /name a family of each venue/],
+      [ours, 'venue_x:KXRAIN', /unknown platform: venue_x/],
+      [ours, 'venue_b:**KX*', /4 characters or more/],
       [ours, 'venue_b:KX RAIN', /letters, digits/],
       [ours, `venue_b:${'K'.repeat(201)}`, /at most 200 characters/],
     ]
@@ -340,22 +340,25 @@ describe('matcher', () => {
     const confirmation = await logLine('confirm')
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
     assert.match(confirmation, /"word":"confirmed","match":\{"score":100,.*"note":"a pair: Yes of/)
-    assert.match(await logLine('forget'), /"word":null,"match":null,"note":"the two are no pair"/)
+    assert.match(
+      await logLine('forget'),
+      /"word":null,"match":null,"note":"the markets are not a pair"/,
+    )
     assert.match(
       await logLine('reject'),
-      /"word":"rejected","match":null,"note":"the two are no pair"/,
+      /"word":"rejected","match":null,"note":"the markets are not a pair"/,
     )
     bench.judgeOpposite()
     assert.match(
       await logLine('confirm'),
-      /"score":100,.*"inverted":true,.*"note":"a pair that stays inv/,
+      /"score":100,.*"inverted":true,.*"note":"an inverted pair: Yes/,
     )
     bench.failure = new Error('the thread ended')
     const waiting = logLine('forget')
     for (let tick = 0; tick < 20; tick += 1) await bench.settle()
     bench.clock.advance(500)
     bench.clock.advance(2_500)
-    assert.match(await waiting, /"match":null,"note":"kept; the matcher is busy/)
+    assert.match(await waiting, /"match":null,"note":"stored; the matcher is busy/)
     await bench.matcher.close()
   })
 
@@ -366,19 +369,19 @@ describe('matcher', () => {
     const [ours, none] = ['venue_a:event-a*', 'venue_b:KXNOTHING-*']
     assert.match(
       await logLine('reject', none, ours),
-      /kept; venue_a:event-a\* fits 2 open markets, venue_b:KXNOTHING-\* fits no market that is open now;/,
+      /stored; venue_a:event-a\* matches 2 open markets, venue_b:KXNOTHING-\* matches no open market;/,
     )
-    assert.match(await logLine('forget', ours, none), /taken back; /)
-    assert.match(await logLine('forget', ours, none), /"there was no verdict on these families"/)
+    assert.match(await logLine('forget', ours, none), /removed; /)
+    assert.match(await logLine('forget', ours, none), /"these families had no override"/)
     const pair = ['venue_a_a2', 'venue_b_b2'] as const
-    assert.match(await logLine('forget', ...pair), /"there was no verdict on the two"/)
+    assert.match(await logLine('forget', ...pair), /"these markets had no override"/)
     assert.equal(
       bench.tasks.some((task) => task.kind === 'change' && task.overrides.length > 0),
       false,
     )
     await logLine('reject', ...pair)
     await bench.settle()
-    assert.match(await logLine('forget', ...pair), /"a pair by its score alone"/)
+    assert.match(await logLine('forget', ...pair), /"a pair by its score"/)
     await bench.matcher.close()
   })
 
@@ -404,7 +407,7 @@ describe('matcher', () => {
     bench.matcher.onRemoved(missing)
     for (const row of [family, pair]) {
       const [one = '', other = ''] = row.split(' ')
-      assert.match(JSON.stringify(await logLine('forget', one, other)), /taken back/)
+      assert.match(JSON.stringify(await logLine('forget', one, other)), /removed/)
     }
     assert.deepEqual(await rows(), [])
     await bench.settle()

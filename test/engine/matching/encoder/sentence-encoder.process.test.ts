@@ -150,7 +150,7 @@ test('refuses an unusable folder and states the requirement in a sentence', asyn
       [(folder) => rmSync(join(folder, 'tokenizer.json')), /tokenizer\.json .*no such file/],
       [text('model.onnx', 'no model'), /model\.onnx cannot be used/],
       [text('tokenizer.json', '{'), /tokenizer\.json cannot be used/],
-      [text('tokenizer.json', '[]'), /tokenizer\.json .* no object/],
+      [text('tokenizer.json', '[]'), /tokenizer\.json .*not a JSON object/],
       [text('tokenizer.json', '{"model":{"type":"Odd"}}'), /tokenizer\.json cannot be used/],
       [text('weights.json', '{"one":1}'), /weights\.json is of another version/],
       [model(table, { inputs: [['position_ids', 7]] }), /model\.onnx wants position_ids/],

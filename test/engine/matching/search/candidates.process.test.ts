@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   type BlockingKeys,
-  keysOfEvent,
   keysOfMarket,
 } from '../../../../engine/matching/search/blocking-keys.ts'
 import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
-import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { subject } from '../../../support/reference/word-scorer.ts'
@@ -20,49 +18,6 @@ function shared(a: MatchMarket, b: MatchMarket): number {
 }
 
 describe('keys', () => {
-  test('returns sorted, distinct, stable keys of limited number for any text', () => {
-    const texts = [
-      '',
-      ' \u0000\u202e',
-      '<script>alert(1)</script>'.repeat(4_000),
-      'Ünïcode 選挙 选举 انتخابات 😀'.repeat(2_000),
-      '1,000,000,000,000,000,000,000.999 %% $$ 99/99/9999 on february 31 at 99pm',
-      Array.from({ length: 5_000 }, (_, index) => `word${index} 2026-05-${index}`).join(' '),
-    ]
-    for (const text of texts) {
-      for (const handle of [
-        text,
-        text.toUpperCase(),
-        `KX-26MAY10${text}`,
-        `a-${text}-2026-05-10-b`,
-      ]) {
-        const set = {
-          title: text,
-          subtitle: text,
-          outcomes: [text, text],
-          handle,
-          eventTitle: text,
-        }
-        const market = subject({ venue: 'b', ...set, closeMs: Number.MAX_VALUE })
-        const first = keysOfMarket(market)
-        assert.deepEqual(keysOfMarket(market), first)
-        assert.ok(
-          first.queried.length < 1_500,
-          `${first.queried.length} keys of ${text.slice(0, 20)}`,
-        )
-        for (const keys of [first.filed, first.queried]) {
-          assert.ok(keys.every((key, index) => index === 0 || key > (keys[index - 1] ?? 0)))
-        }
-        keysOfEvent({
-          ...market,
-          subtitle: text,
-          isExclusive: null,
-          markets: Array(500).fill(market),
-        })
-      }
-    }
-  })
-
   test('ranks the noon market above other hours for a price question without an hour', () => {
     const requested = subject({
       venue: 'a',
@@ -179,26 +134,6 @@ describe('candidate index', () => {
     assert.deepEqual(ask(2, 10), [7])
     assert.deepEqual(ask(2, 5_000)[0], 0)
   })
-})
-
-test('stores growing posting lists completely, like a plain map', () => {
-  const random = seededRandom(3)
-  const postings = new Postings()
-  const naive = new Map<number, number[]>()
-  for (let position = 0; position < 5_000; position += 1) {
-    const keys = Uint32Array.from(
-      new Set(Array.from({ length: 8 }, () => random.below(3_000))),
-    ).sort()
-    assert.equal(postings.add(keys), position)
-    assert.deepEqual([...postings.keysOf(position)], [...keys])
-    for (const key of keys) naive.set(key, [position, ...(naive.get(key) ?? [])])
-  }
-  for (let key = 0; key < 3_100; key += 1) {
-    const locations: number[] = []
-    postings.each(key, (position) => locations.push(position))
-    assert.deepEqual(locations, naive.get(key) ?? [])
-    assert.equal(postings.length(key), locations.length)
-  }
 })
 
 function sharedBy(
