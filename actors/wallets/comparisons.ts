@@ -29,6 +29,8 @@ interface Comparison {
 interface ComparisonsParts {
   readonly clock: Clock
   readonly log: Log
+  /** Aborts at shutdown. */
+  readonly signal: AbortSignal
   /** Resolves when no request waits for a sync: comparisons share the venue's quota with syncs. */
   readonly idle: () => Promise<void>
 }
@@ -71,35 +73,24 @@ export class WalletComparisons {
    * Compares a wallet at most once an hour, or every five minutes while it differs. Skipped if too many wait. Resolves
    * to whether sizes differ; concurrent calls share one comparison. Never rejects.
    */
-  compareIfDue(
-    compared: Compared,
-    source: ComparisonSource,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  compareIfDue(compared: Compared, source: ComparisonSource): Promise<boolean> {
     const existing = this.#running.get(compared)
     if (existing !== undefined) return existing
     const nowMs = this.#parts.clock.monotonicMs()
     const isSound = compared.comparison === null || this.isSound(compared.comparison)
     const everyMs = isSound ? COMPARE_EVERY_MS : DIFFERS_EVERY_MS
     const isDue = compared.comparedMs === null || nowMs - compared.comparedMs >= everyMs
-    if (!isDue || this.#slots.isFull() || signal.aborted) return Promise.resolve(false)
+    if (!isDue || this.#slots.isFull() || this.#parts.signal.aborted) return Promise.resolve(false)
     compared.comparedMs = nowMs
-    const running = this.#compared(compared, source, signal).finally(() =>
-      this.#running.delete(compared),
-    )
+    const running = this.#compared(compared, source).finally(() => this.#running.delete(compared))
     this.#running.set(compared, running)
     return running
   }
 
-  async #compared(
-    compared: Compared,
-    source: ComparisonSource,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #compared(compared: Compared, source: ComparisonSource): Promise<boolean> {
+    const { signal } = this.#parts
     try {
-      const comparison = await this.#slots.run(signal, () =>
-        this.#compare(compared, source, signal),
-      )
+      const comparison = await this.#slots.run(signal, () => this.#compare(compared, source))
       compared.comparison = comparison
       if (comparison.differences.length > 0)
         this.#logDifferences(compared.wallet.record.proxy, comparison)
@@ -117,27 +108,19 @@ export class WalletComparisons {
   }
 
   /** Trades between a sync and the venue's count make sizes differ until the next sync. */
-  async #compare(
-    { wallet }: Compared,
-    { wallets, resync }: ComparisonSource,
-    signal: AbortSignal,
-  ): Promise<Comparison> {
+  async #compare({ wallet }: Compared, { wallets, resync }: ComparisonSource): Promise<Comparison> {
     await this.#parts.idle()
-    const first = await this.#differing(wallet, wallets, signal)
+    const first = await this.#differing(wallet, wallets)
     if (this.isSound(first)) return first
     if (!(await resync())) throw new Error('the wallet could not be read again')
-    const again = await this.#differing(wallet, wallets, signal)
+    const again = await this.#differing(wallet, wallets)
     const before = new Set(first.differences.map(nameOf))
     const isConfirmed = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))
     return { ...again, differences: again.differences.filter(isConfirmed) }
   }
 
-  async #differing(
-    wallet: Wallet,
-    venue: ComparisonSource['wallets'],
-    signal: AbortSignal,
-  ): Promise<Comparison> {
-    const { clock } = this.#parts
+  async #differing(wallet: Wallet, venue: ComparisonSource['wallets']): Promise<Comparison> {
+    const { clock, signal } = this.#parts
     const moving = unsettledMarkets(wallet)
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()

@@ -193,18 +193,19 @@ export class WalletCatchUps {
     const { proxy } = warm.wallet.record
     const stop = this.#parts.clock.after(delayMs, () => {
       this.#timers.delete(proxy)
-      if (warm.wallet.tail.isCovered) return
-      const nextDelayMs = RETRY_MS[tries]
-      const continueCatchUp = () => {
-        const isOver = warm.wallet.tail.isCovered || nextDelayMs === undefined
-        // A fill in the meantime may have scheduled another catch-up.
-        const isAlreadyPlanned = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
-        if (!isOver && !isAlreadyPlanned && !this.#isStopped)
-          this.#syncAfter(warm, nextDelayMs, tries + 1)
-      }
-      void (this.#parts.sync(warm) ?? Promise.resolve()).then(continueCatchUp)
+      void this.#catchUp(warm, tries)
     })
     this.#timers.set(proxy, stop)
+  }
+
+  async #catchUp(warm: WarmWallet, tries: number): Promise<void> {
+    if (warm.wallet.tail.isCovered) return
+    await this.#parts.sync(warm)
+    const delayMs = RETRY_MS[tries]
+    if (warm.wallet.tail.isCovered || delayMs === undefined || this.#isStopped) return
+    // A fill in the meantime may have scheduled another catch-up.
+    if (this.#timers.has(warm.wallet.record.proxy) || this.#timers.size >= WALLETS_MAX) return
+    this.#syncAfter(warm, delayMs, tries + 1)
   }
 
   stop(): void {

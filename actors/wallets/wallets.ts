@@ -32,7 +32,7 @@ import { Wallet } from './wallet.ts'
 import { type WalletMarketParts, WalletMarkets } from './wallet-markets.ts'
 import { FullResyncs, type SyncSource, WalletCatchUps, WalletSyncs } from './wallet-syncs.ts'
 import { WalletWhales } from './wallet-whales.ts'
-import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
+import { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
@@ -121,8 +121,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows = new WalletFollows(parts.followedMax ?? walletsFollowedMax)
     this.#ranking = new WalletRanking({ table: storage.wallets, clock })
     this.#warm = new WarmWallets(parts.warmBytesMax)
+    const { signal } = this.#stopping
     this.#syncs = new WalletSyncs({
-      ...{ clock, log: this.#log, signal: this.#stopping.signal },
+      ...{ clock, log: this.#log, signal },
       onProgress: (warm) => this.#weigh(warm),
       onSynced: (warm, source) => this.#afterSync(warm, source),
     })
@@ -131,14 +132,13 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       'Wallets of which all was asked for again, since the venue lacked what is kept or counted otherwise.',
     )
     this.#resyncs = new FullResyncs({ clock, log: this.#log, resyncs })
-    this.#ownTrades = new WalletOwnTrades({
-      ...{ storage, market: parts.market, venue: parts.venue, signal: this.#stopping.signal },
-    })
+    const { market, venue } = parts
+    this.#ownTrades = new WalletOwnTrades({ storage, market, venue, signal })
     const idle = () => this.#syncs.idle()
-    this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
+    this.#comparisons = new WalletComparisons({ clock, log: this.#log, signal, idle })
     this.#catchUps = new WalletCatchUps({ clock, sync: (warm) => this.#syncInBackground(warm) })
     this.#addresses = new WalletAddresses({
-      ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal: this.#stopping.signal },
+      ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal },
       load: (record, opened) => this.#load(record, opened),
       ownTrades: (address) => this.#ownTrades.of(address),
       onNew: (record) => this.#ranking.put(record),
@@ -327,9 +327,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     ) {
       return true
     }
-    const { requester } = request
-    const sync = this.#source === null ? null : this.#syncs.sync(warm, this.#source, { requester })
-    return sync !== null && warm.failedMs === null
+    return this.#sync(warm, request) !== null && warm.failedMs === null
+  }
+
+  #sync(warm: WarmWallet, { requester }: WalletRequest): Promise<boolean> | null {
+    return this.#source === null ? null : this.#syncs.sync(warm, this.#source, { requester })
   }
 
   #isOld(warm: WarmWallet): boolean {
@@ -341,11 +343,10 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /** Waits for the running sync, and for another one if that began long ago or before the last fill. */
-  async #caughtUp(warm: WarmWallet, { deadline, requester }: WalletRequest): Promise<boolean> {
+  async #caughtUp(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
-      const sync =
-        this.#source === null ? null : this.#syncs.sync(warm, this.#source, { requester })
-      if (sync === null || (await deadline.wait(sync)) !== true) return false
+      const sync = this.#sync(warm, request)
+      if (sync === null || (await request.deadline.wait(sync)) !== true) return false
       if (!warm.wallet.tail.hasNewerFill && !this.#isOld(warm)) return true
     }
     return false
@@ -378,8 +379,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   async #compare(warm: WarmWallet, { wallets }: SyncSource): Promise<void> {
     const resync = async () => (await this.#syncInBackground(warm)) === true
-    const { signal } = this.#stopping
-    const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync }, signal)
+    const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync })
     this.#rankCompleteness(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     // If the venue's answers lack stored events, its count lacks them too: their own resyncs are enough.
@@ -413,15 +413,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       opened,
     )
     const valuation = new WalletValuation({ clock, markets: this.#markets }, wallet)
-    const never = {
-      freshMs: null,
-      failedMs: null,
-      requestedMs: null,
-      profiledMs: null,
-      ownMs: null,
-      comparedMs: null,
-    }
-    const warm = { wallet, valuation, sync: null, ...never, comparison: null }
+    const warm = new WarmWallet(wallet, valuation)
     this.#warm.add(warm)
     return warm
   }

@@ -5,21 +5,30 @@ import type { WalletAddress } from '../../engine/ids.ts'
 import { walletWarmBytesMax } from '../../engine/limits.ts'
 import type { Compared } from './comparisons.ts'
 import type { WalletValuation } from './valuation.ts'
+import type { Wallet } from './wallet.ts'
 
 /** Times are monotonic; null: never. */
-export interface WarmWallet extends Compared {
+export class WarmWallet implements Compared {
+  readonly wallet: Wallet
   readonly valuation: WalletValuation
   /** The running sync; resolves to whether the venue answered. */
-  sync: Promise<boolean> | null
+  sync: Promise<boolean> | null = null
   /** Start of the last sync that the venue answered, and time of the last failure. */
-  freshMs: number | null
-  failedMs: number | null
+  freshMs: number | null = null
+  failedMs: number | null = null
   /** Last request by a user. */
-  requestedMs: number | null
+  requestedMs: number | null = null
   /** Last search of our own log of trades. */
-  ownMs: number | null
+  ownMs: number | null = null
   /** Last request for the profile. */
-  profiledMs: number | null
+  profiledMs: number | null = null
+  comparedMs: Compared['comparedMs'] = null
+  comparison: Compared['comparison'] = null
+
+  constructor(wallet: Wallet, valuation: WalletValuation) {
+    this.wallet = wallet
+    this.valuation = valuation
+  }
 }
 
 export class WarmWallets {

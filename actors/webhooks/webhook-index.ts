@@ -2,6 +2,7 @@
 // update that no webhook matches costs one or two lookups. The full filters of the candidates are checked afterwards
 // (engine/webhooks/filter.ts).
 
+import type { WebhookId } from '../../engine/ids.ts'
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 
 const NO_WEBHOOKS: ReadonlySet<Webhook> = new Set()
@@ -51,54 +52,31 @@ const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => (
   wallets: wallets ?? takerWallets,
 })
 
-/** The ages that webhooks filter by (`min_age_ms`), with the number of webhooks for each. */
-class Ages {
-  readonly #counts = new Map<number, number>()
-  /** Ascending; null: must be rebuilt. */
-  #sorted: number[] | null = null
-
-  note({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
-    if (minAgeMs === null) return
-    const count = (this.#counts.get(minAgeMs) ?? 0) + difference
-    if (count > 0) this.#counts.set(minAgeMs, count)
-    else this.#counts.delete(minAgeMs)
-    this.#sorted = null
-  }
-
-  /** Whether an age is above `beforeMs` and not above `ageMs`. */
-  isPassed(beforeMs: number, ageMs: number): boolean {
-    this.#sorted ??= [...this.#counts.keys()].sort((one, other) => one - other)
-    const ages = this.#sorted
-    let [low, high] = [0, ages.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((ages[middle] ?? 0) > beforeMs) high = middle
-      else low = middle + 1
-    }
-    return (ages[low] ?? Number.POSITIVE_INFINITY) <= ageMs
-  }
-}
-
 /** The active webhooks of all types. */
 export class WebhookIndex {
   readonly #byType = new Map<WebhookEventType, TypeSubscribers>()
-  readonly #ages = new Ages()
+  /** The indexed records by id. */
+  readonly #webhooks = new Map<WebhookId, Webhook>()
+  /** The ages that webhooks filter by (`min_age_ms`), with the number of webhooks for each. */
+  readonly #ageCounts = new Map<number, number>()
 
-  /** Adds an active webhook; `remove` needs the same record. */
-  add(webhook: Webhook): void {
-    this.#ages.note(webhook, 1)
+  /** Adds an active webhook, or replaces its record. */
+  put(webhook: Webhook): void {
+    this.remove(webhook.id)
+    this.#webhooks.set(webhook.id, webhook)
+    this.#countAge(webhook, 1)
     for (const type of new Set(webhook.eventTypes)) {
-      let subscribers = this.#byType.get(type)
-      if (subscribers === undefined) {
-        subscribers = new TypeSubscribers()
-        this.#byType.set(type, subscribers)
-      }
+      const subscribers = this.#byType.get(type) ?? new TypeSubscribers()
       subscribers.add(webhook)
+      this.#byType.set(type, subscribers)
     }
   }
 
-  remove(webhook: Webhook): void {
-    this.#ages.note(webhook, -1)
+  remove(id: WebhookId): void {
+    const webhook = this.#webhooks.get(id)
+    if (webhook === undefined) return
+    this.#webhooks.delete(id)
+    this.#countAge(webhook, -1)
     for (const type of webhook.eventTypes) {
       const subscribers = this.#byType.get(type)
       subscribers?.remove(webhook)
@@ -106,9 +84,19 @@ export class WebhookIndex {
     }
   }
 
+  #countAge({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
+    if (minAgeMs === null) return
+    const count = (this.#ageCounts.get(minAgeMs) ?? 0) + difference
+    if (count > 0) this.#ageCounts.set(minAgeMs, count)
+    else this.#ageCounts.delete(minAgeMs)
+  }
+
   /** Whether a webhook's minimum age lies above `beforeMs` and not above `ageMs`. */
   hasAge(beforeMs: number, ageMs: number): boolean {
-    return this.#ages.isPassed(beforeMs, ageMs)
+    for (const minAgeMs of this.#ageCounts.keys()) {
+      if (minAgeMs > beforeMs && minAgeMs <= ageMs) return true
+    }
+    return false
   }
 
   /** The webhooks of a type; null if there are none. */
@@ -122,11 +110,7 @@ function addUnder(
   keys: readonly string[],
   webhook: Webhook,
 ): void {
-  for (const key of keys) {
-    const webhooks = byKey.get(key)
-    if (webhooks === undefined) byKey.set(key, new Set([webhook]))
-    else webhooks.add(webhook)
-  }
+  for (const key of keys) byKey.set(key, (byKey.get(key) ?? new Set()).add(webhook))
 }
 
 function removeUnder(

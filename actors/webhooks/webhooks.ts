@@ -83,8 +83,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   /** Accounts deleted while webhooks of theirs were being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
-  /** The indexed records by id: the index needs the same record to remove one. */
-  readonly #indexed = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #housekeeping: OutboxHousekeeping
@@ -381,22 +379,18 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
 
   /** Adds a new webhook, or one read from disk. */
   #addWebhook(webhook: Webhook): void {
-    const ids = this.#byAccount.get(webhook.accountId)
-    if (ids === undefined) this.#byAccount.set(webhook.accountId, new Set([webhook.id]))
-    else ids.add(webhook.id)
+    const { accountId, id } = webhook
+    this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? new Set()).add(id))
     this.#put(webhook)
   }
 
   #put(webhook: Webhook): void {
     const { isActive, isVerified, accountId } = webhook
     const isSubscribed = isActive && isVerified && this.#parts.isAccountActive(accountId)
-    this.#unindex(webhook)
     this.#byId.set(webhook.id, webhook)
     this.#deliveries.put(isSubscribed ? webhook : { ...webhook, isActive: false })
-    if (isSubscribed) {
-      this.#index.add(webhook)
-      this.#indexed.set(webhook.id, webhook)
-    }
+    if (isSubscribed) this.#index.put(webhook)
+    else this.#index.remove(webhook.id)
     const { types } = this.#parts.bodies
     const isComparing = types.some(
       ({ name, comparesPrice }) => comparesPrice && webhook.eventTypes.includes(name),
@@ -409,15 +403,9 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     ids?.delete(webhook.id)
     if (ids?.size === 0) this.#byAccount.delete(webhook.accountId)
     this.#byId.delete(webhook.id)
-    this.#unindex(webhook)
+    this.#index.remove(webhook.id)
     this.#deliveries.close(webhook.number)
     this.#events.removeBases(webhook.number)
-  }
-
-  #unindex({ id }: Webhook): void {
-    const indexed = this.#indexed.get(id)
-    if (indexed !== undefined) this.#index.remove(indexed)
-    this.#indexed.delete(id)
   }
 
   // Accounts

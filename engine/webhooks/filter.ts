@@ -82,14 +82,8 @@ function meetsMinimums(
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false
-  if (wanted.includes(fact)) return true
-  for (const text of wanted) if (isSameFolded(text, fact)) return true
-  return false
-}
-
-function isSameFolded(one: string, other: string): boolean {
-  if (one === other) return true
-  return one.length === other.length && one.toLowerCase() === other.toLowerCase()
+  const folded = fact.toLowerCase()
+  return wanted.some((text) => text === fact || text.toLowerCase() === folded)
 }
 
 function sharesOne(wanted: readonly string[], facts: readonly string[]): boolean {

@@ -69,12 +69,12 @@ test('finds each webhook that matches an event once, and each awaited minimum ag
       const number = random.below(20) + 1
       const before = webhooks.get(number)
       if (before !== undefined) {
-        index.remove(before)
+        index.remove(before.id)
         webhooks.delete(number)
       }
       if (random.below(3) > 0) {
         const webhook = randomWebhook(random, number)
-        index.add(webhook)
+        index.put(webhook)
         webhooks.set(number, webhook)
       }
       const facts = randomFacts(random)
@@ -103,15 +103,19 @@ test('skips webhooks for other markets or wallets and returns none for a type wi
   const random = seededRandom('few')
   const plain = { ...randomWebhook(random, 1), eventTypes: ['trade.created'] as const }
   const ofMarkets = { ...plain, filters: { ...NO_FILTERS, marketIds: ['m1', 'm2'] } }
-  const ofWallets = { ...plain, filters: { ...NO_FILTERS, wallets: ['0xa'] } }
-  index.add(ofMarkets)
-  index.add(ofWallets)
+  const ofWallets = {
+    ...plain,
+    id: webhookId('wh_2'),
+    filters: { ...NO_FILTERS, wallets: ['0xa'] },
+  }
+  index.put(ofMarkets)
+  index.put(ofWallets)
   const listeners = index.of('trade.created')
   assert.equal(listeners?.candidates('m3', ['0xb']).size, 0)
   assert.deepEqual([...(listeners?.candidates('m2', ['0xb']) ?? [])], [ofMarkets])
   assert.deepEqual([...(listeners?.candidates('m3', ['0xb', '0xa']) ?? [])], [ofWallets])
   assert.equal(index.of('whale.alert'), null)
-  index.remove(ofMarkets)
-  index.remove(ofWallets)
+  index.remove(ofMarkets.id)
+  index.remove(ofWallets.id)
   assert.equal(index.of('trade.created'), null)
 })
