@@ -3,6 +3,7 @@
 // is closed, although the wallet still holds it.
 
 import { Type } from '@sinclair/typebox'
+import { LRUCache } from 'lru-cache'
 import { sortedPositions } from '../../actors/rows/sort.ts'
 import type { PositionView, WalletView } from '../../actors/wallets/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -14,9 +15,7 @@ import type { ListPosition } from '../request/cursor.ts'
 import { forEachInSlices, nextMeasuredTick } from '../request/time-slices.ts'
 import { pageFields, WalletPositionSchema } from '../schemas.ts'
 import { namesOf, outcomeLabel } from './events.ts'
-import type { WalletPins } from './pins.ts'
 import { ratio } from './records.ts'
-import { textRanks } from './text-ranks.ts'
 
 export const walletPositionsSchema = Type.Object({
   address: Type.String(),
@@ -71,6 +70,58 @@ export interface PositionPage {
   /** Positions that matched the filter when the list was pinned. */
   readonly total: number
   readonly next: ListPosition | null
+}
+
+const PIN_TTL_MS = 300_000
+/** About 32 MiB: a token id is a text of up to 78 digits. */
+const PINNED_ROWS_MAX = 262_144
+const PINS_MAX = 4_096
+
+/**
+ * Orders of positions at one moment, so that a client that pages gets every position of that moment exactly once although
+ * figures change. A pin is an integer that is unique within a run. It expires five minutes after its last use by `add`.
+ */
+export class WalletPins {
+  readonly #pins: LRUCache<
+    number,
+    { readonly binding: string; readonly tokens: readonly OutcomeId[] }
+  >
+  readonly #newest = new Map<string, number>()
+  #lastPin = 0
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, rowsMax = PINNED_ROWS_MAX) {
+    this.#pins = new LRUCache({
+      max: PINS_MAX,
+      ttl: PIN_TTL_MS,
+      ttlResolution: 0,
+      perf: { now: () => clock.monotonicMs() },
+      // The newest pin is retained however long it is: otherwise its client could not page on.
+      maxSize: rowsMax,
+      sizeCalculation: ({ tokens }) => Math.max(1, Math.min(tokens.length, rowsMax)),
+      dispose: ({ binding }, pin) => {
+        if (this.#newest.get(binding) === pin) this.#newest.delete(binding)
+      },
+    })
+  }
+
+  /** Pins an order and returns its pin; the newest one of `binding` if the order is unchanged. */
+  add(binding: string, tokens: readonly OutcomeId[]): number {
+    const newest = this.#newest.get(binding) ?? 0
+    const existing = this.#pins.get(newest)
+    const isSame =
+      existing?.tokens.length === tokens.length &&
+      existing.tokens.every((token, index) => token === tokens[index])
+    const pin = isSame ? newest : this.#lastPin + 1
+    this.#lastPin = Math.max(this.#lastPin, pin)
+    this.#newest.set(binding, pin)
+    this.#pins.set(pin, isSame ? existing : { binding, tokens })
+    return pin
+  }
+
+  /** The order of a pin; null if it has expired. */
+  resume(pin: number): readonly OutcomeId[] | null {
+    return this.#pins.peek(pin)?.tokens ?? null
+  }
 }
 
 /** Sums over all positions, regardless of filters. */
@@ -269,4 +320,73 @@ export function positionRecord({ position, isMergeable }: PositionRow, names: Ve
     updated_at: toSeconds(position.updatedAtMs),
     cost_basis_known: position.isCostKnown,
   }
+}
+
+// Order by question
+
+/** Texts sorted per event-loop tick: a fraction of a millisecond. */
+const RUN_TEXTS = 512
+
+/** The rank of each text among the distinct ones, by code units; NaN for null. */
+export async function textRanks(
+  clock: Clock,
+  texts: readonly (string | null)[],
+): Promise<Float64Array> {
+  const ranks = new Map<string, number>()
+  await forEachInSlices(clock, texts, (text) => {
+    if (text !== null) ranks.set(text, 0)
+  })
+  const sorted = await sortedTexts(clock, [...ranks.keys()])
+  let rank = 0
+  await forEachInSlices(clock, sorted, (text) => {
+    ranks.set(text, rank)
+    rank += 1
+  })
+  const keys = new Float64Array(texts.length).fill(Number.NaN)
+  let index = 0
+  await forEachInSlices(clock, texts, (text) => {
+    if (text !== null) keys[index] = ranks.get(text) ?? Number.NaN
+    index += 1
+  })
+  return keys
+}
+
+async function sortedTexts(clock: Clock, texts: readonly string[]): Promise<readonly string[]> {
+  let runs: (readonly string[])[] = []
+  for (let start = 0; start < texts.length; start += RUN_TEXTS) {
+    if (start > 0) await nextMeasuredTick(clock)
+    runs.push(texts.slice(start, start + RUN_TEXTS).sort())
+  }
+  while (runs.length > 1) {
+    const merged: (readonly string[])[] = []
+    for (let index = 0; index < runs.length; index += 2) {
+      merged.push(await mergedRuns(clock, runs[index] ?? [], runs[index + 1] ?? []))
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+async function mergedRuns(
+  clock: Clock,
+  one: readonly string[],
+  other: readonly string[],
+): Promise<readonly string[]> {
+  if (other.length === 0) return one
+  await nextMeasuredTick(clock)
+  const merged: string[] = []
+  let otherCount = 0
+  await forEachInSlices(clock, one, (text) => {
+    for (
+      let next = other[otherCount];
+      next !== undefined && next < text;
+      next = other[otherCount]
+    ) {
+      merged.push(next)
+      otherCount += 1
+    }
+    merged.push(text)
+  })
+  for (; otherCount < other.length; otherCount += 1) merged.push(other[otherCount] ?? '')
+  return merged
 }

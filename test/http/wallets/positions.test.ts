@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '../../../engine/clock.ts'
 import { outcomeId } from '../../../engine/ids.ts'
-import { WalletPins } from '../../../http/wallets/pins.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { textRanks, WalletPins } from '../../../http/wallets/positions.ts'
 
 const tokens = (...names: readonly string[]) => names.map(outcomeId)
 
 test('retains a pinned order for five minutes after it was last built and shares it while the order is unchanged', () => {
-  let nowMs = 0
+  let nowMs = 1
   const pins = new WalletPins({ monotonicMs: () => nowMs })
   const first = pins.add('ann', tokens('1', '2'))
   assert.equal(pins.add('ann', tokens('1', '2')), first)
@@ -16,17 +18,17 @@ test('retains a pinned order for five minutes after it was last built and shares
   assert.deepEqual(pins.resume(first), tokens('1', '2'))
   nowMs = 200_000
   assert.equal(pins.add('ann', tokens('2', '1')), moved)
-  nowMs = 300_000
+  nowMs = 300_002
   assert.equal(pins.resume(first), null)
   assert.equal(pins.resume(other), null)
   assert.deepEqual(pins.resume(moved), tokens('2', '1'))
-  nowMs = 500_000
+  nowMs = 500_001
   assert.equal(pins.resume(moved), null)
   assert.ok(pins.add('ann', tokens('2', '1')) > other, 'no pin is used twice')
 })
 
 test('evicts the oldest pinned orders beyond the row limit, but never the newest', () => {
-  const pins = new WalletPins({ monotonicMs: () => 0 }, 5)
+  const pins = new WalletPins({ monotonicMs: () => 1 }, 5)
   const made = ['a', 'b', 'c'].map((name) => pins.add(name, tokens('1', '2')))
   assert.deepEqual(
     made.map((pin) => pins.resume(pin) !== null),
@@ -38,4 +40,22 @@ test('evicts the oldest pinned orders beyond the row limit, but never the newest
     made.map((pin) => pins.resume(pin)),
     [null, null, null],
   )
+})
+
+test('ranks texts like a reference sort, with equal ranks for equal texts', async () => {
+  const random = seededRandom('texts')
+  for (const count of [0, 1, 2, 511, 512, 513, 1_537, 9_000]) {
+    const texts = Array.from({ length: count }, () => {
+      const letters = Array.from({ length: 1 + random.below(3) }, () =>
+        random.pick(['a', 'Z', 'é', '😀', ' ']),
+      )
+      return random.below(9) === 0 ? null : `${letters.join('')}${random.below(count)}`
+    })
+    const ranks = await textRanks(systemClock, texts)
+    const different = [...new Set(texts.filter((text) => text !== null))].sort()
+    assert.deepEqual(
+      [...ranks],
+      texts.map((text) => (text === null ? Number.NaN : different.indexOf(text))),
+    )
+  }
 })
