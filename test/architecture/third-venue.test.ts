@@ -40,7 +40,7 @@ async function startWithToy(storage = openMemoryStorage()) {
   })
   const key = await engine.accounts.openLocalAccount(null)
   await engine.start()
-  /** Advances the engine's clock while a condition is awaited. */
+  /** Advances the engine's clock until a condition holds. */
   const settled = async <Result>(promise: Promise<Result>): Promise<Result> => {
     let isDone = false
     const note = () => {

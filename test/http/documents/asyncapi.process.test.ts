@@ -1,5 +1,4 @@
-// The document of the stream: every message that a real face sends is one of it to the letter, and what it lets a client
-// send is understood.
+// Compares the messages of a real API server with the AsyncAPI document, in both directions.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -87,14 +86,14 @@ describe('GET /asyncapi.json', () => {
   })
 })
 
-/** Causes every message that the stream has; returns all that a client received. */
+/** Causes every message of the stream. Returns all messages that a client received. */
 async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Message[]> {
   const { publisher } = server.engine
   const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${encoding}`)
   let id = 0
   const ask = (command: Readonly<Record<string, unknown>>, type: string) => {
     id += 1
-    // Commands are limited by the second.
+    // The server limits commands per second.
     clock.advance(1_001)
     const sent = { id, ...command }
     assert.equal(validator.problem(`${String(command.action)}Command`, sent), null)

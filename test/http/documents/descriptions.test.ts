@@ -27,7 +27,7 @@ after(() => server.stop())
 
 const NOT_SCHEMAS = ['example', 'examples', 'default']
 
-/** Every object in a document, with its path, but for examples. */
+/** Every object of a document with its path, without examples. */
 function* objectsIn(value: Json | undefined, path = ''): Generator<[string, JsonObject]> {
   if (Array.isArray(value)) {
     for (const [index, part] of value.entries()) yield* objectsIn(part, `${path}/${index}`)
@@ -72,7 +72,7 @@ describe('OpenAPI and AsyncAPI documents', () => {
     assert.doesNotMatch(text, /venue_[ab]/)
     assert.match(text, /"market_id":"polymarket_0x/)
     assert.match(text, /"market_id":"kalshi_KX/)
-    // A name may be the default of the other venue, or look like a word of the protocol.
+    // A configured venue name may equal the other venue's default name or a term of the protocol.
     const crossed = venueTable({ a: 'venue_b', b: 'venue_a' })
     const swapped = JSON.stringify(asyncapi({ version: '0.0.0-test', names: crossed }))
     assert.match(swapped, /"market_id":"venue_b_0x/)

@@ -1,4 +1,4 @@
-// The reference as it is served: whole without a script, all of it ours, and nothing else of our disk.
+// Tests the API reference as served, without running its script.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => apiServer.stop())
 
-/** Addresses that a page loads by itself. */
+/** URLs that a page loads without user action. */
 function loadedBy(html: string): string[] {
   return [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '')
 }
@@ -146,7 +146,7 @@ describe('API reference', () => {
   test('loads its first view in three responses of at most 64 KiB', async () => {
     const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
-    // Coded here: a busy server may send a file as it is.
+    // Compressed by the test, because a busy server may send a file uncompressed.
     const bytes: number[] = []
     for (const path of ['docs', ...files]) {
       const response = await fetch(`${apiServer.origin}/${path}`)

@@ -1,5 +1,4 @@
-// The reference in a real browser: readable in both schemes and at both widths, found by search and by address, and a place
-// from which requests are sent as the dashboard's user.
+// Tests the API reference in a browser.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -15,7 +14,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Of each kind of entry one that has all that such entries have. */
+/** One entry of each kind, with all parts that such entries have. */
 const ONE_OF_EACH = [
   'getMarketOrderbook',
   'createWebhook',
@@ -28,7 +27,7 @@ const ONE_OF_EACH = [
   'record-Fees',
 ]
 
-/** By addresses, as links lead to them. */
+/** Unfolds entries by their URLs, as links do. */
 async function unfold(page: Page, id: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(id)}`)
   await page.locator(`details[open] > [id="${id}"]`).waitFor()
@@ -40,11 +39,11 @@ test('passes the accessibility check in both colour schemes and widths, and fits
     const { page } = tab
     await page.getByText('You are logged in as ann@example.com').waitFor()
     for (const id of ONE_OF_EACH) await unfold(page, id)
-    // The examples of refusals, too.
+    // Unfolds the examples of error responses too.
     await page.evaluate(
       'for (const inner of document.querySelectorAll("details[open] details")) inner.open = true',
     )
-    // What stays folded is made as these are, and would only take the judge's time.
+    // Removes the folded entries: they have the same structure, and the accessibility check takes long.
     await page.evaluate(
       'for (const entry of document.querySelectorAll("details:not([open])")) entry.remove()',
     )

@@ -1,5 +1,3 @@
-// The specification document: what it must contain.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
@@ -63,7 +61,7 @@ describe('OpenAPI document', () => {
       type: ['number', 'null'],
       minimum: 0,
     })
-    // Generators of Zod schemas write code that does not compile for null in an enum.
+    // Generators of Zod schemas write code that does not compile if an enum contains null.
     assert.deepEqual(convert(nullable(side)), {
       anyOf: [{ type: 'string', enum: ['buy', 'sell'] }, { type: 'null' }],
       default: 'buy',

@@ -1,5 +1,4 @@
-// Tools of others read our documents: a linter finds no fault in either, and the types generated from the one of REST make
-// a client that compiles and works.
+// Runs third-party tools on both documents: linters, and a generator whose client must compile and work.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

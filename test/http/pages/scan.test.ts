@@ -1,5 +1,5 @@
-// Rows by time in pages: random ones over the real tables, with crowded milliseconds, filters, slices far
-// smaller than a page, and rows that arrive between two pages.
+// Reads random rows in pages from the real tables: many rows in one millisecond, filters, slices smaller than a page,
+// and rows that arrive between pages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -45,7 +45,7 @@ test(`returns every row of a random time range on exactly one page, even when ma
       })
       assert.ok(page.rows.length <= limit && (page.cursor === null || page.rows.length === limit))
       seen.push(...page.rows.map((row) => row.nativeId))
-      // Newer rows, which a client that reads newest first has passed already.
+      // New rows are newer than the page, so a client that reads newest first does not receive them.
       if (order === 'desc' && random.next() < 0.5) stored.arrive()
       cursor = page.cursor
       pageCount += 1
@@ -69,7 +69,7 @@ test('refuses a scan with advice when it finds too few rows before its deadline'
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
     limit: 1,
-    // Rows without an end in which nothing passes the filter.
+    // An endless range in which no row passes the filter.
     read: ({ after }) => {
       clock.advance(1_000)
       return [{ timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }]
@@ -90,7 +90,7 @@ test('does not blame filters in the refusal of a slow page without filters', asy
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
     limit: 500,
-    // A reader that stops with its time, as one of many markets does, on a slow machine.
+    // A reader that stops at its time limit, like a reader of many markets on a slow machine.
     read: ({ after }) => {
       clock.advance(1_000)
       const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
@@ -110,7 +110,7 @@ test('loses and repeats no rows when a client continues with the range that a re
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
-    // Spread over seconds, as what is refused always is.
+    // Rows lie seconds apart, because refusals name whole seconds.
     for (let rows = 0; rows < 300; rows += 1) stored.arrive(1 + random.below(2_000))
     const order = random.next() < 0.5 ? 'asc' : 'desc'
     const isRare = random.next() < 0.5
@@ -140,7 +140,7 @@ test('loses and repeats no rows when a client continues with the range that a re
         refusedCount += 1
         const locations = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
         const bounds = locations.map(([, name = '', value]) => ({ [name]: Number(value) }))
-        // First those that pass as far as it came, then the rest.
+        // First the rows up to the reported time, then the rest.
         requested.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
       }
     }
@@ -168,7 +168,7 @@ test('counts the request’s earlier waiting time towards its scan time limit', 
     assert.equal(error === null ? 'answered' : 'refused', end)
     assert.ok(error === null || (error instanceof EngineError && error.status === 503))
   }
-  // Nor does it wait its turn for longer than that.
+  // The wait for a slot ends at the same deadline.
   const ends = { all: false }
   const running = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.all }))))
   const begunAtMs = clock.monotonicMs() - 4_000
@@ -219,7 +219,7 @@ test('runs two scans at once, queues sixteen in order, and refuses further scans
         endless({
           clock,
           read(count) {
-            // Behind its first slice a scan has been let in; it ends with its sixth.
+            // A second read shows that the scan has a slot. The sixth read ends the scan.
             if (count > 1) running.add(scan)
             most.running = Math.max(most.running, running.size)
             if (count < 6) return false
@@ -263,7 +263,7 @@ test('refuses a scan that waits too long in the queue, and measures the scan tim
   assert.equal(await late, null)
   ends.first = true
   assert.deepEqual(await Promise.all(first), [null, null])
-  // Asked for 3.9 seconds ago, running for 2: there is time left.
+  // Requested 3.9 seconds ago and running for 2 seconds: the limit is not reached.
   while (count < 20) await new Promise<void>((resolve) => setImmediate(resolve))
   clock.advance(2_000)
   assert.equal(await patient, null)
@@ -346,7 +346,7 @@ test('refuses a malformed or out-of-range cursor without a lookup', () => {
   assert.deepEqual(read('1700000000000.7')().after, { timeMs: 1_700_000_000_000, ordinal: 7 })
 })
 
-/** A range without rows that pass; it ends when `read`, called with the number of the read, says so. */
+/** Options of a scan in which no row passes. It ends when `read`, called with the number of the read, returns true. */
 function endless({ clock, read }: { clock: ManualClock; read: (count: number) => boolean }) {
   let count = 0
   return {
@@ -363,7 +363,7 @@ function endless({ clock, read }: { clock: ManualClock; read: (count: number) =>
   }
 }
 
-/** Null once it has come, else why it did not. */
+/** Null if the page resolves; otherwise the error. */
 async function settled(page: unknown): Promise<unknown> {
   try {
     await page
@@ -373,7 +373,7 @@ async function settled(page: unknown): Promise<unknown> {
   }
 }
 
-/** Trades of one market in the table that keeps them. */
+/** Random trades of one market in the real table. */
 class RandomRows {
   readonly storage: Storage = openMemoryStorage()
   readonly #random: Random
@@ -442,7 +442,7 @@ test('reads another account’s page while one account has ten times as many sca
   const flood = Array.from({ length: 20 }, () => scan('flood', ['flood', '10.0.0.1'], 100))
   const other = await scan('other', ['other', '10.0.0.2'], 10)
   assert.ok(!(other instanceof Error), String(other))
-  // It waits for two slices of 20 ms at most and then has every second piece.
+  // The other account waits for at most two slices of 20 ms, then gets every second slice.
   const behind = order.slice(20, order.lastIndexOf('other')).filter((name) => name === 'flood')
   assert.ok(behind.length <= 30, String(behind.length))
   const refused = (await Promise.all(flood)).filter((answer) => answer instanceof EngineError)

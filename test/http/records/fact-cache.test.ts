@@ -1,4 +1,4 @@
-// Cached answers against answers without a cache, on real market actors under random events.
+// Compares cached answers with answers without a cache, for real market actors under random events.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ import { parseQuery } from '../../../http/validation/query.ts'
 import { level, NAMES, NOON, snapshot } from '../../support/worlds/builders.ts'
 import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 
-/** Too small for any entry. */
+/** Bounds that are too small for any entry. */
 const NOTHING = { countMax: 1, bytesMax: 1 }
 const LIMIT = 3
 
@@ -25,10 +25,10 @@ const BOOKS = { epoch: 'k3f9c2', bookAgeMsMax: 60_000, confirmBook: () => null }
 
 type World = ReturnType<typeof openMarkets>
 
-/** The routes of pages over the world's markets, listed in the order that they stand in. */
+/** The page routes over the world's markets, listed in their current order. */
 function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NOTHING | undefined) {
   const found = (id: string) => markets.find(({ ref }) => ref.id === id) ?? null
-  // Cursors are signed with a key of their own by each list.
+  // Each list signs its cursors with its own key, so pages have no cursor here.
   const list = ({ offset, limit }: ListQuery) => {
     const total = markets.length + storage.pruneCount
     return { markets: markets.slice(offset, offset + limit), total, next: null }
@@ -36,7 +36,7 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
   const catalog: CatalogView = Object.assign(Object.create(null), {
     ...{ names: NAMES, recordsSinceMs: NOON, find: found, list, search: list },
   })
-  // What a venue remembers is another price at each step.
+  // The venue's price history returns another price at each step.
   const pastPrices: PastPricesView = {
     at: () => null,
     range: async (_, { toMs }) => [
@@ -54,7 +54,7 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
   ]
 }
 
-/** What a route answers to an address, its body as text. */
+/** The answer of a route, with its body as text. */
 async function asked(routes: readonly Route[], pattern: string, query: string, id: string) {
   const route = routes.find((one) => one.pattern === pattern) ?? assert.fail(pattern)
   const raw = parseQuery(query) ?? assert.fail(query)
@@ -149,7 +149,7 @@ test('rewrites an answer when an input is unknown, has changed, or changes durin
   fact = null
   assert.deepEqual([await text(), await text()], ['3', '4'])
   fact = 3
-  // In the middle of writing the fact is another one for a moment: nobody can say of which it was written.
+  // The fact changes and changes back while the answer is written, so the answer must not be cached.
   const change = () => {
     fact = 4
   }

@@ -1,5 +1,3 @@
-// The texts that every message is made of, against JSON's own.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'

@@ -1,5 +1,4 @@
-// Compressed answers: the choice against a plain reading of RFC 9110, 12.5.3, the bodies against zlib's
-// own decoders, over connections that decode nothing by themselves.
+// Tests compressed answers on raw connections: the selection by RFC 9110, 12.5.3, and the bodies by zlib.
 
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -62,7 +61,10 @@ function decoded({ headers, bytes }: Got): string {
   return bytes.toString()
 }
 
-/** Every coding with the weight that the list gives it, the best first, ours before theirs where they are equal. */
+/**
+ * The reference implementation: every coding with its weight, best first. At equal weights the server's codings come
+ * first.
+ */
 function naive(list: readonly (readonly [string, number | null])[], offered: readonly Coding[]) {
   const weight = (coding: string): number | null => {
     const own = list.filter(([name]) => name === coding).at(-1)
@@ -137,7 +139,7 @@ describe('answers', () => {
         ['br;q=0, gzip;q=0', undefined],
       ] as const) {
         const header = { 'accept-encoding': accepted }
-        // Twice: when it is made, and when it is kept.
+        // The first request compresses the file, the second uses the cached form.
         for (const answer of [await got(path, header), await got(path, header)]) {
           assert.equal(answer.status, 200)
           assert.equal(answer.headers['content-encoding'], wanted, `${path} ${accepted}`)
@@ -192,7 +194,7 @@ describe('answers', () => {
     const codings = new Codings(clock)
     const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')
     const [first, second] = [codings.coded(answer, 'br'), codings.coded(answer, 'br')]
-    // Its thread is never done before this turn is over.
+    // The compression thread cannot finish within this tick.
     clock.advance(1_000)
     assert.deepEqual([await first, await second], [answer, answer])
     assert.equal(clock.timerCount, 0)

@@ -1,4 +1,4 @@
-// How many connections one address may hold, and what is left for others.
+// Limits of open connections, in total and for one address.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,5 +1,3 @@
-// Cursors of lists and of time ranges: each reads back as it was written, and one from elsewhere is refused.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'

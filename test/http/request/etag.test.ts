@@ -1,5 +1,4 @@
-// Conditional requests and caching: what a client has it need not be sent again, and no cache keeps what
-// moves. If-None-Match is judged by a plain reading of RFC 9110, 13.1.2.
+// Conditional requests and cache headers. The reference implementation of If-None-Match follows RFC 9110, 13.1.2.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

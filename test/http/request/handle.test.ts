@@ -1,4 +1,4 @@
-// The wrapper of every HTTP handler, on a real socket with routes that misbehave in every way.
+// Tests the request wrapper on a real socket, with routes that throw, reject, hang or return early.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -22,14 +22,14 @@ const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
 accounts.make('ann', { requestsPerMinute: 1_000_000 })
 const metrics = new Metrics()
-/** Everything the wrapper logs. */
+/** All log lines of the wrapper. */
 const logged: string[] = []
 const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
 let release: () => void = () => {}
 const None = Type.Object({})
 const rules = { group: 'System', summary: 'For this test', answer: null, access: 'public' } as const
 
-/** Two megabytes, more than a socket takes at once. */
+/** Two megabytes: more than a socket accepts at once. */
 const LONG_TEXT = JSON.stringify({ text: 'é’'.repeat(400_000) })
 
 const ROUTES: readonly Route[] = [
@@ -103,7 +103,7 @@ before(async () => {
 })
 after(() => closeAll())
 
-/** Sends raw text and returns all that comes until the peer closes or `until` was seen. */
+/** Sends raw text. Returns all received text once the peer closes or `until` was received. */
 function raw(text: string, until: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))

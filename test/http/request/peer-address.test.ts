@@ -1,4 +1,4 @@
-// Against whose address a request counts, over the wire: X-RateLimit-Remaining tells.
+// Reads X-RateLimit-Remaining to find the address that a request counts against.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
-/** How many requests had counted against the address that this one counts against; each text is a line of the header. */
+/** Number of earlier requests that counted against the same address; each text is a line of the header. */
 async function countedBefore(server: ApiServer, ...lines: readonly string[]): Promise<number> {
   const connection = new RawConnection(server.port)
   const headers = lines.map((line) => ['X-Forwarded-For', line] as const)

@@ -1,6 +1,6 @@
-// Requests as bytes, and what becomes of them: those that two readers could read differently are refused and end their
-// connection, so that nothing behind them is ever run (request smuggling). What the library refuses by itself stands
-// here too, because no other document says it. The connection's state after an answer is found out by one more request.
+// Sends requests as bytes. A request that two servers could parse differently is refused, and its connection ends, so
+// that the following bytes are not run (request smuggling). The table includes refusals of the library itself. A second
+// request shows whether the connection is still open.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -22,17 +22,17 @@ const STREAM =
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n'
 const BODY = '{"a":1}'
 const CHUNKS = `7\r\n${BODY}\r\n0\r\n\r\n`
-/** Rides behind a request; answered, it would show as one more status. */
+/** Sent after a request. If the server answered it, the responses would have one status more. */
 const RIDER = 'GET /v1/markets HTTP/1.1\r\nHost: smuggled\r\n\r\n'
 
-/** Read; the connection goes on. */
+/** The server answers, and the connection stays open. */
 type Fate =
   | { readonly read: readonly number[] }
-  /** Refused by us, or by the library in its own words; the connection ends. */
+  /** The server or the library refuses, and the connection ends. */
   | { readonly refused: number; readonly by: 'us' | 'library' }
-  /** Ended without a word, and without running anything. */
+  /** The connection ends without a response. */
   | 'cut'
-  /** The library takes it for a head that is not yet whole, and waits for the rest until its time is up. */
+  /** The library treats the bytes as an incomplete head and waits until its timeout. */
   | 'waits'
 
 const ours = { refused: 400, by: 'us' } as const
@@ -112,7 +112,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a host with a user', 'GET /health HTTP/1.1\r\nHost: a@b\r\n\r\n', ours],
   ['no host', 'GET /health HTTP/1.1\r\n\r\n', 'waits'],
 
-  // Answered, their connections would go on.
+  // The server answers these, so their connections stay open.
   ['a HEAD with two lengths', `${HEAD}Content-Length: 0\r\nContent-Length: 9\r\n\r\n`, 'cut'],
   ['a HEAD in capital chunks', `${HEAD}Transfer-Encoding: Chunked\r\n\r\n`, 'cut'],
   ['a HEAD with two hosts', `${HEAD}Host: y\r\n\r\n`, 'cut'],
@@ -135,7 +135,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['too many headers', `${HEALTH}${'X-A: 1\r\n'.repeat(120)}\r\n`, theirs(431)],
 ]
 
-/** All that comes back until the peer ends the connection, which we ask for behind `answers` answers. */
+/** All received text until the peer ends the connection, which the test requests after `answers` responses. */
 async function exchange(port: number, bytes: string, answers: number | null): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let got = ''
@@ -147,7 +147,7 @@ async function exchange(port: number, bytes: string, answers: number | null): Pr
     isProbed = true
     socket.end(`${HEALTH}\r\n`)
   })
-  // The peer may end a connection while it is sent to: what came before is its answer.
+  // The peer may end the connection while the test is sending. The text received before is its answer.
   socket.on('error', () => undefined)
   socket.write(bytes, 'latin1')
   if (answers === 0) socket.end()

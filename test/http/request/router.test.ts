@@ -1,5 +1,3 @@
-// Query strings and paths, parsed by us and not by the library.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nothing } from '../../../http/request/reply.ts'

@@ -1,5 +1,5 @@
-// What clients do not read: answers that the socket does not take, on one connection and on many, read
-// slowly or never. The clients are bare sockets, and what they read is compared with what was answered.
+// Tests responses that a client does not read: slow and stopped readers on one and on many connections. Compares the
+// received bytes with the responses.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openAppWithErrorHandler } from '../../support/rigs/app-with-error-handler.ts'
 
-/** More than the kernel takes of a connection on loopback. */
+/** More bytes than the kernel accepts for a loopback connection. */
 const LONG_BYTES = 24 * 2 ** 20
 const LONG_TEXT = 'abcdefgh'.repeat(LONG_BYTES / 8)
 const BOUND_BYTES = 5 * LONG_BYTES
@@ -35,7 +35,7 @@ const accounts = new FakeAccounts(clock)
 const metrics = new Metrics()
 
 class Watched extends UnsentAnswers {
-  /** Answers that were not taken at once, so far. */
+  /** Number of responses that a socket did not accept at once. */
   takenOverCount = 0
 
   override hold(res: HttpResponse, rest: Rest): void {
@@ -75,7 +75,7 @@ before(async () => {
 })
 after(() => closeAll())
 
-/** A client that has sent this and reads nothing until it is resumed. */
+/** A client that has sent this text and does not read until it is resumed. */
 async function asker(text: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
@@ -91,7 +91,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Reads to the end of the connection. */
+/** Reads until the connection ends. */
 async function readAll(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -103,7 +103,7 @@ async function readAll(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The first answer's body, read as slowly as the event loop hands it over. */
+/** The body of the first response, read in the chunks of the event loop. */
 async function readOne(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   let count = 0
@@ -159,7 +159,7 @@ describe('unread responses', () => {
     const isFull = () => unsent.takenOverCount > before
     for (let sent = 0; !isFull(); sent += 500) {
       assert.ok(sent < 200_000, 'the kernel takes only so much')
-      // Segments end with a request, and are few enough for a turn.
+      // Each segment ends with a complete request, and there are few enough requests for one tick.
       socket.write(ask('/small').repeat(500))
       await until(() => isFull() || answeredCount === sent + 500)
     }
@@ -208,7 +208,7 @@ describe('unread responses', () => {
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers.get('retry-after')) >= 1)
     assert.match(await refused.text(), /bytes of files a minute/)
-    // What has no body is kept by the library, whether the client reads it or not.
+    // The library buffers responses without a body, whether the client reads them or not.
     for (const method of ['HEAD', 'OPTIONS']) {
       const socket = await asker(ask('/small', method))
       assert.equal((await readAll(socket)).length, 0, 'the connection ends')
@@ -227,7 +227,7 @@ describe('unread responses', () => {
     const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1
     assert.ok(answers <= answeredCount)
     assert.ok(answeredCount < sent, `${answeredCount} answered`)
-    // Those that wait for their answers are answered, however many they are.
+    // A client that waits for each response is always answered.
     answeredCount = 0
     const patient = await asker('')
     patient.resume()

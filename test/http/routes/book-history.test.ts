@@ -1,5 +1,3 @@
-// Kept books through HTTP: their fields, and pages that make up the whole exactly once.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Static } from '@sinclair/typebox'
@@ -27,7 +25,7 @@ async function page(name: string, query = ''): Promise<Page> {
   return { ...answer.body, headers: answer.headers }
 }
 
-/** Keeps books at random moments, at most one a millisecond. */
+/** Stores snapshots at random times, at most one a millisecond. */
 function keepBooks(market: FakeMarket, count: number, seed: number): void {
   const random = seededRandom('kept', seed)
   let atMs: number = NOON

@@ -1,4 +1,4 @@
-// Candles through HTTP, against a recomputation from the trades: intervals, pages, gaps, bounds.
+// Compares candles with a recomputation from the trades: intervals, pages, gaps and bounds.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -72,7 +72,7 @@ function record(candle: NaiveCandle, lengthMs: number): Page['candles'][number] 
   }
 }
 
-/** Trades up to now, in bunches, so that there are gaps of all lengths. */
+/** Creates trades up to now in bursts, with gaps of all lengths. */
 function trade(random: Random, market: FakeMarket, count: number, spanMs: number): void {
   let atMs: number = NOON
   for (let left = count; left > 0; left -= 1) {
@@ -154,7 +154,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       barOf('hour', market.trade({ timeMs: timeMs(NOON - hour * HOUR_MS), ordinal: 0 }, false)),
     )
     const requested: number[] = []
-    // What the real table does: an answer takes as long as it has rows.
+    // Like the real table, a read takes time for each row.
     const slow = Object.assign(market, {
       bars: ({ toMs, limit }: Parameters<FakeMarket['bars']>[0]) => {
         requested.push(limit)
@@ -275,7 +275,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     for (const outcome of ['No', 'no', 'NO']) {
       const got = await page('other', `outcome=${outcome}&limit=1000`)
       for (const [index, candle] of got.candles.entries()) {
-        // A mean that lies between two micros may be rounded to either.
+        // A mean between two micros may be rounded in either direction.
         const vwap = second[index]?.vwap ?? -1
         assert.ok(Math.abs(candle.vwap - vwap) < 1.5e-6)
         assert.deepEqual({ ...candle, vwap }, second[index])

@@ -1,5 +1,5 @@
-// The client as a browser gets it: modules that plain JavaScript can load, by addresses that name their
-// content, and that then talk to the face they came from. A browser itself comes with the dashboard.
+// Loads the client modules as a browser does: plain JavaScript, under addresses with a content hash. They connect to
+// the server that sent them.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -93,12 +93,12 @@ test('serves a file only under its current hash, and changes the hash when an im
   )
 })
 
-/** Runs in a Node without TypeScript: modules come over HTTP, as a browser would load them. */
+/** Runs the modules in a Node process without TypeScript. They are loaded over HTTP, like in a browser. */
 const LOADER = `
 import vm from 'node:vm'
 const [origin, ws, encoding, market] = process.argv.slice(1)
 const { WebSocket } = await import(ws)
-// A context has intrinsics of its own, which the bytes of the socket are not of.
+// A VM context has its own globals, so bytes of the socket are not instances of its Uint8Array.
 const context = vm.createContext({ ArrayBuffer, Uint8Array, DataView, URL, TextDecoder, TextEncoder, performance, setTimeout, clearTimeout, WebSocket, queueMicrotask })
 const modules = new Map()
 const load = async (address) => {

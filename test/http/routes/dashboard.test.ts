@@ -1,5 +1,4 @@
-// The dashboard as it is served: found from the root, whole, all of it ours, and nothing else of our disk. What it does
-// in a browser stands in test/http/dashboard/.
+// Tests the dashboard's files and redirects. test/http/dashboard/ tests its behaviour in a browser.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -17,17 +16,17 @@ after(() => server.stop())
 const SOURCES = new URL('../../../http/dashboard/', import.meta.url)
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'lightweight-charts']
 
-/** Addresses that a page loads by itself. */
+/** URLs that a page loads without user action. */
 const loadedBy = (html: string) =>
   [...html.matchAll(/<(?:link|script)[^>]*? (?:src|href)="([^"]*)"/g)].map(([, one]) => one ?? '')
 
-/** Addresses that a module imports before it runs. */
+/** Addresses that a module imports statically. */
 const importsOf = (text: string) =>
   [
     ...text.matchAll(/(?:^|\n|;|\})\s*(?:import|export)\b(?!\s*\()[^"'`;]*?["']([^"'\n]+)["']/g),
   ].map(([, address]) => address ?? '')
 
-/** Addresses that it imports later, when a part of the page needs them. */
+/** Addresses that a module imports dynamically. */
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
@@ -100,7 +99,7 @@ test('allows the page to load only from its own host, without inline code or HTM
   for (const name of ['script-src', 'style-src', 'connect-src'])
     assert.equal(rules.get(name), `${name} 'self'`)
   assert.equal(rules.get('img-src'), "img-src 'self' data:")
-  // The one maker of scripts' addresses is that of the worker which tabs share.
+  // The only script URL created at run time is that of the worker that tabs share.
   assert.equal(rules.get('trusted-types'), 'trusted-types twinbook-worker')
   assert.equal(rules.get('require-trusted-types-for'), "require-trusted-types-for 'script'")
   assert.doesNotMatch(policy, /https?:|\*|unsafe/)

@@ -1,4 +1,4 @@
-// Events through their routes, over a real catalogue; every answer is checked against its schema.
+// Tests the event routes with a real catalogue. Validates every answer against its schema.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ function bytesOf({ body }: Answer): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array(0))
 }
 
-/** Calls a route as the wrapper does after it found it. */
+/** Calls a route as the request wrapper does. */
 function openRoutes({ catalog, clock }: Opened) {
   const records = new MarketRecords({ matchedMarketOf: () => null })
   const [list, one] = eventRoutes({ catalog, clock, records })
@@ -49,7 +49,7 @@ function openRoutes({ catalog, clock }: Opened) {
   }
 }
 
-/** Events of so many markets each; the first market of each has most volume. */
+/** Creates events with these numbers of markets. The first market of each has the highest volume. */
 function opened(counts: readonly number[]): Opened {
   const open = emptyCatalog()
   for (const [index, count] of counts.entries()) {
@@ -165,7 +165,7 @@ test('returns one event with at most five hundred markets, and 404 for an unknow
 
 test('yields to the event loop while writing a page of two thousand markets', async () => {
   const open = opened(Array.from({ length: 200 }, () => 10))
-  // Time passes with each look at the clock, as it does where descriptions are read from disk.
+  // Each clock read advances the time, as slow reads from disk do.
   let nowMs = 0
   open.clock.monotonicMs = () => {
     nowMs += 0.1

@@ -1,4 +1,4 @@
-// Markets as lists and one by one, through HTTP; every answer is checked against its schema.
+// Tests the market routes over HTTP. Validates every answer against its schema.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -45,7 +45,7 @@ describe('GET /v1/markets', () => {
     for (;;) {
       const page = await got(MarketsSchema, `/v1/markets?limit=7${cursor}`)
       seen.push(...page.markets.map((market) => market.id))
-      // Volumes move while the client pages; its pinned list does not.
+      // Volumes change while the client pages. The pinned list does not change.
       for (const market of server.engine.catalog.byId.values()) {
         market.volume24h = usdMicros((market.volume24h * 7919) % 50_000_000)
       }
@@ -170,7 +170,7 @@ describe('slow lists and searches', () => {
       if (tick < 100_000) setImmediate(count)
     }
     for (const market of server.engine.catalog.byId.values()) {
-      // A new summary, as from a new listing, has the record read again.
+      // A new summary, as from a new listing, invalidates the cached record.
       market.summary = { ...market.summary }
       const details = market.details()
       market.details = () => {

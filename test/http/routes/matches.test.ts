@@ -1,4 +1,4 @@
-// The routes of matches, asked directly: parameters, filters, paging and records.
+// Tests the match routes without a server: parameters, filters, pages and records.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -86,7 +86,7 @@ const textOf = ({ body }: Answer): string =>
   typeof body === 'string' ? body : Buffer.from(body ?? []).toString()
 
 const platforms = Type.Array(Type.Unknown())
-/** The two fields whose names are the configuration's. */
+/** The two fields that have the configured venue names. */
 const Named = Type.Object({
   matches: Type.Array(
     Type.Object({
@@ -109,7 +109,7 @@ async function list(query = '') {
   return body
 }
 
-/** A page's rows by their venues. */
+/** The rows of a page by venue. */
 function listingsOf(body: unknown) {
   assert.ok(Value.Check(Named, body), 'the markets stand under the names of their venues')
   return body.matches
@@ -232,7 +232,7 @@ describe('GET /v1/matching-markets', () => {
 
   test('sorts matches by price gap or volume, filters by gap, and keeps the order across pages', async () => {
     clock.advance(5_000)
-    // Widths 0.115, 0.3, 0 and twice unknown: no book, and no word on which outcome is which.
+    // Widths 0.115, 0.3 and 0, and two unknown: one pair has no book, the other no known outcome mapping.
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)
     quote('venue_a_atwo', 0.6, 0.6)
@@ -259,7 +259,7 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_b_bfive', 0.95, 0.95)
     const rest = await list(`sort_by=price_gap&cursor=${first.cursor}`)
     assert.deepEqual([...namesOf(first), ...namesOf(rest)].slice(0, 3), ['atwo', 'aone', 'afive'])
-    // Asked for anew it has the order of now, and a page of before none that has become too narrow.
+    // A new request has the current order. A page of an earlier request omits no row whose gap became narrower.
     assert.deepEqual(namesOf(await list('sort_by=price_gap')).slice(0, 3), [
       'afive',
       'atwo',

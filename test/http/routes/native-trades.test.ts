@@ -1,5 +1,5 @@
-// The trades of an event of five hundred markets on disk: how much is read in one piece, and by filters
-// that must be exact. Time moves only with what is read, so that a busy machine changes nothing.
+// Reads the trades of an event with 500 markets from disk: the work of one tick, and exact filters. Each read advances
+// a manual clock, so that the speed of the machine does not matter.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -23,9 +23,9 @@ import { trade } from '../../support/worlds/stored.ts'
 
 const MARKETS = 500
 const TRADES = 3_000
-/** What a read of one market is made to take. */
+/** Duration of one read, milliseconds. */
 const READ_MS = 0.25
-/** As many reads as two and a half milliseconds have, and the one begun within them. */
+/** Reads within a slice of 2.5 ms, including the last one that begins in it. */
 const READS_MAX = 11
 
 const EVENT = nativeEventId('KXBIG-26')
@@ -34,7 +34,7 @@ const folder = mkdtempSync(join(tmpdir(), 'native-trades-'))
 describe('trades of an event with many markets', () => {
   const clock = new ManualClock()
   const random = seededRandom('event trades')
-  /** Newest last, every trade: `time market ordinal id`. */
+  /** Every trade, oldest first: `time market ordinal id`. */
   const wanted: { atMs: number; market: number; ordinal: number; id: string }[] = []
   let storage: Storage
   let get: (query: string) => Promise<{ ids: string[]; cursor: string | null; status: number }>
@@ -60,7 +60,7 @@ describe('trades of an event with many markets', () => {
     let at: number = NOON
     for (let index = 0; index < TRADES; index += 1) {
       if (random.next() < 0.3) at += 1 + random.below(5)
-      // Half of the trades are those of a few markets.
+      // A few markets have half of the trades.
       const view = views[random.below(random.next() < 0.5 ? 5 : MARKETS)]
       assert.ok(view !== undefined)
       const traded = { number: view.ref.number, venue: view.ref.venue }
@@ -112,7 +112,7 @@ describe('trades of an event with many markets', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** The most reads in one piece while `work` goes on. */
+  /** The maximum number of reads in one tick while `work` runs. */
   async function longestPiece<Result>(work: () => Promise<Result>) {
     let isOn = true
     let most = 0

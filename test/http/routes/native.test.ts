@@ -1,5 +1,5 @@
-// The venues' own words over REST: recorded rows through the real readers, filters in combination, and
-// the trades of one market, of several and of a whole venue, against a naive list.
+// Tests the native views: recorded rows through the real parsers, combined filters, and trades of one market, several
+// markets and a venue against a reference list.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
-/** A page of one row is asked for as often as there are rows, and the fake market sorts all of its own for each. */
+/** Limits the rows: each page of one row sorts all rows of the fake market again. */
 const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
@@ -173,7 +173,7 @@ describe('venue-native records', () => {
       seen.push(...page.list.map((row) => row.conditionId))
       assert.equal(page.hasMore, page.cursor !== null)
       if (page.cursor === null) break
-      // Another market under the same tag does not disturb a client that pages.
+      // A new market with the same tag does not change the pages of a client.
       engine.add(`0xlater${seen.length}`, { tags: ['Native'] })
       query = `tags=Native&limit=4&cursor=${page.cursor}`
     }
@@ -215,7 +215,7 @@ describe('venue-native records', () => {
     const markets = ['m1', 'm2', 'm3'].map((name) => server.engine.add(name))
     let at: number = NOON
     for (let index = 0; index < MERGED_ROWS; index += 1) {
-      // Mostly within a few milliseconds, so that rows of all markets share them.
+      // Most trades lie within a few milliseconds, so that all markets have rows in the same millisecond.
       if (random.next() < 0.02) at += 1 + random.below(2)
       markets[random.below(3)]?.trade({ timeMs: timeMs(at) })
     }
@@ -272,7 +272,7 @@ describe('venue-native records', () => {
   })
 })
 
-/** Compares what both have but for what is live; returns how many fields that were. */
+/** Compares the fields that both records have, except live ones. Returns the number of live fields. */
 function compare(
   body: Readonly<Record<string, unknown>>,
   row: Readonly<Record<string, unknown>>,
@@ -299,7 +299,7 @@ function naive(markets: readonly FakeMarket[]): string[] {
     .map(({ number, trade }) => `${number} ${trade.nativeId}`)
 }
 
-/** In pages, each of which opens the markets again and takes its rows in unequal slices. */
+/** Reads in pages. Each page opens the markets again and reads in slices of different sizes. */
 function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: number): string[] {
   const range = { fromMs: timeMs(0), toMs: timeMs(NOON * 2), order }
   const clock = new ManualClock()
@@ -310,7 +310,7 @@ function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: n
     let count = 0
     let isOver = false
     while (!isOver && count < limit) {
-      // Half of the slices have no time at all, and still come further.
+      // Half of the slices have a time limit of zero and still make progress.
       const untilMs = count % 2 === 0 ? 0 : 1
       const { rows, isEnd } = merged.next(Math.min(limit - count, 1 + (count % 7)), untilMs)
       isOver = isEnd

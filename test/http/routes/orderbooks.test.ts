@@ -1,5 +1,5 @@
-// Live books through HTTP: alone, together with a twin's, and of many markets; every answer is
-// checked against its schema.
+// Tests the book routes over HTTP: one market, a consolidated pair, several markets. Validates every answer against its
+// schema.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -153,7 +153,7 @@ describe('consolidated=true', () => {
             platform: market.ref.platform,
           })),
         )
-        // A stable sort: of equal prices the asked market's stays first.
+        // The sort is stable: at equal prices the level of the requested market stays first.
         both.sort((one, two) => sign * (one.price - two.price))
         assert.deepEqual(book[side], both.slice(0, depth))
       }

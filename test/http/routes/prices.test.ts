@@ -1,4 +1,4 @@
-// Prices through HTTP, of one market and of many; every answer is checked against its schema.
+// Tests the price routes over HTTP. Validates every answer against its schema.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// The route of games, asked directly: its parameters, filters and record.
+// Tests the game routes without a server: parameters, filters and records.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -19,7 +19,7 @@ function market(venue: 'a' | 'b', id: string, question: string): MarketView {
   return engine.add(id, { venue, question })
 }
 
-/** 20:20 in New York, and a part of a second. */
+/** 20:20 in New York, plus a fraction of a second. */
 const KICK_OFF_MS = Date.UTC(2025, 8, 5, 0, 20) + 999
 const DAY = new Map<string, GameView>([
   [

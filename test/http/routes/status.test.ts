@@ -1,5 +1,3 @@
-// Health and metrics, which need no key, and statistics.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'

@@ -1,5 +1,3 @@
-// Trades through HTTP: their fields, and pages that make up the whole exactly once.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
@@ -71,7 +69,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
     )
     for (const row of rows) {
-      // Exact in millionths whatever the outcome: 0.27 or 0.73 of 5 contracts.
+      // Exact in millionths for both outcomes: 0.27 or 0.73 of 5 contracts.
       const usd = usdMicros(row.outcomeIndex === 0 ? 1_350_000 : 3_650_000)
       sides.trade({ ...row, price: priceMicros(270_000), size: sizeMicros(5_000_000), usd })
     }
@@ -92,7 +90,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     const random = seededRandom('trades', 3)
     let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
-      // Runs of equal milliseconds, some far longer than a page.
+      // Groups of trades in one millisecond, some larger than a page.
       if (random.next() < 0.1) at += 1 + random.below(3_000)
       busy.trade({ timeMs: timeMs(at) }, false)
     }

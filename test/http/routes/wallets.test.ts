@@ -42,7 +42,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Millionths as a JSON number, through their decimal text. */
+/** Converts millionths to a JSON number through decimal text. */
 const number = (micros: number): number => Number(toDecimal(usdMicros(micros)))
 
 /** dividend / divisor, rounded half up to millionths with integers only. */

@@ -1,5 +1,4 @@
-// Whales through HTTP against a plain array of the same rows: fields, every filter, pages that make up
-// the whole exactly once.
+// Compares whale answers with a plain array of the same rows: fields, every filter, and pages.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,7 +10,7 @@ import { NOON } from '../../support/worlds/builders.ts'
 
 const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 
-/** What a row is filtered by, newest last. */
+/** The filtered fields of each row, newest last. */
 interface Row {
   readonly id: string
   readonly market: string
@@ -34,7 +33,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** Several of a millisecond, some of a market that the catalogue does not know. */
+/** Several rows in one millisecond, some of a market that the catalogue does not have. */
 function addRow(
   random: Random,
   index: number,
@@ -82,7 +81,7 @@ function addRow(
 }
 
 const labelOf = ({ outcomeIndex }: Row) => (outcomeIndex === 0 ? 'Yes' : 'No')
-/** The first outcome is at 0.2, so that the amount paid is the price of the outcome traded × contracts. */
+/** The first outcome costs 0.2. `size_usd` is the price of the traded outcome × contracts. */
 const contractsOf = ({ usd, outcomeIndex }: Row) => (outcomeIndex === 0 ? usd * 5 : usd * 1.25)
 
 function takerOf(row: Row) {
@@ -109,7 +108,7 @@ async function pages(path: string, query: string): Promise<string[]> {
   }
 }
 
-/** By hand: newest first, equal milliseconds the last put first. */
+/** Expected order: newest first; within a millisecond the last stored row first. */
 const expected = (isWanted: (row: Row) => boolean) =>
   rows
     .filter(isWanted)

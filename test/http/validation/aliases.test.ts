@@ -1,5 +1,5 @@
-// One table of aliases for all routes: what the interface promises of each name, asked of every route that has it. That
-// an alias filters as its name does, and may not contradict it, is the conformance run's to show.
+// Tests the alias table on every route that has one of its parameters. The conformance run tests that an alias filters
+// like its parameter.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** As the interface has them, and not as the table does. */
+/** The promised aliases, written independently of the product's table. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   search: ['keyword', 'q'],
   tags: ['tag'],
@@ -42,7 +42,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   min_usd: ['min_size_usd', 'min_amount'],
   market_ids: ['market_id', 'ids'],
 }
-/** Promised of one route alone. */
+/** Aliases of one route only. */
 const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '/v1/sports/{sport}': { search: ['team'] },
   '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },

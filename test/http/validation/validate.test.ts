@@ -1,4 +1,4 @@
-// Queries and bodies against the oracle of pydantic 2, and what the oracle does not ask.
+// Compares validation with recorded answers of pydantic 2, and tests cases that the recording lacks.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ interface Case {
 
 const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
 
-/** The schema of each case of the oracle that is a query or path parameter. */
+/** The schema of each recorded case of a query or path parameter. */
 const PARAMETERS: Readonly<Record<string, TProperties[string]>> = {
   limit_1_200: parameters.limit(200, 20),
   limit_1_100: parameters.limit(100, 20),
@@ -95,19 +95,19 @@ describe('queries', () => {
       assert.ok(raw !== null)
       const parsed = compileQuery(Type.Object({ x: schema }))(raw)
       const label = `${name} ${JSON.stringify(input)}`
-      // An empty value is no value.
+      // The service treats an empty value as not given.
       if (input === '') {
         const missing = parsed.kind === 'invalid' ? parsed.problems.map(({ type }) => type) : []
         assert.ok(parsed.kind === 'valid' || missing.join() === 'missing', label)
         continue
       }
-      // The service bounds seconds, the oracle's model did not: beyond 2100 they are milliseconds.
+      // The service bounds seconds; the recorded model did not. Larger values are milliseconds.
       const isBeyond = Number(input) > SECONDS_MAX || Number(input) < 0
       if (name === 'unix_seconds' && isBeyond) {
         assert.equal(parsed.kind, 'invalid', label)
       } else if (ok) {
         assert.ok(parsed.kind === 'valid', label)
-        // The oracle writes floats as text; a negative zero has no sign in JSON.
+        // The recording writes floats as text, and JSON has no negative zero.
         const wanted =
           typeof value === 'string' && !Number.isNaN(Number(value)) ? Number(value) : value
         const got = Reflect.get(parsed.value, 'x')
@@ -239,7 +239,7 @@ describe('secrets', () => {
     assert.ok(refused.kind === 'invalid', refused.kind)
     const repeated = refused.problems[0]?.input
     assert.ok(charactersOf(repeated) <= 256, JSON.stringify(repeated))
-    // What is short enough comes back as it was.
+    // A short value is repeated unchanged.
     const short = { list: [1, 'two', null, true, { three: 4 }], empty: [], none: {} }
     assert.deepEqual(echo(short), short)
   })
