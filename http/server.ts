@@ -34,7 +34,7 @@ declare module 'uWebSockets.js' {
       callback: (socket: us_listen_socket | false) => void,
     ): TemplatedApp
     /**
-     * Missing from the types too. Called with 1 when a connection opens, and with -1 when one closes that did not
+     * Missing from the types. Called with 1 when a connection opens, and with -1 when a connection closes that did not
      * become a stream.
      */
     filter(onConnection: (res: HttpResponse, difference: number) => void): TemplatedApp
@@ -78,7 +78,7 @@ const DRAIN = {
   gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
 }
 const DRAIN_TICK_MS = 25
-/** Connections that still have unsent data by then close later; the replacement does not wait for them. */
+/** Later closes of connections with unsent data do not delay the replacement. */
 const REPLACE_MS_MAX = 500
 /** 200 ms in which active REST clients are told to close their connections; skipped if there are none. */
 const DRAIN_TICKS_BUSY = 8

@@ -1,5 +1,5 @@
-// Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The document has one AsyncAPI
-// channel, since one address carries everything. Our channels are operations on it.
+// Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The document has one AsyncAPI channel,
+// because the stream has one address. The stream's channels are operations of it.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as marketShapes from '../records/markets.ts'

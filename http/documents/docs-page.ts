@@ -1,6 +1,5 @@
-// The API reference at /docs, rendered on the server from the OpenAPI and AsyncAPI documents. A script adds
-// search and requests.
-// File names contain a content hash, so that caches can store them permanently.
+// Renders the API reference at /docs from the OpenAPI and AsyncAPI documents. A script adds search and requests. File
+// names contain a content hash, so that caches can store the files permanently.
 
 import { readFileSync } from 'node:fs'
 import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'
@@ -72,9 +71,8 @@ function readThem(): PageFiles {
 }
 
 /**
- * The latest page and the hash of its input. Servers that tests start in one process mostly share it.
- * The reference is weak, since a service caches the bytes and does not need the text of two megabytes as
- * well.
+ * The latest page and the hash of its input: several servers in one test process share it. The reference is weak,
+ * because a server needs the compressed bytes only and not the text of two megabytes.
  */
 let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = null
 

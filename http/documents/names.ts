@@ -66,9 +66,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /**
- * Operation id for generated clients: verb and nouns of the path, with the noun before a parameter in the
- * singular (`getMarketOrderbookHistory`).
- * Venue letters replace venue names, so that ids do not depend on the venues.
+ * Operation id for generated clients: verb and nouns of the path, with the noun before a parameter in the singular
+ * (`getMarketOrderbookHistory`). Venue letters replace venue names, so that ids do not depend on the configuration.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
   const override = OPERATIONS[`${method} ${pattern}`]

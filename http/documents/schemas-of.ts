@@ -1,6 +1,5 @@
-// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas are stored under
-// `components` and referenced.
-// Unions of strings become `enum` and null becomes a second type, so that generated clients have readable
+// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas are stored under `components` and
+// referenced. Unions of strings become `enum` and null becomes a second type, so that generated clients have readable
 // types.
 
 import type { TSchema } from '@sinclair/typebox'

@@ -33,7 +33,7 @@ export interface CandleRange {
   readonly limit: number
 }
 
-/** Ascending. */
+/** Ascending by open time. */
 export interface CandlePage {
   readonly candles: readonly Bar[]
   /** Older candles of the range open before this time. Null: there are none. */
@@ -42,7 +42,7 @@ export interface CandlePage {
 
 type BarSource = Pick<MarketView, 'bars'>
 
-/** Only candles with trades. */
+/** Reads only candles with trades. */
 export async function tradedCandles(
   source: BarSource,
   range: CandleRange,
@@ -99,7 +99,8 @@ export async function quotedCandles(
   const candles = [...byStart.values()]
     .filter(({ startMs }) => startMs >= pageMs && startMs <= range.lastMs)
     .sort((one, other) => one.startMs - other.startMs)
-  // Venues have a price for every interval of a market's life: before an empty page the market did not exist.
+  // A venue has prices for every interval of a market's life, so an empty page means that the market did not exist
+  // earlier.
   return { candles, olderMs: pageMs > fromMs && candles.length > 0 ? pageMs : null }
 }
 

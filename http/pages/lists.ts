@@ -145,7 +145,7 @@ export function createdRange(range: {
   }
 }
 
-/** Minimum volume. A value beyond the countable range becomes one that no market reaches. */
+/** Minimum volume in millionths. A value beyond the countable range becomes one that no market reaches. */
 export function volumeMin(dollars: number | undefined): UsdMicros | null {
   if (dollars === undefined) return null
   return roundUsd(dollars) ?? usdMicros(Number.MAX_SAFE_INTEGER)

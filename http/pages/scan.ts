@@ -1,6 +1,6 @@
-// Reads one page of rows of a time range in slices of rows and time, yielding to the event loop after each slice. A
-// rare filter over a long range therefore does not block the loop. Few scans run at once, because many scans that share
-// the time would all time out. Requesters alternate.
+// Reads one page of rows of a time range in slices of rows and time, and yields to the event loop after each slice. A
+// rare filter over a long range therefore does not block the loop. Few scans run at once: many concurrent scans would
+// all time out. Requesters alternate.
 
 import { FairSlots, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
@@ -171,7 +171,7 @@ class Scan<Row> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
     if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInSlot(mergedPages)
-    // The rows of one table, at most one page of them.
+    // An unfiltered page of one table needs no slot.
     else await this.#run(async () => nextMeasuredTick(this.#spec.clock))
     return this.page()
   }
@@ -212,7 +212,7 @@ class Scan<Row> {
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await turn()
-      // The client has disconnected: nobody would read the answer.
+      // The client has disconnected, so the page is not needed.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }

@@ -65,7 +65,7 @@ export class BookRecords {
     // A sequence number belongs to one stream.
     const seq = matchedMarket === null ? books[0]?.seq : null
     return {
-      // Flat: V8 would traverse the pieces of a concatenation at every request.
+      // Converted to a flat string: V8 would traverse the pieces of a concatenation at every request.
       head: Buffer.from(headText(view, query)).toString(),
       venueTimeMs: venueTimes.length === 0 ? null : Math.max(...venueTimes),
       middle: `,"seq":${seq},"epoch":${JSON.stringify(epoch)},"stale":${isStale},"age_ms":`,

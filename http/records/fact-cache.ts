@@ -11,7 +11,7 @@ const SHARE_MAX = 1 / 64
 /** Approximate size of an entry without its value and key. */
 const OVERHEAD_BYTES = 1_024
 
-/** What decides the content of a value, compared by identity. Null means unknown and equals nothing. */
+/** An input of a cached value, compared by identity. Null is unknown and equals no other fact. */
 export type Fact = string | number | boolean | object | null
 
 interface Entry<Value> {
@@ -19,7 +19,7 @@ interface Entry<Value> {
   readonly value: Value
 }
 
-/** Caches values by key while the facts that they were made from are the same. */
+/** Caches values by key. A value is valid while its facts are unchanged. */
 export class FactCache<Value> {
   readonly #entries: LRUCache<string | number, Entry<Value>>
 

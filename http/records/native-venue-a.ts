@@ -92,7 +92,7 @@ export function venueAMarket(view: MarketView) {
     featured: flag(native.featured, false),
     archived: flag(native.archived, false),
     version,
-    // A row of another version may have token ids of version 1, under which nothing trades.
+    // A row of another protocol version may have token ids of version 1, which do not trade.
     clobTokenIds: text(isV1 ? native.clobTokenIds : null, JSON.stringify(tokens)),
     positionIds: isV1 ? null : tokens,
     tokens: summary.outcomes.map(({ id, label }, index) => ({
@@ -142,7 +142,7 @@ function flag(value: unknown, otherwise: boolean): boolean {
   return typeof value === 'boolean' ? value : otherwise
 }
 
-/** Null becomes year 1, which the venues themselves use for an unknown time. */
+/** Null becomes year 1, which the venue itself uses for an unknown time. */
 export function iso(time: TimeMs | null): string {
   return time === null ? '0001-01-01T00:00:00Z' : formatTime(time)
 }

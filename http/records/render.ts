@@ -51,7 +51,7 @@ export function levelText(price: number, size: number, platform: string): string
 
 /** The fraction text of whole thousandths: '' and '.001' to '.999'. */
 const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
-/** Beyond this a double no longer has six fractional digits. */
+/** Above this value a double does not have six exact fractional digits. */
 const EXACT_MICROS_MAX = 1e15
 
 /**
@@ -94,7 +94,7 @@ export function tradeText(trade: Trade, market: MarketTexts): string {
 
 export function whaleText(whale: Whale, market: MarketTexts): string {
   const { question, slug, eventSlug, category, wallet, fills } = whale
-  // The label is the row's own: the market's label may have changed since.
+  // Uses the stored label: the market's label may have changed since.
   const outcome = JSON.stringify(whale.outcome)
   const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
   return `{${tradeFields(whale, market, outcome)},${rest.slice(1, -1)},${takerFields(whale, outcome)}}`
@@ -243,7 +243,7 @@ function inMillionths(value: number | null): number | null {
   return value === null ? null : value / MICROS
 }
 
-/** The Price record of one of the market's outcomes, of now. */
+/** The Price record of one of the market's outcomes at the current time. */
 export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0): string {
   const { price, observedAtMs, source } = view.price()
   // Rounded up, so that the current price is never observed after its own `at_time`.
@@ -252,7 +252,7 @@ export function currentPrice(view: MarketView, nowMs: number, outcomeIndex = 0):
   return priceRecord(view, outcomeIndex, { price, atSeconds, timeMs, source })
 }
 
-/** As text: writing an object takes several times as long. */
+/** Written as text: JSON.stringify takes several times as long. */
 export function priceRecord(
   { ref, summary }: MarketView,
   outcomeIndex: number,

@@ -71,7 +71,7 @@ export interface DashboardRequest {
 export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   if (!head.isDashboard || !isSameOrigin(head)) return null
   const { host, cookie } = head
-  // Ports of a host share cookies, so two services on one machine need different cookie names.
+  // Services on different ports of one host share cookies, so each port has its own cookie name.
   const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
   const bound = `__Host-${plain}`
   const isSecure = isOverTls(head)
@@ -80,7 +80,7 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
     return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
   }
   return {
-    // Over TLS, a plain cookie may have been set by a page without TLS.
+    // Over TLS only the bound cookie is read: a page without TLS may have set the plain one.
     token: cookieValue(cookie, isSecure ? bound : plain),
     isLoopback: LOOPBACK_HOST.test(host),
     setCookie: written,

@@ -1,8 +1,7 @@
 // Compresses answers: brotli or gzip for files, gzip for long JSON, by `Accept-Encoding` (RFC 9110, 12.5.3). zlib's
-// threads do the work. A file is compressed on first request and cached. A request that has waited too long for it gets
-// the file uncompressed, since on a busy machine it would time out. JSON is compressed per answer, a few at once;
-// further ones are sent uncompressed. Account data is never compressed: next to text that another person chose, its
-// length would reveal secrets (BREACH).
+// threads do the work. A file is compressed at its first request and cached. If compression takes too long, the file is
+// sent uncompressed. JSON is compressed for each answer, a few at once; further answers are sent uncompressed. Account
+// data is never compressed: beside text that another person chose, its length would reveal secrets (BREACH).
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -110,7 +109,7 @@ export class Codings {
   async #zip(answer: Answer, body: string | Uint8Array): Promise<Answer> {
     try {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      // Usually one chunk: each further chunk is another round trip to the thread.
+      // Usually one chunk: each further chunk costs another round trip to the thread.
       const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
       const coded = await gzipped(bytes, { level: 4, chunkSize })
       return { ...answer, body: coded, coding: 'gzip' }

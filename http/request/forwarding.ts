@@ -91,7 +91,7 @@ export function forwardedHeaders(req: HttpRequest, address: string): Record<stri
   req.forEach((name, value) => {
     if (NOT_FORWARDED.has(name)) return
     const before = headers[name]
-    // The first line of a repeated credential is used, as everywhere; lines of a cookie are joined.
+    // The first line of a repeated credential is used, as in head.ts. The lines of a cookie are joined.
     if (before === undefined) headers[name] = value
     else if (name === 'cookie') headers[name] = `${before}; ${value}`
   })

@@ -145,7 +145,7 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** Whether the address is needed. A known caller that only reads needs none. */
+/** Whether the address must be read. A request of an authenticated caller that only reads data does not need it. */
 function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
   if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
@@ -475,7 +475,7 @@ class Exchange implements RequestFacts {
     this.#res.close()
   }
 
-  /** An EngineError is answered as it states. Any other error is a bug: 500, logged by sampling. */
+  /** Answers an EngineError with its status. Any other error is a bug: it is answered with 500 and logged by sampling. */
   fail(error: unknown): void {
     try {
       if (error instanceof EngineError) return this.answer(refusal(error))
@@ -518,7 +518,7 @@ class Exchange implements RequestFacts {
     }
   }
 
-  /** Created only for handlers that use it: most answers are ready before a client could disconnect. */
+  /** Created only for handlers that use it: most answers are complete before a client can disconnect. */
   get signal(): () => AbortSignal {
     return () => {
       this.#abort ??= new AbortController()

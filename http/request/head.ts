@@ -52,7 +52,7 @@ export class RequestHead {
   #hosts = 0
   #lengths = 0
   #codings = 0
-  /** The last valid host: nearly all requests have the same one, so it is validated once. */
+  /** The last valid host. Most requests have the same host, so it is validated once. */
   #validHost = ''
 
   /** Reads all headers. Does not retain `req`. */

@@ -40,7 +40,7 @@ export class WindowCounts {
   }
 }
 
-/** Requests before a tick is watched: fewer than the limit per address and tick. */
+/** Number of requests before the end of the tick is detected; fewer than the limit per address and tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 /**

@@ -1,6 +1,6 @@
 // Determines the address that a request counts against: the peer's, or the forwarded one behind a proxy that the
-// operator trusts (TRUSTED_PROXIES). Any client can write the header otherwise. A host may have a whole IPv6 /64, so a
-// /64 counts as one address.
+// operator trusts (TRUSTED_PROXIES). The header of any other peer is ignored, because any client can write it. One host
+// may own an IPv6 /64, so a /64 counts as one address.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'

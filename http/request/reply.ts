@@ -17,13 +17,16 @@ export interface Answer {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** `Retry-After` of 429 and 503, in whole seconds; null: derived from the quota or the code. */
   readonly retryAfterSeconds: number | null
-  /** ETag of the body (etag.ts). */
+  /** ETag of the body. */
   readonly etag?: string
   /** `Cache-Control`. Default: no-store, or with an ETag private with revalidation. */
   readonly caching?: string
   /** Coding of the body. Default: none. */
   readonly coding?: 'br' | 'gzip' | 'identity'
-  /** The body is the immutable bytes of a file that many answers share; it counts by its bytes. */
+  /**
+   * The body holds the bytes of an immutable file that many answers share. Its bytes count against the address's file
+   * quota.
+   */
   readonly isFile?: boolean
 }
 
@@ -137,7 +140,7 @@ export function fileOf(files: ReadonlyMap<string, Answer>, name: string): Answer
   return answer
 }
 
-/** Files by name that never change under it. */
+/** Files by name. The content of a name never changes. */
 export function immutableFiles(
   files: ReadonlyMap<string, { readonly text: string; readonly contentType: string }>,
 ): ReadonlyMap<string, Answer> {

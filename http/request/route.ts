@@ -54,7 +54,7 @@ export interface RequestFacts {
   readonly signal: () => AbortSignal
 }
 
-/** The account of a request on a route that admits no other. */
+/** The account of a request on a route that requires a caller. */
 export function accountOf(caller: Caller | null): AccountId {
   return requireCaller(caller).accountId
 }
@@ -259,8 +259,8 @@ function basicsOf(name: string, rules: RouteRules) {
 }
 
 /**
- * Names for a header, comma-separated: percent-encoded and each truncated, so that user input stays bounded. A trailing
- * `+3` stands for three more. Exported for its test.
+ * Names for a header, comma-separated. Each name is percent-encoded and truncated, so that user input stays bounded. A
+ * trailing `+3` stands for three more names.
  */
 export function namesText(names: readonly string[]): string {
   const shown = names.slice(0, UNKNOWN_NAMES_MAX).map((name) => {

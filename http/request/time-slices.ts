@@ -6,7 +6,7 @@ import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import { type Answer, etagFrom, namedJson, newHash } from './reply.ts'
 
-/** Keyed by the clock, which all parts of a server share: code that yields has access to nothing else. */
+/** The HandlerTimes of each server, by its clock: code that yields has access to the clock only. */
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
 /** Waits for the next event-loop tick, and measures how long that tick is blocked. */
@@ -19,7 +19,7 @@ export function nextMeasuredTick(clock: Clock): Promise<void> {
   })
 }
 
-/** A piece that has lasted this long should end soon: half of its limit. */
+/** Half of the limit of a piece: after this time a piece should end soon. */
 const PIECE_MS = 5
 
 /** End of a slice of `sliceMs` that begins now. It is earlier if the current piece has already taken long. */
@@ -77,7 +77,7 @@ export class HandlerTimes {
     return elapsedMs
   }
 
-  /** Inside a tick that is measured as a whole. */
+  /** The current tick is measured as one piece. */
   get isInTick(): boolean {
     return this.#isInTick
   }
@@ -111,7 +111,7 @@ export class HandlerTimes {
 
 /** One quarter of a handler's limit without yielding; the last row may exceed it. */
 const TIME_SLICE_MS = 2.5
-/** More rows are not written in the tick in which they were read. */
+/** If more rows were read in a tick, they are written in the next one. */
 const FEW_ROWS = 100
 
 /** Maps rows, one time slice per event-loop tick. */
@@ -127,7 +127,7 @@ export function mapInSlices<Row, Result>(
   return rest === null ? results : rest.then(() => results)
 }
 
-/** Like `mapInSlices`, after rows were read in this tick. */
+/** Like `mapInSlices`, for rows that were read in this tick. */
 export async function writeInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -198,7 +198,7 @@ export function separated<Row>(rows: readonly Row[]): (Row | ',')[] {
   return rows.flatMap((row, index): (Row | ',')[] => (index === 0 ? [row] : [',', row]))
 }
 
-/** Requests of one event-loop tick are handled at once for this long; the rest wait. */
+/** Requests of one event-loop tick are handled immediately for this long. Later ones wait. */
 const SLICE_MS = 4
 /**
  * Handling time after which the end of the tick is awaited. `setImmediate` keeps the loop from sleeping for a tick, so

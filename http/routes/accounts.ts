@@ -53,7 +53,7 @@ const Passwords = Type.Object({ current_password: Type.String(), new_password: T
 const BEARER = { group: 'Auth', access: 'token', budget: 'management', isPrivate: true } as const
 const SIGN_IN = { group: 'Auth', access: 'public', budget: 'signIn', isPrivate: true } as const
 const BUSY = 'too many passwords are being checked, or the disk is late'
-/** Retention of 24 hourly backups; the last may be made just before the data is overwritten. */
+/** The last of 24 hourly backups may be made just before the data is overwritten. */
 const BACKUP_SECONDS = 25 * 3_600
 
 /**
@@ -147,7 +147,7 @@ function keyRoutes(accounts: AccountsView): readonly Route[] {
         refusals: { 404: 'the account has no such key' },
       },
       async ({ caller, path }) => {
-        // Another account's key is answered like an unknown one.
+        // A key of another account is answered like an unknown key.
         if (await accounts.revokeKey(accountOf(caller), keyId(path('key_id')))) return nothing()
         throw new EngineError('NOT_FOUND', 'no such key')
       },

@@ -38,7 +38,7 @@ import { type Route, route } from '../request/route.ts'
 import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
-/** Values of `interval`; also accepts minutes. */
+/** Values of `interval`. Numbers are minutes. */
 const INTERVALS = {
   '1m': '1m',
   '5m': '5m',

@@ -41,7 +41,7 @@ export function documentRoutes(
     documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
     ...pageRoutes(pageFiles, () => docs),
   ]
-  // After `own`, which it also describes. No request arrives before this function returns.
+  // Built after `own`, which the document describes too. No request arrives before this function returns.
   const specification = openapiText([...others, ...own], facts)
   const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
   const { text, contentType } = docsPage(specification, stream, pageFiles)

@@ -237,7 +237,7 @@ function isOf(wallet: string, party: string | null): boolean {
 /** One disk access per market, so it runs in time slices. */
 async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
   let oldestMs = Number.POSITIVE_INFINITY
-  // The preceding work has used up its tick.
+  // The preceding work has used the time of its tick.
   await nextMeasuredTick(clock)
   await forEachInSlices(clock, markets, (view) => {
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)

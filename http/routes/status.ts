@@ -61,8 +61,8 @@ export function statusRoutes(parts: {
   metricsHosts?: readonly string[]
 }): readonly Route[] {
   const { engine, clock, metrics, isMetricsPublic, metricsHosts = [] } = parts
-  // Rejects other domain names: a web page can make its own domain resolve to this machine (DNS rebinding), but not an
-  // address.
+  // Rejects other domain names: a web page can make its own domain resolve to this machine (DNS rebinding), but cannot
+  // do so with an address.
   const isMetricsHost = (host: string): boolean => {
     const name = host.replace(/:\d*$/, '').toLowerCase()
     if (LOOPBACK_HOST.test(host) || metricsHosts.includes(name)) return true

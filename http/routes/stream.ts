@@ -1,4 +1,4 @@
-// The stream's path for requests that are no WebSocket handshake, and the ticket that opens a stream.
+// Answers requests to the stream's path that are not a WebSocket handshake, and issues tickets that open a stream.
 
 import { ticketSeconds } from '../../engine/limits.ts'
 import { failure, json } from '../request/reply.ts'
@@ -22,7 +22,7 @@ export function streamRoutes(tickets: Tickets): readonly Route[] {
         },
         access: 'upgrade',
       },
-      // A complete handshake arrives here only as HEAD.
+      // Only HEAD reaches this line with a complete handshake.
       ({ header }) =>
         upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
     ),

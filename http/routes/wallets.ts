@@ -98,7 +98,7 @@ const RankingQuery = Type.Object({
   cursor: parameters.cursor(),
 })
 
-/** `GET /v1/wallets`, `/v1/wallets/{address}` and what is under it. */
+/** `GET /v1/wallets`, `/v1/wallets/{address}` and its subpaths. */
 export function walletRoutes(parts: WalletParts): readonly Route[] {
   const { clock } = parts
   const all = { ...parts, cursors: new ListCursors(), pins: new WalletPins(clock) }
@@ -156,7 +156,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   ]
 }
 
-/** A route of one wallet. Checks beyond the schema that ids do not belong to another venue. */
+/** A route of one wallet. Beyond the schema it rejects ids of another venue. */
 function ofWallet<Q extends TProperties, P extends WalletParts>(
   parts: P,
   path: string,

@@ -24,10 +24,10 @@ import {
 } from './problems.ts'
 import { compiled } from './query.ts'
 
-/** Further ones are not listed: the answer would be twenty times as long as the body. */
+/** Further unknown fields are not listed: the answer would be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
 
-/** A rule beyond the schema: what is wrong within a value that fits its schema. */
+/** A rule beyond the schema. Returns the problems of a value that fits its schema. */
 export type Refinement = (
   value: unknown,
 ) => readonly { at: Problem['loc']; refusal: Refusal; input: unknown }[]
@@ -38,7 +38,7 @@ export class BodyProblems {
   readonly #className: string
   /** Names of all fields, at any depth. */
   readonly #names: readonly string[]
-  /** The same if an unknown field may be a secret with a mistyped name; else null. */
+  /** The same names if an unknown field may be a misspelled secret; else null. */
   readonly #known: readonly string[] | null
   readonly #refinements: Readonly<Record<string, Refinement>>
 
@@ -175,7 +175,7 @@ export interface BodyRule<B extends TProperties> {
   readonly className: string
   /** Finds problems that a schema cannot express, if the body has no other. */
   readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
-  /** The same of single fields by their path, whatever is wrong with others. */
+  /** Rules for single fields by their path. They run whatever other fields contain. */
   readonly refinements?: Readonly<Record<string, Refinement>>
   /** The request may have no body; every field is optional. */
   readonly isOptional?: boolean
@@ -196,7 +196,7 @@ export function compileBody<P extends TProperties>({
     const { value } = json
     const failures = found.of(value)
     if (failures.length > 0) return { kind: 'invalid', problems: failures }
-    // As for queries, both must agree.
+    // As for queries, the problems and the schema must agree.
     if (!check(value)) throw new Error('a body has no problem and fails its schema')
     const problems = refine?.(value) ?? []
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
@@ -223,7 +223,7 @@ function parseJson(
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch (error) {
-    // Uses only the position in the message: the rest quotes the body.
+    // Uses only the position in the message, because the rest quotes the body.
     const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
     const ctx = { error: 'the text is not JSON' }
     const refusal = { type: 'json_invalid', msg: 'JSON decode error', ctx }

@@ -1,6 +1,6 @@
-// Problems of requests in the style of pydantic 2, for query text and body values, and what an error repeats of a
-// rejected input: 256 characters, shallow, and without secrets. Otherwise a body that lacks its e-mail would be returned
-// with its password.
+// Problems of requests in the style of pydantic 2, for query text and body values. An error repeats at most 256
+// characters of a rejected input, to a small depth and without secrets. Otherwise the error for a missing e-mail would
+// contain the password.
 
 import type { TSchema } from '@sinclair/typebox'
 
@@ -113,10 +113,10 @@ export function countRefusal(count: number, { maxItems, minItems }: TSchema): Re
 const CHARACTERS_MAX = 256
 const ITEMS_MAX = 128
 const DEPTH_MAX = 3
-/** Texts up to this length are too short to be secrets. */
+/** Shorter texts cannot be secrets. */
 const HARMLESS_CHARACTERS = 4
 const SECRET = /pass|pas?w|psw|pwd|secret|token|key|auth|credential/i
-/** A text that itself contains such a field: JSON within JSON, or a form. */
+/** A text that contains a field with such a name: JSON within JSON, or a form. */
 const SECRET_INSIDE =
   /(?:pass|pas?w|psw|pwd|secret|token|key|auth|credential)\w*(?:\\*["'])?\s*[:=]|bearer\s/i
 /** Prefixes of API keys, webhook secrets and JWTs. */
@@ -127,7 +127,7 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-/** The remaining allowance of one input. */
+/** Characters that may still be repeated of one input. */
 interface Budget {
   characters: number
 }
@@ -186,7 +186,7 @@ function repeatList(
     if (budget.characters <= 0 || copy.length === ITEMS_MAX) break
     copy.push(repeatItem(item))
   }
-  // An empty list or object also uses allowance, so that nesting cannot exceed the bound.
+  // An empty list or object also uses one character, so that nesting cannot exceed the limit.
   if (copy.length === 0) budget.characters -= 1
   return copy
 }

@@ -1,6 +1,6 @@
-// Parses query strings and validates query and path parameters against their schemas, with the errors of pydantic 2. Text is parsed here and not
-// by ajv's coercion, which lets `Infinity` bypass `maximum`, nor by JavaScript's Number, which accepts `0x10`, `1e2` and
-// blanks as integers.
+// Parses query strings and validates query and path parameters against their schemas, with the errors of pydantic 2.
+// Text is parsed here and not by ajv's coercion, which lets `Infinity` bypass `maximum`, nor by JavaScript's Number,
+// which accepts `0x10`, `1e2` and blanks as integers.
 
 import {
   KindGuard,
@@ -304,7 +304,7 @@ export function compileQuery<P extends TProperties>(
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
   }
-  // Most requests of single records have no query.
+  // Most requests for one record have no query.
   let ofNone: Parsed<Static<TObject<P>>> | null = null
   return (raw) => {
     if (raw.size > 0) return parse(raw)
@@ -367,7 +367,7 @@ function readParameter(
 }
 
 // Compiling a check blocks the event loop. These options shorten it: no meta-schema (TypeBox makes the schemas, and
-// `strict` still rejects unknown keywords), no error messages (nobody reads them), and no code optimization.
+// `strict` still rejects unknown keywords), no error messages (they are not used), and no code optimization.
 const ajv = new Ajv({
   strict: true,
   coerceTypes: false,

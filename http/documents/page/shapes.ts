@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part } from './markup.ts'
 
-/** The schemas of a document. `isOnPage` tells which of them have their own entry. */
+/** The schemas of a document. `isOnPage` returns whether a schema has its own entry. */
 export interface Shapes {
   readonly all: JsonObject
   readonly isOnPage: (name: string) => boolean
