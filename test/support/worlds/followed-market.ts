@@ -1,5 +1,5 @@
-// A real MarketActor with memory storage, and one subscriber that knows only the published `bookReplaced` snapshots and
-// updates. Both are compared after every event of a replay.
+// A MarketActor with in-memory storage and a subscriber that only receives its published snapshots and updates. Both
+// books are compared after every event.
 
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
@@ -52,14 +52,14 @@ export class FollowedMarket {
   receive(message: MarketMessage, context: string): void {
     this.#context = context
     this.actor.receive(message)
-    // A stale mark changes no level; one damaged frame marks every book of a connection.
+    // Marking a book as stale changes no level. One damaged frame marks every book of a connection.
     if (message.kind === 'void') assert.ok(!this.actor.isBookLive, context)
     else this.#check()
   }
 
   #follow(update: Update): void {
     if (update.kind === 'bookReplaced') {
-      // Like the stream's hub: the snapshot is the current view and uses no seq.
+      // As in the hub of streams, the snapshot is the current view and uses no sequence number.
       const view = this.actor.book()
       assert.equal(update.seq, this.#seq, this.#context)
       assert.equal(view.seq, this.#seq, this.#context)

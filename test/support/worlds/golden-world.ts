@@ -1,4 +1,4 @@
-// Data of the golden run beside its recording: wallets, past prices, webhooks, and the requests to every route.
+// Data of the golden run besides its recording: wallets, past prices, webhooks, and requests to every route.
 
 import { FetchError } from '../../../engine/fetch.ts'
 import { nativeMarketId, type WalletAddress } from '../../../engine/ids.ts'

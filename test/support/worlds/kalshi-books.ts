@@ -1,5 +1,4 @@
-// Kalshi’s books by the protocol's rules alone: two maps of bids per market, for Yes and No, to which each delta is
-// added. Reference implementation; independent of our parsers.
+// Reference implementation of Kalshi books: two maps of bids per market, for Yes and No. Independent of our parsers.
 
 import type { Level } from '../../../engine/events.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -37,7 +36,7 @@ export class KalshiBooks {
     }
   }
 
-  /** One book quoted for Yes: a bid of p for No is an offer of Yes at 1 − p. */
+  /** A book quoted for Yes. A bid of p for No is an ask of 1 − p for Yes. */
   quotedForYes(ticker: string): { bids: Level[]; asks: Level[] } {
     const { yes, no } = this.#books.get(ticker) ?? { yes: new Map(), no: new Map() }
     const levels = (side: Map<number, number>, priceOf: (price: number) => number): Level[] =>

@@ -1,6 +1,3 @@
-// A manually controlled world of venue b with simple defaults, so that a test sets only what matters. world.ts is the
-// moving world.
-
 import type { BookSide, LevelChange, TradeSide } from '../../../engine/events.ts'
 import {
   DAY_MS,
@@ -48,13 +45,13 @@ class StubMarket implements SimMarket {
     this.updatedMs = listing.openMs
   }
 
-  /** Varies a little, so that candles differ. */
+  /** Varies with time, so that candles differ. */
   fairPrice(atMs: TimeMs): PriceMicros {
     return cents(50 + Math.round(20 * Math.sin(atMs / 7_200_000)))
   }
 }
 
-/** A world that changes only on a test's calls. */
+/** A world of venue b that changes only when a test calls it. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'b')
@@ -73,7 +70,6 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
     }
     return [...teams.values()]
   }
-  /** Adds an event. */
   addEvent(nativeId: string, fields: Partial<SimEvent> = {}): SimEvent {
     const nowMs = this.nowMs()
     const event = eventWith({

@@ -1,12 +1,11 @@
-// A proxy to a venue's Data API and Gamma that hides history: wallet requests are forwarded, or answered as if nothing
-// before a moment, or nothing at all, had happened. Other requests are forwarded.
+// A proxy to a venue’s Data API and Gamma that can hide the history of wallets: all of it, or everything before a time.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type Memory = 'whole' | 'forgets' | 'empty'
 
-/** Paths of the Data API that list one wallet's data. */
+/** Paths of the Data API that return the data of one wallet. */
 const LISTS: ReadonlySet<string> = new Set(['/v2/activity', '/v2/trades', '/v2/positions'])
 const NOTHING = {
   data: [],
@@ -21,7 +20,7 @@ export class LossyVenue {
   forgottenCount = 0
   readonly #servers: Server[] = []
 
-  /** Resolves with the addresses of both. */
+  /** Resolves with the addresses of both servers. */
   async start(real: { readonly data: string; readonly gamma: string }) {
     return { data: await this.#listen(real.data), gamma: await this.#listen(real.gamma) }
   }
@@ -51,7 +50,7 @@ export class LossyVenue {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
 
-  /** Null: the request is not about a wallet, or may be forwarded (with another start). */
+  /** Null: the request is not about a wallet, or is forwarded with another start. */
   #remembered(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null

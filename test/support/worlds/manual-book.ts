@@ -1,5 +1,4 @@
-// Shared by the two manual worlds (stub-world.ts, kalshi-world.ts): a book in two maps, lists of one venue's events,
-// markets and trades, and listeners.
+// Shared by the worlds that tests change (stub-world.ts, kalshi-world.ts).
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../engine/units.ts'
@@ -52,7 +51,7 @@ export class ManualBook implements SimBook {
   }
 }
 
-/** A world of one venue in which nothing changes by itself. */
+/** A world of one venue that changes only when a test calls it. */
 export abstract class HandMovedWorld<Market extends SimMarket> {
   readonly seed = 1
   readonly startedMs: TimeMs

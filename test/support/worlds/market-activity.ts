@@ -19,7 +19,7 @@ export function addMarkets(engine: FakeEngine, count: number, eventCount: number
   })
 }
 
-/** The client's messages after its commands and everything due to it have arrived. */
+/** The client’s messages after the server has processed its commands and sent all messages. */
 export async function settled(
   clock: ManualClock,
   client: StreamClient,

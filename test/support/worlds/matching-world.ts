@@ -1,5 +1,5 @@
-// The simulated world as input of matching, with its known results: the planted pairs and how each trap differs.
-// Rendered in the venues' formats and read by the same parsers as dumps.
+// The simulated world as input of matching, with its known pairs and the difference of each pair. Both venues’ rows are
+// rendered and parsed as in production.
 
 import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
 import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
@@ -21,7 +21,7 @@ import { ManualClock } from '../fakes/manual-clock.ts'
 export interface MatchingWorld {
   readonly a: VenueSubjects
   readonly b: VenueSubjects
-  /** Venue a's id → its listing at venue b, and how that differs. */
+  /** Venue a’s id → the listing of the pair at venue b and its difference. */
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
   /**
    * Either venue's id → its recurring question. A trap with another date lets venue b list what venue a lists a cycle
@@ -30,7 +30,7 @@ export interface MatchingWorld {
   readonly recurring: ReadonlyMap<string, string>
 }
 
-/** A world with this many markets a venue. */
+/** A world with this number of markets per venue. */
 export function matchingWorld(set: { seed: number; marketsPerVenue: number }): MatchingWorld {
   const nowMs = timeMs(Date.UTC(2026, 10, 20, 17))
   const clock = new ManualClock(nowMs)
@@ -67,7 +67,7 @@ export function matchingWorld(set: { seed: number; marketsPerVenue: number }): M
   return { ...sides, planted, recurring }
 }
 
-/** "updown/BTC/20:12345:up" recurs each cycle. */
+/** The question without its cycle: "updown/BTC/20:12345:up" recurs each cycle. */
 const recurringOf = (questionKey: string): string => questionKey.split(':')[0] ?? ''
 
 function emptySide(): { markets: MatchMarket[]; events: MatchEvent[] } {

@@ -27,7 +27,7 @@ import {
 } from './builders.ts'
 
 const NAMED = ['Rain', 'Snow', 'Wind', 'Fog']
-/** Two markets a venue. */
+/** Two markets per venue. */
 export function openMarkets(seed: number) {
   const random = seededRandom(seed)
   const clock = new ManualClock()

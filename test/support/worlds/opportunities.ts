@@ -1,4 +1,4 @@
-// Opportunities for tests: the worked example of both venues' fees, and its closed form.
+// Opportunities for tests: an example with the fees of both venues.
 
 import type { ArbitrageRefresh } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
@@ -50,7 +50,7 @@ export function opportunity(
   }
 }
 
-/** The update published when it opens; `closed`: it had reached its profit. */
+/** The published update of an opportunity. With `closed` it had reached its profit. */
 export function publishedOpportunity(
   one: Opportunity,
   set: Partial<ArbitrageRefresh> = {},

@@ -1,5 +1,5 @@
-// Values of a query or path parameter, generated from its schema: each bound with its neighbours, every choice, wrong
-// types, and whether validation must accept each. For the conformance run and for fuzzing.
+// Values of a query or path parameter, generated from its schema: bounds with neighbours, every choice, and wrong
+// types, with the expected result of validation.
 
 import type { TSchema } from '@sinclair/typebox'
 

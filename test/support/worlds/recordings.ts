@@ -1,6 +1,5 @@
-// Venue data for tests: invented (test/fixtures), and recorded if a folder of recordings exists. A test of both is one
-// function that runs once for each; without recordings it is skipped with a message. Frames are read with plain JSON
-// and Number, independent of our parsers, so that they can be compared.
+// Venue data for tests: synthetic data of test/fixtures, and recorded data if `SHARED_DATA` has it. Frames are read
+// with JSON and Number, independent of our parsers.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,7 +12,7 @@ import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../engine/un
 
 /** The folder of recordings: `SHARED_DATA`, or beside the repository. */
 export const RECORDED = process.env.SHARED_DATA ?? '../shared/data'
-/** The folder of invented data, in every clone. */
+/** The folder of synthetic data in the repository. */
 export const INVENTED = join(import.meta.dirname, '../../fixtures')
 
 export type Origin = 'invented' | 'recorded'
@@ -33,7 +32,7 @@ export const KALSHI_STREAM: Sources = {
 
 type CaseCheck = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
 
-/** Runs the same test twice: with invented data always, with recorded data if available. */
+/** Runs a test with synthetic data, and with recorded data if available. */
 export function testOnBoth(name: string, sources: Sources, validator: CaseCheck): void {
   test(`${name}: invented`, (t) => validator(t, sources.invented, 'invented'))
   test(`${name}: recorded`, (t) => {
@@ -69,7 +68,7 @@ export function rowsOfFile(path: string): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** An invented row, its expected outcome, and its expected parsed value (at least in part). */
+/** A synthetic row, its expected outcome, and its expected parsed value (at least in part). */
 interface Case {
   readonly name: string
   readonly row: unknown

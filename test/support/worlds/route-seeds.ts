@@ -1,6 +1,5 @@
 // Values for routes that their schemas cannot express: ids in the data of documented-server.ts, and requests that reach
-// statuses with a certain state. A new route needs a row only if the samples by name do not suffice, or if it documents
-// a status that no general request reaches. The conformance run then fails and names it.
+// a documented status. The conformance run names routes that need a row.
 
 import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'

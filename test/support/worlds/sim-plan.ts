@@ -1,5 +1,4 @@
-// Invented listings for tests of the world's motion, with simple defaults, so that a test sets only what matters. Tests
-// of the calendar's texts use the real one.
+// Listings and events with defaults for tests of the simulated world.
 
 import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'

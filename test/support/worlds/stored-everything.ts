@@ -1,5 +1,4 @@
-// One record of each stored kind, with distinct values in every field, and how it is put and read. Data written by an
-// earlier version must read equal to what was put.
+// One record of each stored kind with distinct values in every field. Data of an earlier version must read equal to it.
 
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { peakOf } from '../../../engine/opportunity.ts'
@@ -133,7 +132,7 @@ export const STORED = {
   ...{ wallet: WALLET, walletMarket: WALLET_MARKET, whale: WHALE, whaleMarket: WHALE_MARKET },
 } as const
 
-/** Every kind, in a valid order of puts. */
+/** Every kind, in an order in which the records can be stored. */
 export const STORED_KINDS: readonly StoredKind[] = [
   {
     name: 'account',

@@ -83,7 +83,7 @@ export function plain(delivery: Delivery | StoredDelivery | null): unknown {
   return { number, eventId, eventType, createdAtMs, status, dueAtMs, attempts, last, ...body }
 }
 
-/** One webhook's deliveries in an array; removed ones are only marked. */
+/** The deliveries of one webhook in an array. Removed deliveries are only marked. */
 export class NaiveBox {
   readonly rows: { delivery: StoredDelivery; isGone: boolean }[] = []
 
@@ -131,7 +131,7 @@ export class NaiveBox {
     return counts
   }
 
-  /** Whether more than `rowsMax` had to be removed. */
+  /** Reports whether more than `rowsMax` rows had to be removed. */
   prune(limits: { finishedMax: number; beforeMs: number; rowsMax: number }): boolean {
     let removed = 0
     for (;;) {

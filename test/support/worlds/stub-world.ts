@@ -1,5 +1,3 @@
-// A small World controlled by tests of the simulated venues' servers. Tests of a world's motion use world.ts.
-
 import { createHash } from 'node:crypto'
 import type { BookSide } from '../../../engine/events.ts'
 import {
@@ -36,7 +34,7 @@ export interface StubMarket extends SimMarket {
   updatedMs: TimeMs
 }
 
-/** The world; nothing in it changes by itself. */
+/** A world of venue a that changes only when a test calls it. */
 export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
     super(clock, 'a')

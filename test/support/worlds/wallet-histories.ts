@@ -1,6 +1,5 @@
-// Seeded random wallet histories: single and grouped markets, fills, splits, merges, redemptions, migrations,
-// conversions, income; sizes from a micro to millions of contracts; payouts of 1, 0 and fractions; events after a
-// resolution. `isComplete`: the wallet never gives away what it did not hold, and all market facts are known.
+// Seeded random wallet histories. `isComplete`: the wallet never spends tokens that it did not hold, and all market
+// facts are known.
 
 import {
   type NativeMarketId,
@@ -21,7 +20,7 @@ export interface WalletHistory {
   readonly isComplete: boolean
 }
 
-/** Just before all categories had fees, and before fees were taken in dollars. */
+/** Shortly before all categories had fees and before fees were charged in dollars. */
 const STARTS_MS = [Date.UTC(2026, 2, 29, 21), Date.UTC(2026, 3, 27, 20)] as const
 const COMBOS = [outcomeId('9'), outcomeId('99')]
 
@@ -225,12 +224,12 @@ class Writer {
   ): void {
     const held = this.#balance(token)
     const pays = token === tokens[0] ? (payout ?? 0) : MICROS - (payout ?? 0)
-    // If both outcomes pay, a part could be of either.
+    // If both outcomes pay, the row could be for either.
     const isPart = isNamed || pays === MICROS || !this.#isComplete
     const size = isPart ? this.#part(held) : held
     if (size === 0) return
     const usd = Number((BigInt(size) * BigInt(pays)) / 1_000_000n)
-    // Of an outcome that pays nothing, everything is redeemed.
+    // If an outcome pays nothing, all of it is redeemed.
     this.#move(token, usd > 0 ? -size : -held)
     this.#push(atMs, {
       kind: 'redeem',
@@ -241,7 +240,7 @@ class Writer {
     })
   }
 
-  /** From a single market to the one to which its id leads. */
+  /** Moves tokens from a market to its market of protocol v2. */
   #migrate(market: WalletMarket, atMs: number): void {
     const to = this.#markets.find(({ nativeId }) => nativeId === migratedMarket(market.nativeId))
     const side = this.#random.below(2)

@@ -1,5 +1,5 @@
-// Wallets of an invented venue and the wallets actor over them. A test sets the wallets' events and moves the clock;
-// the venue reports events `lateMs` later and fails on request. Everything is in memory.
+// The wallets actor over a fake venue. A test sets the events of wallets and advances the clock. The venue reports
+// events after `lateMs` and fails on request.
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
@@ -48,7 +48,7 @@ export const walletsInline = (): WalletPort => ({
   close: async () => undefined,
 })
 
-/** As the venue states: what it reports of times more than a minute ago is final. */
+/** Age after which the venue’s data of a wallet is final. */
 const SETTLED_MS = 60_000
 
 class InventedWallets implements VenueWallets {
@@ -56,7 +56,7 @@ class InventedWallets implements VenueWallets {
   readonly profiles = new Map<WalletAddress, WalletProfile>()
   /** Events of each wallet, in order. */
   readonly events = new Map<WalletAddress, WalletEvent[]>()
-  /** The venue's own position count; null: not provided. */
+  /** The venue’s own count of positions. Null: requests fail. */
   held: readonly VenuePosition[] | null = null
   readonly followed = new Set<WalletAddress>()
   /** Rows younger than this are not reported yet. */
@@ -77,7 +77,7 @@ class InventedWallets implements VenueWallets {
   pageEvents = 100
   readonly readFrom: number[] = []
   profileCount = 0
-  /** By each of their markets. */
+  /** The group of each market. */
   readonly groups = new Map<NativeMarketId, readonly NativeMarketId[]>()
   /** Markets whose group was requested, in order. */
   readonly groupRequests: NativeMarketId[] = []

@@ -1,5 +1,5 @@
-// Webhooks of some accounts, on tables that can crash, with a manual clock and a caller without a network. Time
-// advances from one due delivery to the next, so that outcomes are recorded at their own times.
+// Webhooks of some accounts on tables that can crash, with a manual clock and without a network. Time advances from one
+// due delivery to the next.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
@@ -38,7 +38,7 @@ export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** Bodies that name their source and count how often they were encoded. */
+/** Bodies that contain their source, and a count of encodings. */
 export class CountingBodies implements WebhookBodies {
   readonly types: WebhookBodies['types'] = EVENTS
   count = 0
@@ -70,7 +70,7 @@ export class WebhookWorld {
   webhooks: Webhooks
   /** Whether writes are committed at once; otherwise `commit` does it. */
   isCommitting = true
-  /** The disk is full: commits fail. */
+  /** True: commits fail as on a full disk. */
   isDiskFull = false
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
   /** Accounts that are disabled or deleted. */
@@ -142,7 +142,7 @@ export class WebhookWorld {
     for (const { resolve } of this.#waiting.splice(0)) resolve()
   }
 
-  /** Kills the process and starts a new one on the remaining data, with or without the last writes. */
+  /** Simulates a crash: a new process opens the remaining data, with or without the last writes. */
   async crash(isLossy = !this.isCommitting): Promise<void> {
     if (!isLossy) this.outbox.commit()
     // Aborts represent sockets that close with their process.

@@ -1,5 +1,5 @@
-// Fills that reach the whales actor as in the engine: stored, stamped and published. The world can restart on its
-// storage, and a reference implementation computes the expected rows from the stored fills.
+// Fills that are stored, stamped and published as in the engine. The world can restart on its storage. A reference
+// implementation computes the expected rows.
 
 import assert from 'node:assert/strict'
 import { System } from '../../../actors/system.ts'
@@ -79,7 +79,7 @@ export class WhaleWorld {
     this.whales.start()
   }
 
-  /** Stores and publishes a fill; ignores a known one. */
+  /** Stores and publishes a fill, or ignores it if it is known. */
   deliver(fill: WorldFill): void {
     this.#take(fill, true)
   }
@@ -89,7 +89,7 @@ export class WhaleWorld {
     this.#take(fill, false)
   }
 
-  /** The row of a stored fill's transaction arrived: the fill has its wallet from now on. */
+  /** Sets the wallet of a stored fill, as when the row of its transaction arrives. */
   complete(id: string, taker: string): void {
     const { ref } = viewOf(1)
     const fill = this.storage.trades.get(ref.number, id)
@@ -172,7 +172,7 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
       groups.set(key, [...(groups.get(key) ?? []), trade])
     }
     for (const fills of groups.values()) {
-      // Exact to 10^-12 of a dollar, truncated once.
+      // Exact to 10^-12 of a dollar, then truncated.
       const paid = fills.reduce((sum, { price, size, outcomeIndex }) => {
         return sum + BigInt(outcomeIndex === 0 ? price : 1_000_000 - price) * BigInt(size)
       }, 0n)

@@ -1,6 +1,3 @@
-// The invented world's calendar: the same for every start, of the asked size, consistent within
-// itself.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PRICE_HALF, PRICE_ONE, type TimeMs, timeMs } from '../../../../engine/units.ts'
@@ -16,7 +13,7 @@ const MARKETS_MANY = isLong ? 5_000 : 1_500
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NOON = at('2026-11-20T12:07:31Z')
-/** Ordinary days, and the two on which New York changes its clock. */
+/** Ordinary days, and the two days on which New York changes its clock. */
 const MOMENTS = [
   '2026-11-20T12:07:31Z',
   '2026-11-01T05:59:59Z',
@@ -58,7 +55,7 @@ test('keeps a market’s times in order and determines results minutes after the
   }
 })
 
-test('builds well-formed, unique ids of markets and events', () => {
+test('builds unique ids of markets and events in each venue’s format', () => {
   for (const moment of MOMENTS) {
     const events = new Calendar({ seed: 1, marketsPerVenue: MARKETS_MANY }).eventsAt(moment)
     for (const venue of VENUES) {
@@ -102,7 +99,7 @@ test('lets exactly one market of a mutually exclusive event win', () => {
   }
 })
 
-test('pays both listings of a question equally, with rare voids', () => {
+test('pays both listings of a question equally, and voids few questions', () => {
   const events = plannedAt(3000)
   const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
   let same = 0
@@ -137,7 +134,7 @@ test('plans the requested number of markets per venue at every size and time', (
   }
 })
 
-test('lists a third of the questions on both venues, a quarter of these as decoys', () => {
+test('lists a third of the questions on both venues, and a quarter of these with a difference', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -169,7 +166,7 @@ test('links both members of a pair to each other', () => {
   for (const listing of byNative.values()) {
     if (listing.pair === null) continue
     const other = byNative.get(listing.pair.otherNativeId)
-    // One of the two may have dropped out some minutes before the other.
+    // One of the two listings may leave its venue some minutes before the other.
     if (other === undefined) continue
     assert.notEqual(other.venue, listing.venue)
     assert.equal(other.questionKey, listing.questionKey)
@@ -179,7 +176,7 @@ test('links both members of a pair to each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('returns the same events from eventsAt as from createdBetween', () => {
+test('plans the same events with eventsAt as with createdBetween', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
@@ -200,7 +197,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('applies the protocol v2 share only to ids of venue a and mixes both versions in events', () => {
+test('changes only ids of venue a when the share of protocol v2 changes, and mixes both versions in events', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]

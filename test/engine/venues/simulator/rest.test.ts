@@ -1,6 +1,3 @@
-// The simulated venues' REST router over real sockets: routes, limits, faults, token bucket
-// (SIMREST).
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
@@ -40,7 +37,7 @@ async function serve(
   return { server, chance, port, url: `http://127.0.0.1:${port}` }
 }
 
-test('prefers literal path segments, decodes parameters, and returns 404 or 405 otherwise', async () => {
+test('prefers literal path segments and decodes parameters, or returns 404 or 405', async () => {
   const { server, url } = await serve()
   try {
     const one = await request(`${url}/markets/a%2Fb?q=1&q=2`)
@@ -57,7 +54,7 @@ test('prefers literal path segments, decodes parameters, and returns 404 or 405 
   }
 })
 
-test('returns 413 for a body above the limit and keeps listening', async () => {
+test('returns 413 when a body exceeds the limit', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
     assert.equal((await request(`${url}/books`, 'x'.repeat(100_000))).status, 413)
@@ -67,7 +64,7 @@ test('returns 413 for a body above the limit and keeps listening', async () => {
   }
 })
 
-test('applies each REST fault separately, but never under /sim/', async () => {
+test('applies the faults of REST, but never under /sim/', async () => {
   const cases = [
     { fault: 'rate_limit', status: 429, retryAfter: null },
     { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
@@ -89,7 +86,7 @@ test('applies each REST fault separately, but never under /sim/', async () => {
   }
 })
 
-test('grants a token bucket’s capacity at once and its rate over time', () => {
+test('grants the capacity of a token bucket at once, then its rate', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>

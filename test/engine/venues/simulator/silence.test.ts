@@ -1,11 +1,9 @@
-// The simulated venues fall silent in ways that no socket shows.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 
-test('mutes one market for two minutes and leaves other markets alone under `mute`', () => {
+test('suppresses the book of one market for two minutes under the fault mute', () => {
   const faults = new Faults(['mute'], seededRandom('mute'))
   let nowMs = 0
   while (!faults.isMuted('x', nowMs)) nowMs += 1
@@ -15,7 +13,7 @@ test('mutes one market for two minutes and leaves other markets alone under `mut
   assert.equal(faults.isMuted('x', beganMs + 120_000), false)
 })
 
-test('freezes every book for a minute under `freeze`, and no book otherwise', () => {
+test('suppresses every book for a minute under the fault freeze, and none without it', () => {
   const faults = new Faults(['freeze'], seededRandom('freeze'))
   let nowMs = 0
   while (!faults.isFrozen(nowMs)) nowMs += 1_000

@@ -1,5 +1,3 @@
-// Both venues started as one, on loopback and free ports.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +20,7 @@ const optionsWith = (clock: ManualClock, basePort = 0): SimulatorOptions => ({
   kalshiPublicKeyPem: null,
 })
 
-test('serves both venues and the world’s state on the configured addresses, and stops all servers together', async () => {
+test('serves both venues and the simulator’s state, and closes all servers on stop', async () => {
   const clock = new ManualClock()
   const simulator = await startSimulator(optionsWith(clock))
   const { gamma, clob, data, kalshiRest } = simulator.urls
@@ -46,14 +44,14 @@ test('serves both venues and the world’s state on the configured addresses, an
   for (const path of paths) await assert.rejects(fetch(path), path)
 })
 
-test('rejects when a port is in use and leaves no listener', async () => {
+test('rejects and leaves no listener when a port is in use', async () => {
   const blocker = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => blocker.once('listening', resolve))
   const address: AddressInfo | string | null = blocker.address()
   assert.ok(typeof address === 'object' && address !== null)
   const clock = new ManualClock()
   try {
-    // The blocker sits where Kalshi's server would, so that Polymarket's four start before it fails.
+    // Occupies the port of Kalshi’s server, so that Polymarket’s four servers start before the failure.
     const options = optionsWith(clock, address.port - 10)
     await assert.rejects(startSimulator(options), /EADDRINUSE|in use/i)
     assert.equal(clock.timerCount, 0)

@@ -1,5 +1,3 @@
-// The simulator as a process of its own.
-
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
@@ -57,13 +55,13 @@ test('exits the child process when its parent disconnects', async () => {
   assert.equal(code, 0)
 })
 
-test('rejects with the exit reason of a child process that cannot start', async () => {
-  // Privileged or not, nobody may listen on an address that is not this machine's.
+test('rejects with the exit reason when the child process cannot start', async () => {
+  // No process can listen on an address of another machine.
   const options = { ...OPTIONS, host: '203.0.113.1' }
   await assert.rejects(spawnSimulator(options), /did not start: it ended with code 1/)
 })
 
-test('reports a child process that exits later', async () => {
+test('reports a child process that exits after it was ready', async () => {
   const lost = new EventEmitter()
   const onLost = (reason: string) => lost.emit('lost', reason)
   const simulator = await spawnSimulator({ ...OPTIONS, onLost })

@@ -1,5 +1,3 @@
-// The truth as tests read it.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
@@ -34,7 +32,7 @@ function makeWorld() {
   return { world, run, ask }
 }
 
-test('summarises markets by status, trades, and pairs by kind', () => {
+test('counts markets by status, trades, and pairs by kind', () => {
   const { world, run, ask } = makeWorld()
   run()
   const summary = ask('')
@@ -46,7 +44,7 @@ test('summarises markets by status, trades, and pairs by kind', () => {
   assert.equal(ask('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
-test('returns changed books in micros, best level first', () => {
+test('returns created books in micros, best level first', () => {
   const { world, ask } = makeWorld()
   assert.deepEqual(ask('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
@@ -70,7 +68,7 @@ test('pages trades by their index within the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('adds the requested number of venue messages within a second on a burst', () => {
+test('adds the requested number of messages within a second when a burst is requested', () => {
   const counted = (action: string) => {
     const { world, run, ask } = makeWorld()
     let messages = 0
@@ -101,7 +99,7 @@ test('lists the accepted values when a query is invalid', () => {
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('pages a wallet’s events, with cash and balances, by either address', () => {
+test('pages the events of a wallet, with cash and balances, by the wallet’s or owner’s address', () => {
   const { run, ask } = makeWorld()
   run()
   const { wallets } = ask('view=wallets')

@@ -1,5 +1,3 @@
-// Candles of the simulated venue b: against a naive count of the trades, and in the recorded shape.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +33,7 @@ async function setUp(t: TestContext) {
   return { clock, world, venue, market, other, ask, path }
 }
 
-test('builds minute candles of exactly the trades of this run, including the end of the range', async (t) => {
+test('builds minute candles from exactly the trades of this run, and includes a trade at the end of the range', async (t) => {
   const { clock, world, market, ask, path } = await setUp(t)
   const random = seededRandom('candles')
   const startMs = world.nowMs()
@@ -85,7 +83,7 @@ test('builds minute candles of exactly the trades of this run, including the end
   assert.equal(seen, expected.size)
 })
 
-test('ends daily candles at midnight in New York and returns candles only for trading hours', async (t) => {
+test('ends daily candles at midnight in New York and omits candles outside trading hours', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
   const candles = records((await ask(path, range)).body.candlesticks)
@@ -100,7 +98,7 @@ test('ends daily candles at midnight in New York and returns candles only for tr
   assert.ok(market.listing.openMs > Date.parse('2026-11-16T05:00:00Z'))
 })
 
-test('returns equal candles from all three endpoints, and refuses long ranges and invalid parameters by name', async (t) => {
+test('returns equal candles from all three endpoints, and names an invalid parameter in the error', async (t) => {
   const { world, market, other, ask, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }
@@ -160,7 +158,7 @@ test('builds a candle with the recorded fields and JSON types', async (t) => {
   assert.equal(new Set(ours.map(shape)).size, 2, 'with trades and without')
 })
 
-/** Without open interest, of which only the present value is known, so that it moves with the clock. */
+/** Removes open interest, which depends on the time of the request. */
 function timeless(candles: unknown): Record<string, unknown>[] {
   return records(candles).map((candle) => ({ ...candle, open_interest_fp: null }))
 }

@@ -1,5 +1,3 @@
-// Fees of the simulated venue b: its rows, its pages of changes, its stream and the connector's reading agree at every time.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Query } from '../../../../../engine/fetch.ts'
@@ -15,7 +13,7 @@ import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 
 const EVENTS = 128
 
-/** Every event in a series of its own, and the connector's fees over the same pages. */
+/** A world with each event in its own series, and the connector’s fees read from the same pages. */
 async function openWorld(t: TestContext) {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -53,7 +51,7 @@ async function rowsOf({ venue }: Opened) {
   })
 }
 
-/** The multiplier of every event as the connector has it, with the overrides in events' rows or without. */
+/** The fee multiplier of every event according to the connector. Without `hasRows` it gets no overrides from event rows. */
 function readAll(
   { fees, clock }: Opened,
   rows: Awaited<ReturnType<typeof rowsOf>>,
@@ -70,7 +68,7 @@ function readAll(
   })
 }
 
-test('keeps fees in rows equal to the announced fee changes at every hour', async (t) => {
+test('reports the same fees in rows and in announced fee changes at every hour', async (t) => {
   const opened = await openWorld(t)
   const seen = new Set<unknown>()
   await opened.fees.read(new AbortController().signal)
@@ -96,7 +94,7 @@ test('keeps fees in rows equal to the announced fee changes at every hour', asyn
   assert.equal(types.get('KXS1'), 'quadratic')
 })
 
-test('lists only upcoming fee changes unless past changes are requested', async (t) => {
+test('lists past fee changes only when they are requested', async (t) => {
   const { venue, world } = await openWorld(t)
   const all = records((await venue.get('/series/fee_changes')).body.series_fee_change_arr)
   assert.ok(all.length > 0)
@@ -113,13 +111,13 @@ test('lists only upcoming fee changes unless past changes are requested', async 
   assert.equal((await venue.get('/events/fee_changes?cursor=x')).status, 400)
 })
 
-test('sends an event’s fee change on the stream once, at its scheduled minute', async (t) => {
+test('sends an event’s fee change on the stream once at its scheduled minute', async (t) => {
   const { venue, clock } = await openWorld(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })
   await client.drain()
   const received: Record<string, unknown>[] = []
-  // Without pongs in between the venue would cut the socket.
+  // Advances in short steps, so that the client’s pongs keep the socket open.
   for (let second = 0; second < HOUR_MS / 1_000; second += 9) {
     clock.advance(9_000)
     for (const message of await client.drain()) {

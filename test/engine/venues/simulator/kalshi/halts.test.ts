@@ -1,5 +1,3 @@
-// A part of the simulated exchange that stands still for a while.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
@@ -13,7 +11,7 @@ import { NOON, planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 const HALTED_MS = 180_000
 
-test('reports an exchange part as halted for three minutes under the halt fault', async (t) => {
+test('reports a shard of the exchange as halted for three minutes when the fault halt strikes', async (t) => {
   const faults = new ScriptedFaults('halt')
   const { venue, clock } = await gameDay(t, faults)
   const trading = async () => {
@@ -31,7 +29,7 @@ test('reports an exchange part as halted for three minutes under the halt fault'
   assert.deepEqual(new Set(await trading()), new Set([true]))
 })
 
-test('freezes only the markets of a halted exchange part', () => {
+test('changes no book of a halted shard and continues on the other shards', () => {
   const clock = new ManualClock(NOON)
   const faults = new ScriptedFaults('halt')
   const halts = new SimHalts({ faults, random: seededRandom('halts') })

@@ -1,5 +1,3 @@
-// What the simulated venue b's REST objects look like, held against recorded answers of the real one.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-/** Fields of older recordings that the venue sends no more. */
+/** Fields of older recordings that the venue no longer sends. */
 const GONE = ['liquidity_dollars', 'available_on_brokers', 'response_price_units']
 const FIXTURES = join(process.env.SHARED_DATA ?? '../shared/data', 'fixtures')
 
@@ -45,7 +43,7 @@ test('renders a settled market with every field recorded for settled markets', a
   assertShape(market, record(records(recorded.markets)[0]), GONE)
 })
 
-test('renders all kinds of records in the recorded format', async (t) => {
+test('renders series, trades, milestones, tags and books with the recorded fields and JSON types', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.print(det, { contracts: 2.5 })
   const golden = (name: string) =>
@@ -90,7 +88,7 @@ test('renders dollars with at least four decimals and counts with two', async (t
   assert.deepEqual(market.price_ranges, [{ start: '0.0000', end: '1.0000', step: '0.0001' }])
 })
 
-/** A recorded answer, or null (and the test is marked skipped) when the data is not here. */
+/** A recorded answer. Null: the file is missing and the test is marked as skipped. */
 function fixture(t: TestContext, name: string): unknown {
   const path = join(FIXTURES, name)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'))
@@ -102,7 +100,7 @@ function fixture(t: TestContext, name: string): unknown {
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
 
-/** Every field of the recorded object is there with the same JSON type, but for `absent` ones. */
+/** Asserts that each field of the recorded object exists with the same JSON type, except those in `absent`. */
 function assertShape(
   ours: Record<string, unknown>,
   recorded: Record<string, unknown>,
@@ -114,7 +112,7 @@ function assertShape(
   }
 }
 
-/** No integer cents and no counts as numbers: those fields were removed in March 2026. */
+/** Asserts that no field has integer cents or numeric counts. The venue removed those fields in March 2026. */
 function assertNoCents(text: string): void {
   assert.doesNotMatch(
     text,

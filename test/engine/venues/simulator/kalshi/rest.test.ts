@@ -1,5 +1,3 @@
-// The REST side of the simulated venue b over real HTTP: filters, cursors, errors and limits.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -10,7 +8,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('returns ascending bids of both legs, and only the best bids under a depth limit', async (t) => {
+test('returns ascending bids of Yes and No, and only the best bids when depth is set', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
@@ -36,7 +34,7 @@ test('returns ascending bids of both legs, and only the best bids under a depth 
   assert.equal((await venue.get('/markets/orderbooks')).status, 400)
 })
 
-test('filters markets by status parameters, and events by the status of any market', async (t) => {
+test('filters markets by status, and events by the status of any of their markets', async (t) => {
   const { venue, world, det, cin, politics } = await gameDay(t)
   const closed = world.addMarket(politics, 'C')
   const determined = world.addMarket(politics, 'D')
@@ -62,7 +60,7 @@ test('filters markets by status parameters, and events by the status of any mark
   assert.deepEqual(terms, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
 })
 
-test('filters by tickers, combos, settlement and updates', async (t) => {
+test('filters markets by tickers, combinations, settlement time and update time', async (t) => {
   const { venue, world, det, cin, politics, combo } = await gameDay(t)
   const pres = world.addMarket(politics, 'A')
   const mve = world.addMarket(combo, '1')
@@ -98,7 +96,7 @@ test('filters by tickers, combos, settlement and updates', async (t) => {
   assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
 })
 
-test('pages to an empty cursor while rows are added and removed', async (t) => {
+test('ends paging with an empty cursor while rows are added and removed', async (t) => {
   const { venue, world, politics } = await gameDay(t)
   for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
   const collect = async (path: string, name: string, change?: () => void) => {
@@ -133,7 +131,7 @@ test('pages to an empty cursor while rows are added and removed', async (t) => {
   assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
 })
 
-test('filters trades by market and time range, both ends included', async (t) => {
+test('filters trades by market and by a time range that includes both ends', async (t) => {
   const { venue, world, det, cin, clock } = await gameDay(t)
   const first = world.print(det, { side: 'sell', cents: 44 })
   clock.advance(10_000)
@@ -158,7 +156,7 @@ test('filters trades by market and time range, both ends included', async (t) =>
   )
 })
 
-test('lists every event of a game in its milestone and its teams as structured targets', async (t) => {
+test('lists every event of a game in its milestone, and its teams as structured targets', async (t) => {
   const { venue, world, game } = await gameDay(t)
   const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
   world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
@@ -186,7 +184,7 @@ test('lists every event of a game in its milestone and its teams as structured t
   assert.equal(records(nested.body.milestones).length, 1)
 })
 
-test('returns 404 with a code and a message for unknown tickers and paths', async (t) => {
+test('returns 404 with a code and a message when a ticker or path is unknown', async (t) => {
   const { venue } = await gameDay(t)
   const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
   for (const path of [...paths, '/events/X/metadata', '/milestones/X']) {
@@ -196,7 +194,7 @@ test('returns 404 with a code and a message for unknown tickers and paths', asyn
   }
 })
 
-test('accepts unsigned requests, returns 401 for wrong signatures, and excludes the query from the signature', async (t) => {
+test('accepts unsigned requests, returns 401 when the signature is wrong, and excludes the query from it', async (t) => {
   const { venue } = await gameDay(t)
   const path = '/trade-api/v2/markets'
   assert.equal((await venue.get('/markets')).status, 200)
@@ -213,7 +211,7 @@ test('accepts unsigned requests, returns 401 for wrong signatures, and excludes 
   }
 })
 
-test('returns 429 without Retry-After after forty requests, counted separately per key', async (t) => {
+test('returns 429 without Retry-After after forty requests of one key', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })

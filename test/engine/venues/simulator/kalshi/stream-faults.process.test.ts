@@ -1,12 +1,10 @@
-// Faults of the simulated venue b's stream, and what becomes of a client that does not read.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
-test('skips a number for a lost delta, repeats a duplicate’s number, and swaps two messages on reorder', async (t) => {
+test('drops, repeats or swaps numbered deltas under the faults lost_delta, silence, duplicate and reorder', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
     const faults = new ScriptedFaults(fault)
     const { venue, world, first, clock } = await twoMarkets(t, faults)
@@ -30,7 +28,7 @@ test('skips a number for a lost delta, repeats a duplicate’s number, and swaps
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('closes the socket on the disconnect fault', async (t) => {
+test('closes the socket when the fault disconnect strikes', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -53,7 +51,7 @@ test('disconnects a client with 64 MiB of unread data', async (t) => {
   for (let round = 0; round < 40; round += 1) {
     client.send('update_subscription', { sid: 1, action: 'get_snapshot', market_tickers: tickers })
   }
-  // Another client's round trips let the server work through the commands, and it is not disturbed.
+  // The round trips of another client give the server time to process the commands.
   const other = await venue.connect()
   for (let round = 0; round < 100; round += 1) await other.drain()
   client.socket.resume()

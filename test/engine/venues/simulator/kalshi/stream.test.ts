@@ -1,5 +1,3 @@
-// What the simulated venue b tells of trades, tickers and lifecycles, and what it leaves unsaid.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIZE_ZERO, sizeMicros } from '../../../../../engine/units.ts'
@@ -7,7 +5,7 @@ import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('numbers trade messages but not tickers, and sends both for all markets by default', async (t) => {
+test('numbers trades but not tickers, and sends both for all markets when no market is named', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['trade', 'ticker'] })
@@ -63,7 +61,7 @@ test('numbers trade messages but not tickers, and sends both for all markets by 
   assert.deepEqual(tickers, ['1.00', '4.00'], 'a level behind the best is no news after the first')
 })
 
-test('sends the ticker of each requested market at once with send_initial_snapshot', async (t) => {
+test('sends the ticker of each requested market immediately when send_initial_snapshot is set', async (t) => {
   const { venue, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', {
@@ -80,7 +78,7 @@ test('sends the ticker of each requested market at once with send_initial_snapsh
   )
 })
 
-test('sends creation, tick, result and payout of a market, but not opening and closing', async (t) => {
+test('sends a message when a market is created, determined or settled, but not when it opens or closes', async (t) => {
   const { venue, world, first, clock } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'], market_ticker: 'ignored' })
@@ -123,7 +121,7 @@ test('sends creation, tick, result and payout of a market, but not opening and c
   assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
 })
 
-test('changes some price structures every hour, in stream messages and REST rows alike', async (t) => {
+test('changes some price structures every hour, in stream messages and in REST rows', async (t) => {
   const { world, venue, clock } = await twoMarkets(t)
   const event = world.addEvent('KXTURN-27', { number: 11 })
   const market = world.addMarket(event, 'X')

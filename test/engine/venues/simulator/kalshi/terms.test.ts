@@ -1,5 +1,3 @@
-// What the wire says beyond the world: price ranges, parts of the exchange, block trades, combinations.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { priceMicros } from '../../../../../engine/units.ts'
@@ -14,7 +12,7 @@ import {
 import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('offers several price structures for one tick and accepts every price on the tick', async (t) => {
+test('uses several price structures for one tick, each of which accepts every multiple of the tick', async (t) => {
   const { world, politics } = await gameDay(t)
   const names = new Set<unknown>()
   for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
@@ -32,7 +30,7 @@ test('offers several price structures for one tick and accepts every price on th
   assert.equal(names.size, 7)
 })
 
-test('writes the exchange part, 0.0000 for an empty side, and no fields that the venue removed', async (t) => {
+test('states the shard of a market, and omits fields that the venue removed', async (t) => {
   const { venue, game, combo, det, cin } = await gameDay(t)
   const status = (await venue.get('/exchange/status')).body
   const shards = records(status.exchange_index_statuses)
@@ -53,7 +51,7 @@ test('writes the exchange part, 0.0000 for an empty side, and no fields that the
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('makes some trades block trades, some of these with a combination under a series ticker', async (t) => {
+test('marks some trades as block trades, and adds a trade of a combination beside some others', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

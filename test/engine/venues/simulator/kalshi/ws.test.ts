@@ -1,5 +1,3 @@
-// The stream of the simulated venue b over real sockets: handshake, numbering, books, errors, faults.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -17,7 +15,7 @@ async function refusal(port: number, headers: Record<string, string>): Promise<n
   return statusCode
 }
 
-test('opens the stream for a signed handshake and returns 401 for any other handshake', async (t) => {
+test('returns 401 for a handshake without a valid signature', async (t) => {
   const { venue, world } = await twoMarkets(t)
   const client = await venue.connect()
   client.socket.terminate()
@@ -32,7 +30,7 @@ test('opens the stream for a signed handshake and returns 401 for any other hand
   assert.equal(world.listenerCount, 0)
 })
 
-test('pings with heartbeat every 10 s and closes the socket when pongs are missing', async (t) => {
+test('pings every 10 s and closes the socket when pongs are missing', async (t) => {
   const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')
@@ -53,7 +51,7 @@ test('pings with heartbeat every 10 s and closes the socket when pongs are missi
   assert.equal(client.socket.readyState, WebSocket.OPEN)
 })
 
-test('acknowledges each channel once with its own sid, and lists the subscriptions afterwards', async (t) => {
+test('acknowledges each channel with its own sid, and lists the subscriptions', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
@@ -104,7 +102,7 @@ test('numbers every message of a sid consecutively, including replies and errors
   assert.deepEqual(await client.drain(), [])
 })
 
-test('sends a snapshot with ascending bids of both legs and no key for an empty side', async (t) => {
+test('sends a snapshot with ascending bids of Yes and No, without a key for an empty side', async (t) => {
   const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -146,7 +144,7 @@ test('sends a snapshot with ascending bids of both legs and no key for an empty 
   })
 })
 
-test('prices the No side on the Yes leg with use_yes_price', async (t) => {
+test('prices the No side as Yes when use_yes_price is set', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -216,7 +214,7 @@ test('returns a distinct error code for each kind of malformed command', async (
   })
 })
 
-test('adds markets to the existing sid on a second subscribe and replies ok', async (t) => {
+test('adds markets to the existing sid when a channel is subscribed again', async (t) => {
   const { venue, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId

@@ -1,5 +1,3 @@
-// The simulated CLOB REST over real sockets: books, prices, lists, history (SIMPM11 to 15).
-
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -22,14 +20,14 @@ after(() => venue.stop())
 
 const get = async (path: string) => request(`${venue.clob}${path}`)
 
-/** The client's recipe: SHA-1 of the book with an empty hash. */
+/** The hash that a client computes: SHA-1 of the book with an empty hash. */
 function recipe(book: Readonly<Record<string, unknown>>): string {
   return createHash('sha1')
     .update(JSON.stringify({ ...book, hash: '' }))
     .digest('hex')
 }
 
-test('orders book levels from worst to best, mirrors both tokens, and hashes books by the venue’s algorithm', async () => {
+test('orders levels from worst to best, mirrors both tokens, and hashes books as the venue does', async () => {
   const book = record((await get(`/book?token_id=${yes}`)).body)
   const other = record((await get(`/book?token_id=${no}`)).body)
   assert.deepEqual(Object.keys(book), [
@@ -67,7 +65,7 @@ test('orders book levels from worst to best, mirrors both tokens, and hashes boo
   assert.equal(book.last_trade_price, '')
 })
 
-test('returns 404 with the venue’s message for a book that does not trade', async () => {
+test('returns 404 with the venue’s message when a token has no book', async () => {
   marketAt(venue.world, 2).status = 'closed'
   for (const token of ['123', marketAt(venue.world, 2).listing.tokens[0]]) {
     const answer = await get(`/book?token_id=${token}`)
@@ -83,7 +81,7 @@ test('returns 404 with the venue’s message for a book that does not trade', as
   )
 })
 
-test('returns prices consistent with the book for single tokens and batches', async () => {
+test('returns the same prices for single tokens as for batches', async () => {
   assert.deepEqual((await get(`/midpoint?token_id=${yes}`)).body, { mid: '0.41' })
   assert.deepEqual((await get(`/price?token_id=${yes}&side=BUY`)).body, { price: '0.4' })
   assert.deepEqual((await get(`/price?token_id=${no}&side=SELL`)).body, { price: '0.6' })
@@ -159,7 +157,7 @@ test('returns a market by condition id and by token', async () => {
   assert.equal((await get('/time')).text, String(venue.clock.nowMs() / 1000))
 })
 
-test('returns one price history point per step: the trade price if any, else the fair price', async () => {
+test('returns one price per step: of the last trade in the step, else the fair price', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const trade = venue.world.trade(marketAt(venue.world, 0), { price: price(0.42) })
   const range = `startTs=${nowS - 7_200}&endTs=${nowS}&fidelity=60`

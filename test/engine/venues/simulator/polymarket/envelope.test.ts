@@ -1,5 +1,3 @@
-// What the paths of the simulated Data API v2 share, over real sockets.
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -12,7 +10,7 @@ import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 const ANN: SimWallet = { address: `0x${'a1'.repeat(20)}`, name: '', pseudonym: 'Calm-Otter' }
 const BOB: SimWallet = { address: `0x${'b2'.repeat(20)}`, name: '', pseudonym: 'Idle-Raven' }
 
-test('pages by signed, path-bound cursors, and serves an outdated first page under stale_cache', async (t) => {
+test('refuses a cursor of another path or with changes, and serves old first pages under stale_cache', async (t) => {
   const venue = await startStubVenue({ faults: ['stale_cache'] })
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -69,7 +67,7 @@ test('pages by signed, path-bound cursors, and serves an outdated first page und
   assert.deepEqual(await count('trades'), [7, '299'])
 })
 
-test('returns 404 for Data API v1 paths, or 410 under v1_retired', async (t) => {
+test('returns 404 for paths of Data API v1, or 410 when the fault v1_retired is on', async (t) => {
   for (const [faults, status, body] of [
     [[], 404, /not found/],
     [['v1_retired'], 410, /retired/],
@@ -91,7 +89,7 @@ const RECORDED = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polyma
 const lacksDocument = existsSync(RECORDED) ? false : 'NO DOCUMENT OF DATA API V2 HERE (SHARED_DATA)'
 const recordedOf = (name: string) => JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
 
-/** An event whose first market is resolved: Ann bought of both, in two fills, and sold some again. */
+/** An event with a resolved market. Ann bought in two fills in two markets and sold a part. */
 async function startTraded(): Promise<StubVenue> {
   const venue = await startStubVenue()
   venue.world.addEvent(3)
@@ -172,7 +170,7 @@ test('answers as the venue’s OpenAPI document states, including cache times an
   }
   assert.ok(Object.values(rows).every((count) => count > 0))
   t.diagnostic(`rows by path: ${JSON.stringify(rows)}`)
-  // The document at hand leaves out the holders: their recorded answer stands for it.
+  // The document lacks the holders. Their recorded answer replaces it.
   const [theirs] = records(recordedOf('holders').data)
   const answer = await request(`${venue.data}/v2/holders?condition=${open.nativeId}`)
   for (const group of records(record(answer.body).data)) {
@@ -184,7 +182,7 @@ test('answers as the venue’s OpenAPI document states, including cache times an
   }
 })
 
-test('returns one Data API price point per step, oldest first, up to the payout', async (t) => {
+test('returns one price per step, oldest first, and ends with the payout', async (t) => {
   const venue = await startTraded()
   t.after(() => venue.stop())
   const history = async (index: number, query: string) => {

@@ -1,5 +1,3 @@
-// The simulated Gamma API over real sockets: paging, filters, look-ups, search (SIMPM6 to 10).
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { record, records, request } from '../../../../support/clients/venue-client.ts'
@@ -8,7 +6,7 @@ import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
 let venue: StubVenue
 
-// Seven events with 1 to 7 markets: 28 markets, of which #3 is resolved and #5 is not yet open.
+// Seven events with 1 to 7 markets each: 28 markets. Market 3 is resolved and market 5 is not open yet.
 before(async () => {
   venue = await startStubVenue()
   for (let count = 1; count <= 7; count += 1) {
@@ -27,7 +25,7 @@ async function rows(path: string) {
   return records(answer.body)
 }
 
-/** Reads a keyset list to its end; fails when it does not end. */
+/** Reads all pages of a keyset list. Throws if the list does not end. */
 async function crawl(path: string, key: 'markets' | 'events') {
   const found: unknown[] = []
   let cursor = ''
@@ -58,7 +56,7 @@ test('returns every row once over keyset pages and ends without a cursor', async
   assert.equal((await crawl('/events/keyset?limit=2', 'events')).length, 7)
 })
 
-test('ignores `cursor`, refuses `offset` on keyset lists, and caps limits', async () => {
+test('ignores `cursor`, refuses `offset` in keyset lists, and reduces large limits', async () => {
   const plain = await request(`${venue.gamma}/markets/keyset?limit=3`)
   const next = String(record(plain.body).next_cursor)
   const same = await request(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
@@ -75,7 +73,7 @@ test('ignores `cursor`, refuses `offset` on keyset lists, and caps limits', asyn
   )
 })
 
-test('filters lists by ids and states, sorts them, and refuses what it cannot read', async () => {
+test('filters lists by ids and states, sorts them, and refuses invalid parameters', async () => {
   const market = marketAt(venue.world, 7)
   const [yes, no] = market.listing.tokens
   const ids = async (query: string) => (await rows(`/markets?${query}`)).map((row) => row.id)
@@ -97,7 +95,7 @@ test('filters lists by ids and states, sorts them, and refuses what it cannot re
   }
 })
 
-test('returns a single market or event by id and slug, else 404 or 422', async () => {
+test('returns a market or event by id and by slug, or 404 or 422', async () => {
   const get = async (path: string) => request(`${venue.gamma}${path}`)
   assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
   const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)

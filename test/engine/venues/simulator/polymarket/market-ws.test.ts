@@ -1,6 +1,3 @@
-// The simulated market channel over real sockets: subscriptions, every message, faults, and a client
-// that rebuilds the books (SIMPM20 to 30).
-
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
@@ -29,7 +26,7 @@ async function start(faults: readonly (typeof FAULTS)[number][] = []) {
   no = market.listing.tokens[1]
 }
 
-/** Subscribes and takes the initial books. */
+/** Subscribes and reads the first books. */
 async function follow(tokens: readonly string[], more = {}): Promise<FrameReader> {
   const reader = await venue.market()
   reader.send({ assets_ids: tokens, type: 'market', ...more })
@@ -37,7 +34,7 @@ async function follow(tokens: readonly string[], more = {}): Promise<FrameReader
   return reader
 }
 
-/** The event types of all frames up to now. */
+/** The event types of all frames until now. */
 async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }
@@ -46,7 +43,7 @@ describe('market channel', () => {
   beforeEach(() => start())
   afterEach(() => venue.stop())
 
-  test('replies to the first frame with all books in one array, equal to REST', async () => {
+  test('replies to the first frame with all books in one array, equal to those of REST', async () => {
     const reader = await venue.market()
     reader.send({ assets_ids: [yes, no], type: 'market' })
     const books = records(await reader.nextJson())
@@ -61,7 +58,7 @@ describe('market channel', () => {
     assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
 
-  test('replies NO NEW ASSETS to a repeated subscription and stops updates on unsubscribe', async () => {
+  test('replies NO NEW ASSETS when a subscription is repeated, and sends no updates after unsubscribe', async () => {
     const reader = await follow([yes])
     reader.send({ assets_ids: [yes], operation: 'subscribe' })
     assert.equal(await reader.next(), 'NO NEW ASSETS')
@@ -81,7 +78,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('sends mirrored entries of both tokens for a change, with the resulting best prices', async () => {
+  test('sends entries for both tokens of a changed level, with the best prices after the change', async () => {
     const reader = await follow([no])
     venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
     const message = record(await reader.nextJson())
@@ -104,7 +101,7 @@ describe('market channel', () => {
     ])
   })
 
-  test('sends an empty text as the best price of an empty side', async () => {
+  test('sends an empty text as the best price when a side is empty', async () => {
     const reader = await follow([yes])
     venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
     const [first, second] = records(record(await reader.nextJson()).price_changes)
@@ -112,7 +109,7 @@ describe('market channel', () => {
     assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
   })
 
-  test('sends the books of both tokens and the trade price on a trade', async () => {
+  test('sends the books of both tokens and the trade price when a trade occurs', async () => {
     const reader = await follow([yes, no])
     const trade = venue.world.trade(market, { contracts: 30 })
     const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -141,7 +138,7 @@ describe('market channel', () => {
     assert.deepEqual(await kinds(other), ['book'])
   })
 
-  test('reports a new tick for both tokens without sending a book', async () => {
+  test('sends the new tick for both tokens, without a book', async () => {
     const reader = await follow([yes, no])
     venue.world.changeTick(market, 0.001)
     const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -159,7 +156,7 @@ describe('market channel', () => {
     )
   })
 
-  test('sends best prices, new markets and resolved markets only with the custom flag', async () => {
+  test('sends best prices, new markets and resolutions only when custom_feature_enabled is set', async () => {
     const plain = await follow([yes])
     const custom = await follow([yes], { custom_feature_enabled: true })
     const flaggedLate = await follow([yes])
@@ -181,7 +178,7 @@ describe('market channel', () => {
     }
   })
 
-  test('resolves a void market without a winner', async () => {
+  test('sends no winner when a void market resolves', async () => {
     venue.world.addEvent(1, {}, { payout: PRICE_HALF })
     const half = marketAt(venue.world, 2)
     const reader = await follow([half.listing.tokens[0]], { custom_feature_enabled: true })
@@ -191,7 +188,7 @@ describe('market channel', () => {
     assert.equal('winning_outcome' in message, false)
   })
 
-  test('replies PONG to PING and survives any malformed frame', async () => {
+  test('replies PONG to PING and INVALID OPERATION to a malformed frame', async () => {
     const reader = await venue.market()
     const broken = ['', '{', 'null', '[]', '7', '{"assets_ids":7}', '{"operation":"dance"}']
     for (const text of [...broken, '{"type":"user","assets_ids":[]}']) reader.send(text)
@@ -249,7 +246,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('serves a token subscribed before its market existed once the market opens', async () => {
+  test('sends the book of a token that was subscribed before its market existed', async () => {
     const unknown = `7${'4'.padStart(76, '0')}`
     const reader = await follow([unknown, yes])
     venue.world.addEvent(1)
@@ -266,7 +263,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('drops data for 20 s on an open socket under silence, and closes the socket under disconnect', async () => {
+  test('drops data for 20 s under silence, and closes the socket under disconnect', async () => {
     await venue.stop()
     await start(['silence'])
     const reader = await follow([yes])

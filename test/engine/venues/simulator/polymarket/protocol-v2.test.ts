@@ -1,4 +1,3 @@
-// Markets of protocol v2 beside those of v1 at the simulated venue a, host by host, over real sockets.
 //
 
 import assert from 'node:assert/strict'
@@ -50,7 +49,7 @@ test('lists each Gamma market with the fields of its protocol version', async ()
   assert.deepEqual(texts, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
-test('returns a protocol v2 market from the CLOB by its padded id only', async () => {
+test('returns a market of protocol v2 from the CLOB only by its padded id', async () => {
   const terms = await body(`${venue.clob}/clob-markets/${PADDED}`)
   assert.deepEqual([terms.c, terms.v, terms.mts, terms.mos], [PADDED, 'v2', 0.01, 5])
   assert.deepEqual(terms.t, [

@@ -1,5 +1,3 @@
-// Venue a's Gamma and CLOB rows against the recorded ones: keys, JSON types, states (SIMPM1 to 5).
-
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -30,7 +28,7 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Keys of the recorded object that ours lacks or holds in another JSON type. */
+/** Keys of the recorded object that are missing in ours or have another JSON type. */
 function differences(
   ours: Readonly<Record<string, unknown>>,
   recorded: Readonly<Record<string, unknown>>,
@@ -71,7 +69,7 @@ test('renders a Gamma event with every recorded key and JSON type', (t) => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const ours = gammaEvent(world.addEvent(3, { isMutuallyExclusive: true }), clock.nowMs())
-  // Wording of the venue's own pages, which an invented world has not.
+  // Fields for the venue’s own pages, which the simulator does not have.
   const without = ['sortBy', 'deployingTimestamp', 'gmpChartMode', 'electionType', 'countryName']
   const found = differences(ours, theirs).filter(
     (each) => !without.includes(each.split(':')[0] ?? ''),
@@ -79,7 +77,7 @@ test('renders a Gamma event with every recorded key and JSON type', (t) => {
   assert.deepEqual(found, [])
 })
 
-test('renders lists as JSON text and market volumes as text, and omits the key of an empty side', () => {
+test('renders lists and volumes as text, and omits the price of an empty side', () => {
   const { world, market, nowMs } = tradedWorld()
   const parts = { nowMs, hasEvent: false, hasTags: true }
   const row = gammaMarket(market, parts)
@@ -99,7 +97,7 @@ test('renders lists as JSON text and market volumes as text, and omits the key o
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('shows disputes on a few open markets, half of them only in the list of resolution steps', () => {
+test('shows disputes in a few open markets, half of them only in the list of resolution steps', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   world.addEvent(200)
@@ -122,7 +120,7 @@ test('shows disputes on a few open markets, half of them only in the list of res
   }
 })
 
-test('shows a planned end days before the close for some events without a counterpart', () => {
+test('shows a planned end five days before the close for some events of one venue', () => {
   const world = new StubWorld(new ManualClock())
   for (let count = 0; count < 40; count += 1) world.addEvent(1, { topic: 'politics' })
   const daysLate = world.markets('a').map((market) => {
@@ -171,7 +169,7 @@ test('renders the teams and ids of a game, with ids as text on markets and numbe
   assert.equal(gammaEvent(event, timeMs(game.startMs + 1)).live, true)
 })
 
-test('renders a CLOB market with the recorded keys, and with the winner once final', (t) => {
+test('renders a CLOB market with the recorded keys, and marks the winner once the market is resolved', (t) => {
   const { market } = tradedWorld()
   assert.deepEqual(winners(clobMarket(market)), [false, false])
   market.status = 'resolved'
@@ -190,7 +188,7 @@ test('renders a CLOB market with the recorded keys, and with the winner once fin
 
 const winners = (row: Record<string, unknown>) => records(row.tokens).map((token) => token.winner)
 
-// A market as a plain object, so that a test can replace its listing.
+// Copies a market to a plain object, so that a test can replace its listing.
 function viewOf(market: ReturnType<typeof marketAt>) {
   return { ...market, fairPrice: () => price(0.4) }
 }

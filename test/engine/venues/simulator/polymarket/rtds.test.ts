@@ -1,6 +1,3 @@
-// The simulated real-time data stream over real sockets: rows, filters, pings, faults
-// (SIMPM31 to 35).
-
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import type { SimFault } from '../../../../../engine/venues/simulator/model.ts'
@@ -72,7 +69,7 @@ describe('real-time data stream', () => {
     assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
 
-  test('replaces a topic’s filter on each subscribe and filters by event or market', async () => {
+  test('replaces the filter of a topic with each subscribe, and filters by event or market', async () => {
     const reader = await start()
     subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
     const slugs = async () => {
@@ -90,7 +87,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('sends ping frames, tolerates missing pongs and text pings, and answers invalid frames with an error', async () => {
+  test('keeps a client without pongs, ignores text pings, and answers invalid frames with an error', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))
@@ -110,7 +107,7 @@ describe('real-time data stream', () => {
     )
   })
 
-  test('repeats a row under duplicate, and swaps only rows of the same second under reorder', async () => {
+  test('repeats a row under duplicate, and swaps two rows of one second under reorder', async () => {
     const reader = await start(['duplicate'])
     subscribe(reader, subscription('orders_matched'))
     await reader.drain()
@@ -140,7 +137,7 @@ describe('real-time data stream', () => {
     assert.deepEqual(await sizes(), [4, 5])
   })
 
-  test('sends the same rows on the stream as the Data API returns', async () => {
+  test('sends the same rows on the stream as in the Data API', async () => {
     const reader = await start()
     subscribe(reader, subscription('*'))
     await reader.drain()
@@ -174,7 +171,7 @@ describe('real-time data stream', () => {
     }
   })
 
-  test('sends an order’s fills as one match and one row each, and goes silent under rtds_silent', async () => {
+  test('sends the fills of an order as one match, and sends nothing while rtds_silent is active', async () => {
     const reader = await start(['rtds_silent'])
     subscribe(reader, subscription('*'))
     await reader.drain()

@@ -1,5 +1,3 @@
-// The simulated `/v2/trades`, `/v2/oi` and the figures beside them over real sockets.
-
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimTrade } from '../../../../../engine/venues/simulator/model.ts'
@@ -11,7 +9,7 @@ import { marketAt, price } from '../../../../support/worlds/stub-world.ts'
 let venue: StubVenue
 const made: SimTrade[] = []
 
-// Sixty trades, three to a second, in turn at three markets.
+// Sixty trades in three markets, three per second.
 before(async () => {
   venue = await startStubVenue()
   venue.world.addEvent(2)
@@ -40,7 +38,7 @@ const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
   key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-test('returns trades newest first, in seconds, with only taker rows by default', async () => {
+test('returns trades newest first, and only rows of takers by default', async () => {
   const all = await rows('')
   assert.equal(all.length, 60)
   assert.deepEqual(
@@ -65,7 +63,7 @@ test('returns trades newest first, in seconds, with only taker rows by default',
   )
 })
 
-test('filters trades by market, event and wallet, and by time for one wallet', async () => {
+test('filters trades by market, event and wallet, and trades of a wallet by time', async () => {
   const [first, , third] = [0, 1, 2].map((index) => marketAt(venue.world, index))
   assert.ok(first !== undefined && third !== undefined)
   const two = await rows(`condition=${first.listing.nativeId},${third.listing.nativeId}`)
@@ -91,7 +89,7 @@ test('filters trades by market, event and wallet, and by time for one wallet', a
   assert.equal((await rows(`start=${second}&end=${second}`)).length, 60, 'no times without a user')
 })
 
-test('refuses out-of-range parameters with an error message', async () => {
+test('names the invalid parameter in the error', async () => {
   const many = Array.from({ length: 21 }, (_, at) => `0x${String(at).padStart(64, '0')}`).join(',')
   const bad = {
     'limit=1001': 'limit',
@@ -115,7 +113,7 @@ test('refuses out-of-range parameters with an error message', async () => {
   assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
 })
 
-test('merges an order’s fills into one row at the average price', async (t) => {
+test('returns the fills of an order as one row at the average price', async (t) => {
   const alone = await startStubVenue()
   t.after(() => alone.stop())
   alone.world.addEvent(1)
@@ -136,7 +134,7 @@ test('merges an order’s fills into one row at the average price', async (t) =>
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
 })
 
-test('returns open interest in dollars for selected markets or in total', async () => {
+test('returns open interest in dollars for requested markets or for all', async () => {
   const market = marketAt(venue.world, 1)
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
@@ -147,7 +145,7 @@ test('returns open interest in dollars for selected markets or in total', async 
   assert.equal((await request(`${venue.data}/v2/oi?condition=cows`)).status, 400)
 })
 
-test('returns volume, holders, results and data age like the venue', async () => {
+test('returns volume, holders, resolutions and status in the venue’s format', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   const volume = record((await of('live-volume?event_id=500')).data)
   assert.ok(records(volume.conditions).length > 0)

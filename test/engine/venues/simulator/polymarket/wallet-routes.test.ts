@@ -1,6 +1,3 @@
-// The simulated Data API about wallets, over real sockets: rows, orders, bounds, pages; ranking and profiles. In one
-// hand-made world the figures of a few wallets are worked out here by hand; in another markets resolve.
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -39,7 +36,7 @@ async function page(path: string) {
 
 const rows = async (path: string): Promise<readonly Row[]> => (await page(path)).rows
 
-/** What stands under `data` where no pages are. */
+/** The `data` field of an answer without pages. */
 async function one(path: string): Promise<Row> {
   return record(record((await request(`${venue.data}/v2/${path}`)).body).data)
 }
@@ -56,7 +53,7 @@ async function pages(path: string, limit: number): Promise<readonly Row[]> {
   return all
 }
 
-/** The values of a row under these keys. */
+/** The values of a row for these keys. */
 function part(row: Row | undefined, keys: readonly string[]) {
   return keys.map((key) => row?.[key])
 }
@@ -79,7 +76,7 @@ interface Deal {
   readonly side?: 'buy' | 'sell'
 }
 
-/** A fill between two wallets; Ann buys from Bob unless said otherwise. */
+/** A fill between two wallets. By default Ann buys from Bob. */
 function deal(made: Deal): void {
   const { market, contracts, at, taker = ANN, maker = BOB, side = 'buy' } = made
   const makers = [{ wallet: maker, size: size(contracts) }]
@@ -88,7 +85,7 @@ function deal(made: Deal): void {
 }
 
 describe('a few wallets', () => {
-  // A second passes after each.
+  // Advances the clock by one second after each fill.
   const dealt = (made: Deal) => {
     deal(made)
     venue.clock.advance(1_000)
@@ -98,7 +95,7 @@ describe('a few wallets', () => {
     venue = await startStubVenue()
     venue.world.addEvent(2)
     venue.world.addEvent(1, { topic: 'sports', isMutuallyExclusive: true })
-    // Asks that no test empties: every market stands at 0.41.
+    // Large asks, so that each market’s price stays at 0.41.
     for (const index of [0, 1, 2]) {
       venue.world.setLevels(marketAt(venue.world, index), ['ask', 0.42, 1_000_000])
     }
@@ -114,14 +111,14 @@ describe('a few wallets', () => {
   })
   after(() => venue.stop())
 
-  /** The owner's address, from ledgers that read the same trades once more. */
+  /** The owner’s address, from separate ledgers over the same trades. */
   const ownerOf = (wallet: SimWallet): string => {
     const ledgers = new WalletLedgers({ world: venue.world })
     ledgers.stop()
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('returns activity rows of trades, and placeholder values in the fields of other rows', async () => {
+  test('returns rows of trades, and placeholder values in the fields of other rows', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -147,7 +144,7 @@ describe('a few wallets', () => {
     ])
   })
 
-  test('filters activity by type, market, event and time, in either sort direction', async () => {
+  test('filters activity by market, event, type and time', async () => {
     const of = `activity?user=${ANN.address}`
     const { nativeId } = marketAt(venue.world, 2).listing
     assert.equal((await rows(`${of}&condition=${nativeId}`)).length, 2)
@@ -164,9 +161,9 @@ describe('a few wallets', () => {
     assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 is as good as none')
   })
 
-  test('returns positions with the venue’s figures, and closed positions with their proceeds', async () => {
+  test('returns open positions with the venue’s figures, and closed positions with realized profit', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
-    // 150 bought at 0.42, 30 of them sold at 0.50; the market stands at 0.41.
+    // 150 contracts were bought at 0.42 and 30 of them sold at 0.50. The price is 0.41.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
     assert.deepEqual(
       open.map((row) => part(row, keys)),
@@ -197,7 +194,7 @@ describe('a few wallets', () => {
     assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
   })
 
-  test('refuses an invalid parameter by name, and returns no rows for unknown wallets', async () => {
+  test('names the invalid parameter in the error, and returns no rows when the wallet is unknown', async () => {
     const of = `user=${ANN.address}`
     const id = `0x${'1'.repeat(64)}`
     const { next } = await page(`positions?${of}&limit=1&sort_by=TIMESTAMP`)
@@ -228,7 +225,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('pages each row once to the end, and returns the same trades of a wallet in every list', async () => {
+  test('returns each row once over all pages, and the same trades of a wallet in each list', async () => {
     const lists = [
       { path: `activity?user=${BOB.address}`, limit: 7 },
       { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
@@ -240,7 +237,7 @@ describe('a few wallets', () => {
       assert.ok(complete.length > limit, path)
       assert.deepEqual(await pages(path, limit), complete)
     }
-    // A match of one fill is told once for its taker, so that all rows together are those of each wallet.
+    // A match of one fill has one row for its taker. All rows together are therefore the rows of each wallet.
     const everyone = await rows('trades?taker_only=false&limit=1000')
     for (const { address } of [ANN, BOB, CARL]) {
       const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
@@ -248,7 +245,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('returns a profile by wallet or owner, Data API rows by wallet only, and 404 for unknown addresses', async () => {
+  test('returns a profile by wallet or owner, Data API rows only by wallet, and 404 when the address is unknown', async () => {
     const of = (address: string) => request(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
@@ -272,7 +269,7 @@ describe('a few wallets', () => {
 const MARKETS = 60
 
 describe('sixty markets', () => {
-  // Ann buys ten of each market, sells those of all but the first five, and the first two resolve.
+  // Ann buys ten contracts of each market and sells those of all but five markets. Two markets resolve.
   before(async () => {
     venue = await startStubVenue()
     venue.world.addEvent(MARKETS)
@@ -289,7 +286,7 @@ describe('sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('does not shift v2 pages when new rows arrive between two pages', async () => {
+  test('does not shift pages when rows arrive between two requests', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const complete = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })
@@ -299,7 +296,7 @@ describe('sixty markets', () => {
     assert.deepEqual([...first.rows, ...second.rows], complete.slice(0, 40))
   })
 
-  test('returns v2 positions with a status and consistent sums', async () => {
+  test('returns positions with a status and consistent sums', async () => {
     const open = await pages(`positions?user=${ANN.address}`, 2)
     assert.equal(open.length, 5)
     assert.deepEqual(open.map(({ status }) => status).sort(), [
@@ -331,7 +328,7 @@ describe('sixty markets', () => {
     )
   })
 
-  test('keeps a losing position at price 0 without realised loss until it is redeemed', async () => {
+  test('shows a losing position at price 0, without a realized loss until it is redeemed', async () => {
     const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
     const redeemable = async ({ address }: SimWallet, price: number) =>
       (await rows(`positions?user=${address}&limit=500`)).find(
@@ -348,7 +345,7 @@ describe('sixty markets', () => {
   })
 })
 
-test('lists combos among trades over all pages under the combos fault', async () => {
+test('lists combinations among trades over all pages under the fault combos', async () => {
   const other = await startStubVenue({ faults: ['combos'] })
   try {
     other.chance.value = 0

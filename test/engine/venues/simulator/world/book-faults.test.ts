@@ -1,5 +1,3 @@
-// The faults of books, forced to strike at every chance.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
@@ -9,7 +7,7 @@ import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/wor
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-/** One quiet market with one fault, and a chance stream that always says yes. */
+/** One market without order flow, and one fault that strikes once. */
 function makeFaulty(fault: SimFault, index = 0) {
   const clock = new ManualClock(NOON)
   let strikes = 1
@@ -42,7 +40,7 @@ function makeFaulty(fault: SimFault, index = 0) {
   return { market, before, published, run, strike }
 }
 
-test('empties a book level by level and restores it after ten seconds', () => {
+test('empties a book in one change and restores it after ten seconds', () => {
   const { market, before, published, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
@@ -61,7 +59,7 @@ test('empties a book level by level and restores it after ten seconds', () => {
   )
 })
 
-test('empties only one side of a book and restores it', () => {
+test('empties one side of a book and restores it after ten seconds', () => {
   const { market, before, run, strike } = makeFaulty('one_sided')
   strike()
   const { bids, asks } = market.book
@@ -83,7 +81,7 @@ test('reports a tick change before the quotes that move to the new tick', () => 
   }
 })
 
-test('merges quotes outwards when the tick becomes coarser, and reports exactly these changes', () => {
+test('merges quotes away from the middle when the tick becomes coarser', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, published, strike } = makeFaulty('tick_size', index)

@@ -1,5 +1,3 @@
-// Fee schedules of the simulated venue a, as its messages carry them and as the connector reads them.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readFees } from '../../../../../engine/venues/polymarket/catalog/fees.ts'
@@ -24,7 +22,7 @@ function gammaFees(market: SimMarket, nowMs: ReturnType<StubWorld['nowMs']>) {
   return readFees(gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })).now
 }
 
-test('sets fees by category, none for geopolitics, and a zero rate for game totals', () => {
+test('sets fees by topic, no fee for geopolitics, and a zero rate for totals of games', () => {
   const world = new StubWorld(new ManualClock())
   for (const [topic, rate] of RATES) {
     const event = world.addEvent(1, { topic, number: 7 })

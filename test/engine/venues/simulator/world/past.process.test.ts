@@ -1,5 +1,3 @@
-// The past that a world begins with, judged by adding up what each wallet did and by what both venues answer.
-
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../../../engine/process/log.ts'
@@ -20,7 +18,7 @@ async function start(t: TestContext, hasPast = true): Promise<Simulator> {
   return simulator
 }
 
-test('derives the past from seed and start without changing listed markets', async (t) => {
+test('generates the same past for one seed and start, without changing listed markets', async (t) => {
   const [one, other, without] = [await start(t), await start(t), await start(t, false)]
   const rows = ({ wallets }: Simulator) =>
     wallets.all().map(({ wallet, eoa, cash, events }) => ({
@@ -36,7 +34,7 @@ test('derives the past from seed and start without changing listed markets', asy
   }
 })
 
-test('serves past trades on the venues’ endpoints, so that the first charts are filled', async (t) => {
+test('serves past trades on the venues’ endpoints of charts and wallets', async (t) => {
   const { urls, world, wallets } = await start(t)
   const nowS = NOW / 1_000
   const old = (market: SimMarket) =>

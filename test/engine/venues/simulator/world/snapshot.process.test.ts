@@ -1,6 +1,3 @@
-// A simulated world on disk: what its venues answered before a restart is what they answer after it. Judged over HTTP
-// and by the ledgers themselves, never by the files.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +21,7 @@ import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan
 
 const SECOND_MS = 1_000
 
-/** Five markets of one event that ends after 40 s, a void one, a taxed one at each venue that goes on. */
+/** An event with five markets that ends after 40 s, a void market, and one lasting market at each venue. */
 function plan(): Plan {
   const endMs = timeMs(NOON + 40 * SECOND_MS)
   const ends = { closeMs: endMs, determineMs: endMs, resolveMs: timeMs(endMs + 10 * SECOND_MS) }
@@ -66,7 +63,7 @@ function run(clock: ManualClock, seconds: number, stepMs = 20): void {
   for (let elapsed = 0; elapsed < seconds * SECOND_MS; elapsed += stepMs) clock.advance(stepMs)
 }
 
-/** Everything that wallets did and have, in plain words. */
+/** Events, sums and positions of all wallets. */
 function ledgersOf(wallets: Simulator['wallets']): unknown {
   return wallets.all().map((ledger) => ({
     who: [ledger.wallet.address, ledger.wallet.name, ledger.wallet.pseudonym, ledger.eoa],
@@ -84,7 +81,7 @@ function ledgersOf(wallets: Simulator['wallets']): unknown {
   }))
 }
 
-/** What both venues answer about the past, over HTTP. */
+/** Answers of both venues about the past, by path. */
 async function answersOf({
   urls,
   wallets,
@@ -123,13 +120,13 @@ async function answersOf({
   for (const path of paths) {
     const response = await fetch(path)
     assert.equal(response.status, 200, path)
-    // Ports are free ones: each run has others.
+    // Removes the port, which differs between runs.
     answers.set(path.replace(/^http:\/\/[^/]+/, ''), pastOf(await response.json()))
   }
   return answers
 }
 
-/** Without what the present book says: it begins anew. */
+/** Removes fields that depend on the current book, which is not persisted. */
 function pastOf(answer: unknown): unknown {
   const present =
     /^(yes|no)_(bid|ask)|^updated_time$|^current_(price|value)|^(unrealized|total)_pnl|^percent|^value$/
@@ -137,7 +134,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('serves the same past after a stop, and after a kill what was last saved', async (t) => {
+test('serves the same past after a stop, and the last saved past after a kill', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -148,12 +145,12 @@ test('serves the same past after a stop, and after a kill what was last saved', 
     run(clock, 6)
     run(clock, 240, 20 * SECOND_MS)
     await fetch(`${simulator.urls.gamma}/sim/state?action=pause`)
-    // The world is saved every minute.
+    // The simulator saves the world every minute.
     clock.advance(60 * SECOND_MS)
     const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
     const trades = simulator.world.trades('a').map(({ id }) => id)
     assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
-    // A killed process saves nothing more.
+    // Restores the file, because a killed process would not write at the end.
     const saved = readdirSync(folder).map((name) => join(folder, name))
     const texts = saved.map((path) => readFileSync(path))
     await simulator.stop()
@@ -177,7 +174,7 @@ test('serves the same past after a stop, and after a kill what was last saved', 
   }
 })
 
-test('shares only wallets between runs and never repeats ids, even when the clock is set back', async (t) => {
+test('keeps wallets across runs and never repeats ids, even when the clock is set back', async (t) => {
   const folder = tempFolder(t)
   const ids = new Set<string>()
   let count = 0
@@ -199,7 +196,7 @@ test('shares only wallets between runs and never repeats ids, even when the cloc
   assert.equal(ids.size, count)
 })
 
-test('starts a new world when the file cannot be read', async (t) => {
+test('starts a new world when the file is invalid', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -219,7 +216,7 @@ test('starts a new world when the file cannot be read', async (t) => {
   }
 })
 
-test('restores a world that dropped its oldest trades and events', (t) => {
+test('restores a world that dropped its oldest trades and events, as it was when its state was copied', (t) => {
   const file = join(tempFolder(t), 'world.json')
   let clock = new ManualClock(NOON)
   const open = () => opened(clock, file, { plan: plan(), messagesPerSecond: 1_500, countMax: 400 })
@@ -248,7 +245,7 @@ test('restores a world that dropped its oldest trades and events', (t) => {
   assert.ok(current.wallets.all().some(({ droppedEventCount }) => droppedEventCount > 0))
 })
 
-test('restores wallet activity, including in unlisted markets, after days without a run', (t) => {
+test('restores activity in markets that were unlisted between two runs', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })
@@ -283,7 +280,7 @@ test('restores wallet activity, including in unlisted markets, after days withou
   }
 })
 
-/** Saves the present state while the world continues to step. */
+/** Saves the state of now while the world continues to step. */
 function save(
   clock: ManualClock,
   file: string,
@@ -300,7 +297,7 @@ function save(
   }
 }
 
-/** A world and its wallets from the file, or with a past. */
+/** A world and its wallets from the file, or a new world with a past. */
 function opened(
   clock: ManualClock,
   file: string,

@@ -42,7 +42,7 @@ function operation(holding: WalletHolding, usd: number): WalletOperation {
   })
 }
 
-test('realises no profit on a conversion and transfers the cost to the new positions', () => {
+test('realizes no profit when it converts, and transfers the cost to the new positions', () => {
   const { account, holdings } = makeAccount(4)
   const [first, second, third, fourth] = holdings
   assert.ok(first && second && third && fourth)
@@ -50,7 +50,7 @@ test('realises no profit on a conversion and transfers the cost to the new posit
   second.positions[1].buy(size(25), 0.5, NOW)
   const events = [operation(first, 10), operation(second, 0)]
   account.convert({ size: size(10), given: [first, second], others: [third, fourth], events })
-  // The two No cost 11 dollars, 10 come back: the other 20 Yes cost a dollar together.
+  // The two No cost 11 dollars, of which 10 are returned. The 20 received Yes therefore cost one dollar.
   for (const { positions } of [third, fourth]) {
     assert.equal(positions[0].amount, size(10))
     assert.ok(Math.abs(positions[0].averagePrice - 0.05) < 1e-12)
@@ -61,7 +61,7 @@ test('realises no profit on a conversion and transfers the cost to the new posit
   assert.equal(account.events.length, 2)
 })
 
-test('throws when a balance would fall below zero', () => {
+test('throws when a balance would become negative', () => {
   const { holdings } = makeAccount(1)
   const position = holdings[0]?.positions[0]
   assert.ok(position !== undefined)

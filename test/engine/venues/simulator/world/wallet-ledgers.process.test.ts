@@ -1,5 +1,3 @@
-// Ledgers of the moving world, judged by adding up what each wallet did, from the events alone.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
@@ -22,7 +20,7 @@ const SECOND_MS = 1_000
 const CLOSES_MS = 40 * SECOND_MS
 const RESOLVES_MS = 50 * SECOND_MS
 
-/** Five markets of one event, the third of which wins; a void one; one that outlives the test. */
+/** An event with five markets, of which the third wins, a void market, and a market that stays open. */
 function plan(): Plan {
   const ends = {
     closeMs: timeMs(NOON + CLOSES_MS),
@@ -51,7 +49,7 @@ function plan(): Plan {
   }
 }
 
-/** A world run for `seconds` in full and then, in leaps, for as many minutes as redemptions may take. */
+/** Runs a world for `seconds` in steps of 20 ms, then for `minutes` in steps of 20 s. */
 function runWorld(options: { seconds?: number; minutes?: number; countMax?: number } = {}) {
   const { seconds = 52, minutes = 20, countMax } = options
   const clock = new ManualClock(NOON)
@@ -77,7 +75,7 @@ function runWorld(options: { seconds?: number; minutes?: number; countMax?: numb
 
 const SHORT = { seconds: 15, minutes: 0 }
 
-/** One run for the tests that only look. */
+/** Shared by tests that do not change it. */
 const { world, ledgers } = runWorld()
 
 function eventsOf(
@@ -90,7 +88,7 @@ function eventsOf(
     )
 }
 
-/** How an event moves the tokens of each market, Yes and No; the rest of its conversion is `group`. */
+/** Changes of Yes and No balances in each market. The caller adds the tokens that a conversion returns. */
 function tokenMoves(
   event: SimWalletEvent,
   held: (market: SimMarket) => readonly [number, number],
@@ -115,7 +113,7 @@ function tokenMoves(
     const isFirst = event.outcomeIndex === 0
     const isWinner =
       (isFirst ? market.listing.payout : PRICE_ONE - market.listing.payout) === PRICE_ONE
-    // A winner may be redeemed in parts, of which each contract pays a dollar.
+    // A winner may redeem in parts. Each contract pays one dollar.
     const size = isWinner ? event.usd : isFirst ? yes : no
     return [isFirst ? [market, -size, 0] : [market, 0, -size]]
   }
@@ -129,7 +127,7 @@ function tokenMoves(
   return kind === 'CONVERSION' ? [[market, 0, -size]] : []
 }
 
-/** Balances from a wallet's events alone; throws when one is ever negative. */
+/** Balances computed from a wallet’s events. Fails if one is ever negative. */
 function balances(
   ledger: WalletAccount,
   events: readonly SimWalletEvent[] = ledger.events,
@@ -186,7 +184,7 @@ test('keeps every balance non-negative and equal to the sum of its events', () =
   }
 })
 
-test('keeps balances non-negative for any order of transactions within a second', () => {
+test('keeps balances non-negative for any order of the transactions of one second', () => {
   let moved = 0
   for (const sign of [1, -1]) {
     for (const ledger of ledgers.all()) {
@@ -207,7 +205,7 @@ test('keeps balances non-negative for any order of transactions within a second'
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('keeps each wallet’s cash equal to its payments, and the total of all cash and holdings at zero', () => {
+test('keeps cash equal to all payments, and the sum of all cash and holdings at zero', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -219,16 +217,16 @@ test('keeps each wallet’s cash equal to its payments, and the total of all cas
       worth += (yes * payout + no * (PRICE_ONE - payout)) / PRICE_ONE
     }
   }
-  // Every fill is paid once and got once; only prices beside the tick leave a rounding.
+  // Each fill has equal amounts paid and received, except for rounding of prices off the tick.
   const fillCount = eventsOf('TRADE').length
   assert.ok(Math.abs(dust) <= fillCount, `${dust}`)
-  // What is left over the resolved markets, conversions included, is exactly what is still held.
+  // The cash of all wallets is the negative worth of all holdings.
   const cash = sum(ledgers.all().map((ledger) => ledger.cash))
   assert.ok(Math.abs(cash + worth - dust) <= fillCount / 1_000, `${cash} ${worth} ${dust}`)
   assert.ok(worth > 0)
 })
 
-test('splits just before an uncovered sale, and sometimes merges holdings of both sides', () => {
+test('splits immediately before a sale without enough tokens, and sometimes merges both outcomes', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -249,7 +247,7 @@ test('splits just before an uncovered sale, and sometimes merges holdings of bot
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('redeems most winners at the payout and some losers for nothing, and leaves some unredeemed', () => {
+test('redeems most winners at the payout, some losers for nothing, and leaves the rest', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
@@ -274,7 +272,7 @@ test('redeems most winners at the payout and some losers for nothing, and leaves
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('writes one row per converted No under one hash, with the dollars on the first row', () => {
+test('writes one row per converted market with a shared hash, and the dollars in the first row', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -293,7 +291,7 @@ test('writes one row per converted No under one hash, with the dollars on the fi
   }
 })
 
-test('drops the oldest events beyond the limit and counts the dropped events by wallet', () => {
+test('drops the oldest events above the limit and counts them for each wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const stored = sum(small.all().map(({ events }) => events.length))
@@ -311,7 +309,7 @@ test('drops the oldest events beyond the limit and counts the dropped events by 
   }
 })
 
-test('migrates one side of a market to protocol v2 at cost and redeems the position there', () => {
+test('migrates one outcome to protocol v2 at its cost and redeems it there', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

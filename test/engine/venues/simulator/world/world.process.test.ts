@@ -1,5 +1,3 @@
-// The world in motion, judged by what it tells: a naive twin rebuilds every book from the changes.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
@@ -44,7 +42,7 @@ function makeWorld(
   return { clock, world, run }
 }
 
-/** A market's book as a plain map, kept by absolute sizes. */
+/** Reference implementation of a book: two maps of sizes. */
 class TwinBook {
   readonly bid = new Map<number, number>()
   readonly ask = new Map<number, number>()
@@ -108,7 +106,7 @@ test('keeps books equal to a reference implementation over 10,000 actions', () =
   for (const [market, reference] of references) reference.assertEquals(market.book)
 })
 
-test('keeps quotes on the market’s tick and near the fair price', () => {
+test('keeps quotes on the tick and near the fair price', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   run(5_000)
   for (const market of [...world.markets('a'), ...world.markets('b')]) {
@@ -124,7 +122,7 @@ test('keeps quotes on the market’s tick and near the fair price', () => {
   }
 })
 
-test('keeps the message rate within 10%, from 1 to 20,000 a second', () => {
+test('keeps the message rate within 10 % of the setting, from 1 to 20,000 per second', () => {
   for (const [rate, ms] of [
     [1, 600_000],
     [50, 60_000],
@@ -141,7 +139,7 @@ test('keeps the message rate within 10%, from 1 to 20,000 a second', () => {
   }
 })
 
-test('limits a step after a long pause to a quarter second’s worth of messages', () => {
+test('limits a step after a long pause to the messages of a quarter of a second', () => {
   const { world, clock } = makeWorld({ rate: 1_000 })
   let messages = 0
   world.onChange((change) => {
@@ -152,7 +150,7 @@ test('limits a step after a long pause to a quarter second’s worth of messages
   assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
 })
 
-test('publishes the same changes for the same seed, start and clock', () => {
+test('publishes the same changes when seed, start and clock are equal', () => {
   const published = (seed: number): string[] => {
     const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
     const lines: string[] = []
@@ -209,7 +207,7 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('reports every status change when the clock jumps over several changes', () => {
+test('reports every status change when the clock jumps over several', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const published: string[] = []
   world.onChange(({ kind }) => published.push(kind))
@@ -218,7 +216,7 @@ test('reports every status change when the clock jumps over several changes', ()
   assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
-test('reports nothing while paused and does not catch up after resuming', () => {
+test('reports nothing while paused, and nothing of the pause after it resumes', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
@@ -232,7 +230,7 @@ test('reports nothing while paused and does not catch up after resuming', () => 
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
 })
 
-test('never allows arbitrage between books of one question or exclusive event', () => {
+test('offers no arbitrage between the books of one question or of one exclusive event', () => {
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
