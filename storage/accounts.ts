@@ -1,14 +1,15 @@
 // Tables of accounts, API keys and revoked tokens. A promise resolves when its change is durable.
 
 import type { AccountId, KeyId } from '../engine/ids.ts'
-import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
+import type { AccountRecord, EndedToken, KeyRecord } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { accountCodec, endedTokenCodec, keyCodec } from './records/account.ts'
 import { textKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
-export class Accounts implements AccountTable {
+/** Puts and removes resolve when durable, and reject if that fails or takes more than 5 s. */
+export class Accounts {
   readonly #environment: Environment
   readonly #accounts: RecordTable<AccountRecord>
   readonly #keys: RecordTable<KeyRecord>
@@ -37,6 +38,7 @@ export class Accounts implements AccountTable {
     return this.#put(this.#accounts, record.id, record)
   }
 
+  /** Removes only the account. The caller removes its keys, revoked tokens and webhooks first. */
   removeAccount(id: AccountId): Promise<void> {
     return this.#remove(this.#accounts, id)
   }

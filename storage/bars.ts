@@ -9,7 +9,7 @@
 import { BAR_MS, type Bar, type BarSize } from '../engine/market/candle.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
-import type { BarQuery, BarTable } from './contract/storage.ts'
+import type { BarQuery } from './contract/rows.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -57,7 +57,8 @@ const barCodec: RecordCodec<Bar> = {
   },
 }
 
-export class Bars implements BarTable {
+/** Trade bars, written in the event-loop tick of the trade. Hour bars outlive their trades. */
+export class Bars {
   readonly #bars: RecordTable<Bar>
   readonly #hours: Hours
 

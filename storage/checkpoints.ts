@@ -3,7 +3,7 @@
 import { flat, orNull, price, record, size, text, time } from '../engine/codec.ts'
 import type { Level } from '../engine/events.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
-import type { Checkpoint, CheckpointTable } from './contract/storage.ts'
+import type { Checkpoint } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { numberKey } from './records/keys.ts'
@@ -26,7 +26,7 @@ const checkpointCodec = listed(
   }),
 )
 
-export class Checkpoints implements CheckpointTable {
+export class Checkpoints {
   readonly #checkpoints: RecordTable<Checkpoint>
 
   constructor(environment: Environment) {

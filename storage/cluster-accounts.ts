@@ -10,7 +10,8 @@ import {
   type NamedRecords,
   shareRecords,
 } from './cluster-bucket.ts'
-import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
+import type { AccountRecord, EndedToken, KeyRecord } from './contract/rows.ts'
+import type { AccountTable } from './contract/storage.ts'
 import { accountCodec, endedTokenCodec, keyCodec } from './records/account.ts'
 import { textKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'

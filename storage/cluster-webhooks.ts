@@ -4,7 +4,7 @@
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
 import { both, type Following, followBucket, shareRecords } from './cluster-bucket.ts'
-import type { WebhookTable } from './contract/webhooks.ts'
+import type { WebhookTable } from './contract/storage.ts'
 import { numberKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
 import { webhookCodec } from './records/webhook.ts'

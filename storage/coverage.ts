@@ -3,7 +3,6 @@
 import { record, stated, time } from '../engine/codec.ts'
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { CoverageTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { FIRST, readInteger, venueTimeKey } from './records/keys.ts'
@@ -20,17 +19,23 @@ const intervalCodec = listed(
   record<Interval>({ fromMs: stated(({ key }) => timeMs(readInteger(key, 1))), toMs: time }),
 )
 
-export class Coverage implements CoverageTable {
+/** Intervals in which a venue's feed was live. Within one, a missing tick means that the price did not change. */
+export class Coverage {
   readonly #intervals: RecordTable<Interval>
 
   constructor(environment: Environment) {
     this.#intervals = new RecordTable(environment.table(TABLES.coverage), intervalCodec)
   }
 
+  /** Starts an interval, or updates the end of the one that starts at `fromMs`. */
   put(venue: VenueKey, fromMs: TimeMs, toMs: TimeMs): void {
     this.#intervals.putIfChanged(venueTimeKey(venue, fromMs), { fromMs, toMs })
   }
 
+  /**
+   * The interval that contains a time, both ends included; null if the feed was not live. A venue's intervals do not
+   * overlap: only the last one that starts at or before the time is checked.
+   */
   at(venue: VenueKey, atMs: TimeMs): Interval | null {
     const [from, to] = [venueTimeKey(venue, FIRST), venueTimeKey(venue, atMs + 1)]
     const row = this.#intervals.rows.first({ from, to, isReverse: true })

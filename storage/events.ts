@@ -2,14 +2,14 @@
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'
-import type { EventSummary, EventTable, ListingDetails } from './contract/storage.ts'
+import type { EventSummary, ListingDetails } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { nativeKey } from './records/keys.ts'
 import { detailsCodec, eventCodec } from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
-export class Events implements EventTable {
+export class Events {
   readonly #summaries: RecordTable<EventSummary>
   readonly #details: RecordTable<ListingDetails>
   #count: number
@@ -27,6 +27,7 @@ export class Events implements EventTable {
     this.#details.putIfChanged(key, listing)
   }
 
+  /** Removes summary and details; does nothing if the event is not stored. */
   remove(venue: VenueKey, nativeId: NativeEventId): void {
     const key = nativeKey(venue, nativeId)
     if (!this.#summaries.rows.has(key)) return

@@ -3,7 +3,7 @@
 
 import { number, orNull, record, since, stated, time } from '../engine/codec.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
-import type { LossTable, TradeLoss } from './contract/storage.ts'
+import type { TradeLoss } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY } from './lmdb/table.ts'
@@ -25,7 +25,7 @@ const lossCodec = listed(
   }),
 )
 
-export class Losses implements LossTable {
+export class Losses {
   readonly #losses: RecordTable<TradeLoss>
   /** Losses put in this process, by run: one entry, since a process is one run. */
   readonly #counts = new Map<number, number>()
@@ -34,6 +34,7 @@ export class Losses implements LossTable {
     this.#losses = new RecordTable(environment.table(TABLES.losses), lossCodec)
   }
 
+  /** Stored until the run is removed; at most the first 10,000 of a run. */
   put(loss: TradeLoss): void {
     const { run, offset } = loss
     const count = this.#counts.get(run) ?? 0
@@ -42,6 +43,7 @@ export class Losses implements LossTable {
     this.#losses.put(tradeKey(run, offset, count), loss)
   }
 
+  /** Losses of a run at or after an offset, in order. */
   range({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
     const range = { from: tradeKey(run, offset, 0), to: tradeKey(run + 1, 0, 0) }
     return this.#losses.range(range, Number.POSITIVE_INFINITY)

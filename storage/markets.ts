@@ -3,7 +3,7 @@
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
-import type { ListingDetails, MarketSummary, MarketTable } from './contract/storage.ts'
+import type { ListingDetails, MarketSummary } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY, type Table } from './lmdb/table.ts'
@@ -20,7 +20,7 @@ interface MarketOwned {
   removeMarket(market: MarketNumber): void
 }
 
-export class Markets implements MarketTable {
+export class Markets {
   readonly #numbers: Table
   readonly #summaries: RecordTable<MarketSummary>
   readonly #details: RecordTable<ListingDetails>
@@ -44,6 +44,7 @@ export class Markets implements MarketTable {
     this.#count = rows.committedCount()
   }
 
+  /** Stores or replaces a listing; assigns a permanent number to a new market. */
   put(listing: MarketListing): MarketNumber {
     const idKey = nativeKey(listing.venue, listing.nativeId)
     const existing = this.#numbers.get(idKey)
@@ -59,11 +60,21 @@ export class Markets implements MarketTable {
     return number
   }
 
+  /**
+   * Replaces only the summary (status, prices, volumes) and leaves the details. Does nothing if the market is not
+   * stored.
+   */
   putSummary(number: MarketNumber, summary: MarketSummary): void {
     const key = numberKey(number)
     if (this.#summaries.rows.has(key)) this.#summaries.putIfChanged(key, summary)
   }
 
+  /**
+   * Removes summary, details, native id lookup, checkpoint, hour bars and past prices. Does nothing if the market is
+   * not stored. The number is never reused, in this run or a later one. Retention removes trades, minute bars,
+   * snapshots and ticks later. A market that still has some leaves rows without a listing, including rows in the
+   * venue's trade index.
+   */
   remove(number: MarketNumber): void {
     const key = numberKey(number)
     const summary = this.#summaries.get(key)
@@ -87,6 +98,7 @@ export class Markets implements MarketTable {
     return this.#details.get(numberKey(number))
   }
 
+  /** All markets in order of number; read at startup. */
   *all(): Iterable<{ readonly number: MarketNumber; readonly summary: MarketSummary }> {
     for (const row of this.#summaries.rows.all()) {
       const summary = this.#summaries.decode(row)

@@ -1,13 +1,13 @@
 // Named numbers that outlive a run.
 
 import { number } from '../engine/codec.ts'
-import type { MarkTable } from './contract/storage.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import type { Table } from './lmdb/table.ts'
 import { textKey } from './records/keys.ts'
 import { listed } from './records/records.ts'
 
-export class Marks implements MarkTable {
+/** Named numbers that outlive a run, such as the time of the last catalogue refresh or of the newest trade. */
+export class Marks {
   readonly #marks: RecordTable<number>
 
   constructor(table: Table) {

@@ -1,18 +1,13 @@
 import type { MarketNumber } from '../engine/market/market.ts'
-import type {
-  MatchTable,
-  OverrideKey,
-  OverrideTable,
-  StoredMatch,
-  StoredOverride,
-} from './contract/matches.ts'
+import type { OverrideKey, StoredMatch, StoredOverride } from './contract/matches.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { nativeKey, numberKey } from './records/keys.ts'
 import { matchCodec, overrideCodec } from './records/matches.ts'
 import { TABLES } from './tables.ts'
 
-export class StoredMatches implements MatchTable {
+/** Committed together with all other market rows of the event-loop tick. */
+export class StoredMatches {
   readonly #matches: RecordTable<StoredMatch>
 
   constructor(environment: Environment) {
@@ -23,16 +18,19 @@ export class StoredMatches implements MatchTable {
     return this.#matches.all()
   }
 
+  /** Replaces the match of the same venue a market. */
   put(match: StoredMatch): void {
     this.#matches.putIfChanged(numberKey(match.a), match)
   }
 
+  /** Removes the match of this venue a market. */
   remove(a: MarketNumber): void {
     this.#matches.rows.remove(numberKey(a))
   }
 }
 
-export class StoredOverrides implements OverrideTable {
+/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
+export class StoredOverrides {
   readonly #environment: Environment
   readonly #overrides: RecordTable<StoredOverride>
 
@@ -45,6 +43,7 @@ export class StoredOverrides implements OverrideTable {
     return this.#overrides.all()
   }
 
+  /** Replaces the override of the same pair or families. */
   put(override: StoredOverride): Promise<void> {
     this.#overrides.put(keyOf(override), override)
     return this.#environment.durable()

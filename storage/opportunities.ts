@@ -3,7 +3,7 @@
 import type { MarketNumber, MarketRef } from '../engine/market/market.ts'
 import type { OpenOpportunity, PastOpportunity } from '../engine/opportunity.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { OpportunityTable, PastOpportunityRow, SliceQuery } from './contract/storage.ts'
+import type { PastOpportunityRow, SliceQuery } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY, type Table } from './lmdb/table.ts'
@@ -16,7 +16,8 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const pastCodec = listed(1, pastOpportunity)
 const openCodec = listed(1, openOpportunity)
 
-export class Opportunities implements OpportunityTable {
+/** Committed together with all other market rows of the event-loop tick; expires like trades. */
+export class Opportunities {
   readonly #past: RecordTable<PastOpportunityRow>
   readonly #open: Table
 
@@ -25,6 +26,7 @@ export class Opportunities implements OpportunityTable {
     this.#open = environment.table(TABLES.openOpportunities)
   }
 
+  /** Stores an open opportunity; replaces the one with the same id. */
   putOpen(open: OpenOpportunity): void {
     new RecordTable(this.#open, openCodec).put(textKey(open.last.id), open)
   }
@@ -33,6 +35,7 @@ export class Opportunities implements OpportunityTable {
     this.#open.remove(textKey(id))
   }
 
+  /** Removes and returns all open opportunities; omits those of unknown markets. */
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
     const codec = listed(1, openOpportunity, {
       marketOf: (number) => {
@@ -51,6 +54,7 @@ export class Opportunities implements OpportunityTable {
     this.#past.put(momentKey(past.closedAtMs, ordinal), { past, ordinal })
   }
 
+  /** In order of their end. */
   range(query: SliceQuery): readonly PastOpportunityRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#past.range(range, query.limit)

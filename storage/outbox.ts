@@ -7,17 +7,12 @@ import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
 import {
   type Delivery,
+  type DeliveryStatus,
   type StoredDelivery,
   type WebhookNumber,
   webhookNumber,
 } from '../engine/webhooks/webhook.ts'
-import type {
-  AttemptKind,
-  NewDelivery,
-  OutboxState,
-  OutboxTable,
-  OutboxWatcher,
-} from './contract/webhooks.ts'
+import type { AttemptKind, NewDelivery, OutboxState, OutboxWatcher } from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -49,6 +44,12 @@ const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
 /** Maximum number of rows that one change of a delivery puts or removes. */
 const ROWS_A_CHANGE = 6
 
+/** A pending delivery by its due time. */
+interface DuePosition {
+  readonly dueAtMs: TimeMs
+  readonly number: number
+}
+
 /** Cached state of a webhook: about 300 bytes each. */
 interface WebhookEntry {
   readonly key: Buffer
@@ -57,7 +58,11 @@ interface WebhookEntry {
   pendingFrom: number
 }
 
-export class Outbox implements OutboxTable {
+/**
+ * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick
+ * commit together with its other market rows. After a crash the counts match the stored rows.
+ */
+export class Outbox {
   readonly #environment: Environment
   readonly #deliveries: RecordTable<StoredDelivery>
   readonly #due: Table
@@ -79,10 +84,15 @@ export class Outbox implements OutboxTable {
     this.#prices = new RecordTable(environment.table(TABLES.lastPrices), lastPriceCodec)
   }
 
+  /** Replaces the watcher. */
   watch(watcher: OutboxWatcher): void {
     this.#watcher = watcher
   }
 
+  /**
+   * Stores a pending delivery, due at `dueAtMs`, in the 'first' queue, and counts it. Returns null and stores nothing
+   * if the webhook already has a delivery of that event, or if storage rejects writes.
+   */
   create(webhook: WebhookNumber, created: NewDelivery): StoredDelivery | null {
     const { eventId, eventType, createdAtMs, dueAtMs, body } = created
     const idKey = eventKey(webhook, eventId)
@@ -120,11 +130,17 @@ export class Outbox implements OutboxTable {
     return delivery
   }
 
+  /** The number of the webhook's delivery of an event, or null. */
   numberOf(webhook: WebhookNumber, eventId: string): number | null {
     const value = this.#events.get(eventKey(webhook, eventId))
     return value === null ? null : readInteger(value, 0)
   }
 
+  /**
+   * Replaces status, dueAtMs, attempts and last of a stored delivery, and adjusts the counts. A pending delivery with
+   * attempts is in the 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage rejects
+   * writes.
+   */
   update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
     if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return false
@@ -155,13 +171,19 @@ export class Outbox implements OutboxTable {
     return true
   }
 
+  /** Pending deliveries of a queue in order of due time, then number, strictly after `after`, at most `limit`. */
   due({
     webhook,
     attemptKind,
     after,
     limit,
-  }: Parameters<OutboxTable['due']>[0]): ReturnType<OutboxTable['due']> {
-    const found: { readonly dueAtMs: TimeMs; readonly number: number }[] = []
+  }: {
+    readonly webhook: WebhookNumber
+    readonly attemptKind: AttemptKind
+    readonly after: DuePosition | null
+    readonly limit: number
+  }): readonly DuePosition[] {
+    const found: DuePosition[] = []
     if (limit < 1) return found
     this.#due.scan(dueRange(webhook, attemptKind, after), ({ key }) => {
       const dueAtMs = timeMs(readInteger(key, DUE_TIME_AT))
@@ -180,7 +202,12 @@ export class Outbox implements OutboxTable {
     status,
     before,
     limit,
-  }: Parameters<OutboxTable['list']>[0]): readonly Delivery[] {
+  }: {
+    readonly webhook: WebhookNumber
+    readonly status: DeliveryStatus | null
+    readonly before: number | null
+    readonly limit: number
+  }): readonly Delivery[] {
     const found: Delivery[] = []
     if (limit < 1) return found
     const range: KeyRange = {
@@ -203,6 +230,7 @@ export class Outbox implements OutboxTable {
     return found
   }
 
+  /** The oldest pending delivery, or null. */
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const entry = this.#load(webhook)
     if (entry.totals.pending === 0) return null
@@ -222,6 +250,10 @@ export class Outbox implements OutboxTable {
     return { counts: countsOf(totals), throttledCount, pendingBytes, failingSinceMs }
   }
 
+  /**
+   * Counts events that were dropped without being stored. Returns false and counts nothing while storage rejects
+   * writes.
+   */
   throttle(webhook: WebhookNumber, count: number): boolean {
     if (!this.#environment.accepts(1)) return false
     const entry = this.#load(webhook)
@@ -239,6 +271,7 @@ export class Outbox implements OutboxTable {
     this.#putTotals(entry)
   }
 
+  /** The price of a market last sent to a webhook, for price.changed, or null. */
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
     return this.#prices.get(lastPriceKey(webhook, market))
   }
@@ -256,8 +289,21 @@ export class Outbox implements OutboxTable {
     if (this.#prices.rows.has(key)) this.#prices.rows.remove(key)
   }
 
-  prune(query: Parameters<OutboxTable['prune']>[0]): boolean {
-    const { webhook, finishedMax, beforeMs, rowsMax } = query
+  /**
+   * Deletes finished deliveries beyond the newest `finishedMax` of the webhook or created before `beforeMs`, at most
+   * `rowsMax`. The counts stay. Returns true while there are more.
+   */
+  prune({
+    webhook,
+    finishedMax,
+    beforeMs,
+    rowsMax,
+  }: {
+    readonly webhook: WebhookNumber
+    readonly finishedMax: number
+    readonly beforeMs: TimeMs
+    readonly rowsMax: number
+  }): boolean {
     const entry = this.#load(webhook)
     let excess = storedFinished(entry.totals) - finishedMax
     const numbers: number[] = []
@@ -283,6 +329,7 @@ export class Outbox implements OutboxTable {
     return isMore
   }
 
+  /** Deletes all rows of a webhook, at most `rowsMax` a call. Returns true while there are more. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
@@ -301,6 +348,7 @@ export class Outbox implements OutboxTable {
     return false
   }
 
+  /** Webhooks that have a state row. Those missing from WebhookTable have orphaned rows. */
   *webhooks(): Iterable<WebhookNumber> {
     for (const { key } of this.#totals.rows.all()) yield webhookNumber(key.readUInt32BE(0))
   }

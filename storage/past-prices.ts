@@ -4,7 +4,7 @@
 import { mapped, record, time } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS } from '../engine/units.ts'
-import type { PastDay, PastPriceTable } from './contract/storage.ts'
+import type { PastDay } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY, type Removed, type Table } from './lmdb/table.ts'
@@ -34,7 +34,8 @@ export interface ReadDay {
   readonly day: number
 }
 
-export class PastPrices implements PastPriceTable {
+/** Days have no age limit: they are deleted with their market or when the size limit is exceeded. */
+export class PastPrices {
   readonly #days: RecordTable<PastDay>
   readonly #reads: Table
 
@@ -43,6 +44,7 @@ export class PastPrices implements PastPriceTable {
     this.#reads = environment.table(TABLES.pastPriceReads)
   }
 
+  /** Replaces the day. `day` is floor(timeMs / 86,400,000). */
   put(market: MarketNumber, day: number, past: PastDay): void {
     const before = this.get(market, day)
     const hour = hourOf(past)

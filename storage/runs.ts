@@ -4,7 +4,7 @@
 import { number, orNull, record, since, stated, text, time } from '../engine/codec.ts'
 import { retainedRunsMax } from '../engine/limits.ts'
 import type { TimeMs } from '../engine/units.ts'
-import type { Run, RunTable } from './contract/storage.ts'
+import type { Run } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY } from './lmdb/table.ts'
@@ -22,24 +22,27 @@ const runCodec = listed(
   }),
 )
 
-export class Runs implements RunTable {
+export class Runs {
   readonly #runs: RecordTable<Run>
 
   constructor(environment: Environment) {
     this.#runs = new RecordTable(environment.table(TABLES.runs), runCodec)
   }
 
+  /** Numbers ascend and are never reused. */
   begin(epoch: string, startedAtMs: TimeMs): Run {
     const run = { number: (this.#newest() ?? 0) + 1, epoch, startedAtMs, endOffset: null }
     this.#runs.put(numberKey(run.number), run)
     return run
   }
 
+  /** Records where a run ended; does nothing if the run is not stored. */
   end(number: number, endOffset: number): void {
     const run = this.#runs.get(numberKey(number))
     if (run !== null) this.#runs.put(numberKey(number), { ...run, endOffset })
   }
 
+  /** Stored runs, oldest first; see Storage.prune. */
   all(): readonly Run[] {
     return [...this.#runs.all()]
   }

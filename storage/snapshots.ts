@@ -3,7 +3,7 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
-import type { BookSnapshot, SnapshotQuery, SnapshotTable } from './contract/storage.ts'
+import type { BookSnapshot, SnapshotQuery } from './contract/rows.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -12,7 +12,7 @@ import { FIRST, groupKey, groupRange, readInteger } from './records/keys.ts'
 import { snapshotCodec } from './records/snapshot.ts'
 import { TABLES } from './tables.ts'
 
-export class Snapshots implements SnapshotTable {
+export class Snapshots {
   readonly #snapshots: RecordTable<BookSnapshot>
   readonly #hours: Hours
   #count: number
@@ -23,6 +23,7 @@ export class Snapshots implements SnapshotTable {
     this.#count = this.#snapshots.rows.committedCount()
   }
 
+  /** Stores one snapshot per millisecond; a second one replaces the first. Drops levels beyond `bookSnapshotLevels`. */
   put(market: MarketNumber, snapshot: BookSnapshot): void {
     const key = groupKey(market, snapshot.timeMs)
     if (!this.#snapshots.rows.has(key)) this.#count += 1

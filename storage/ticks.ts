@@ -2,7 +2,7 @@
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
-import type { HourTicks, TickTable } from './contract/storage.ts'
+import type { HourTicks } from './contract/rows.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -14,7 +14,7 @@ import { TABLES } from './tables.ts'
 
 const ticksCodec = listed<HourTicks>(1, series)
 
-export class Ticks implements TickTable {
+export class Ticks {
   readonly #ticks: RecordTable<HourTicks>
   readonly #hours: Hours
 
@@ -23,6 +23,7 @@ export class Ticks implements TickTable {
     this.#hours = hours
   }
 
+  /** Replaces the hour's ticks. `hour` is floor(timeMs / 3,600,000). */
   put(market: MarketNumber, hour: number, ticks: HourTicks): void {
     this.#ticks.put(groupKey(market, hour), ticks)
     this.#hours.add('ticks', market, hour)
@@ -32,6 +33,7 @@ export class Ticks implements TickTable {
     return this.#ticks.get(groupKey(market, hour))
   }
 
+  /** The newest tick at or before `timeMs`; null if none is stored. */
   at(market: MarketNumber, time: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
     const to = groupKey(market, Math.floor(time / HOUR_MS) + 1)
     let found: { price: PriceMicros; timeMs: TimeMs } | null = null
@@ -43,6 +45,7 @@ export class Ticks implements TickTable {
     return found
   }
 
+  /** The hour of the oldest stored tick; null if there is none. */
   oldestHour(market: MarketNumber): number | null {
     const row = this.#ticks.rows.first(groupRange(market))
     return row === null ? null : readInteger(row.key, 4)

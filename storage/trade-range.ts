@@ -1,7 +1,7 @@
 // Key ranges of queries for trades of a market, trades of a venue, whales and past opportunities: within the query's
 // times, strictly after the previous page's position.
 
-import type { SliceQuery } from './contract/storage.ts'
+import type { SliceQuery } from './contract/rows.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import type { Row } from './lmdb/table.ts'
 

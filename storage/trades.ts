@@ -14,9 +14,8 @@ import type {
   StoredTrade,
   TradedMarket,
   TradeOfMarket,
-  TradeTable,
   VenueTrade,
-} from './contract/storage.ts'
+} from './contract/rows.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
@@ -58,7 +57,7 @@ interface IdLookup {
   readonly row: Buffer | null
 }
 
-export class Trades implements TradeTable {
+export class Trades {
   readonly #trades: PackedTable
   readonly #tokens: TradeTokens
   readonly #codec: RecordCodec<TradeRecord>
@@ -86,11 +85,16 @@ export class Trades implements TradeTable {
     this.#count = this.#ids.committedCount()
   }
 
+  /** Whether a trade with this native id is stored for the market, committed or not. */
   has(market: MarketNumber, nativeId: string): boolean {
     this.#lastLookup = this.#lookUp(market, nativeId)
     return this.#lastLookup.row !== null && this.#find(market, nativeId) !== null
   }
 
+  /**
+   * Stores a trade, indexes it by venue and assigns its ordinal. The caller must check `has` first: storing a
+   * duplicate throws.
+   */
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
     const { hash, row } = this.#lookUp(market, trade.nativeId)
     if (row !== null) {
@@ -113,6 +117,7 @@ export class Trades implements TradeTable {
     return stored
   }
 
+  /** Sets a maker that became known later; does nothing if the trade was deleted. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.maker === maker) return
@@ -120,6 +125,7 @@ export class Trades implements TradeTable {
     this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.venuePosition)
   }
 
+  /** Sets a taker that became known later; does nothing if the trade was deleted. */
   setTaker(market: MarketNumber, nativeId: string, taker: string): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.taker === taker) return
@@ -132,6 +138,7 @@ export class Trades implements TradeTable {
     return this.#find(market, nativeId)?.trade ?? null
   }
 
+  /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
   range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[] {
     const { market, limit } = query
     const trades: StoredTrade[] = []
@@ -145,6 +152,7 @@ export class Trades implements TradeTable {
     return trades
   }
 
+  /** Trades that a run published with an offset above `offset`, in order of offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[] {
     const { run, offset, limit } = query
     const from = groupKey(run, offset + 1)
@@ -159,6 +167,7 @@ export class Trades implements TradeTable {
     return found
   }
 
+  /** Positions of those trades, without reading the trades: ten times as fast. */
   locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     const { run, offset, limit } = query
     const locations: OffsetLocation[] = []
@@ -177,12 +186,14 @@ export class Trades implements TradeTable {
     return locations
   }
 
+  /** The newest offset of a run's stored trades; 0 if it has none. */
   newestOffset(run: number): number {
     const to = groupKey(run, LAST)
     const row = this.#offsets.first({ from: groupKey(run, 0), to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
 
+  /** Time of the market's newest trade; null if it has none. */
   newestMs(market: MarketNumber): TimeMs | null {
     const newest = this.#ordinalState(market).newestMs
     return newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest)
@@ -193,6 +204,10 @@ export class Trades implements TradeTable {
     return oldest === null ? null : timeMs(readInteger(oldest.key, 4))
   }
 
+  /**
+   * Trades of every market of a venue, newest or oldest first. Positions use the venue's ordinals. An ordinal is
+   * assigned when the trade is stored, starts at 0 in each millisecond and never changes.
+   */
   rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
     if (query.limit < 1) return found
@@ -204,10 +219,12 @@ export class Trades implements TradeTable {
     return found
   }
 
+  /** Times of the venue's oldest and newest trade; null if it has none. Costs two lookups. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
     return this.#byVenue.extent(venue)
   }
 
+  /** Number of stored trades. */
   count(): number {
     return this.#count
   }

@@ -4,7 +4,7 @@
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
-import type { SliceQuery } from './contract/storage.ts'
+import type { SliceQuery } from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import { FIRST, LAST, readInteger, venueTradeKey } from './records/keys.ts'

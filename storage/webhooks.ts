@@ -2,7 +2,6 @@
 // own row, written in the same event-loop tick, so that neither a removal nor a crash causes its reuse.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
-import type { WebhookTable } from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import { EVERY_KEY } from './lmdb/table.ts'
@@ -13,7 +12,8 @@ import { TABLES } from './tables.ts'
 
 const LAST_NUMBER_MARK = 'last_webhook_number'
 
-export class Webhooks implements WebhookTable {
+/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
+export class Webhooks {
   readonly #environment: Environment
   readonly #webhooks: RecordTable<Webhook>
   readonly #marks: Marks
@@ -37,6 +37,7 @@ export class Webhooks implements WebhookTable {
     return this.#webhooks.all()
   }
 
+  /** Assigns the webhook its number, which is never reused. */
   async create(webhook: Omit<Webhook, 'number'>): Promise<Webhook> {
     this.#last += 1
     const stored = { ...webhook, number: webhookNumber(this.#last) }

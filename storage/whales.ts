@@ -10,8 +10,7 @@ import type {
   StoredWhale,
   WhaleMarket,
   WhaleRow,
-  WhaleTable,
-} from './contract/storage.ts'
+} from './contract/rows.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import { RecordTable } from './lmdb/record-table.ts'
@@ -32,7 +31,8 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const PRESENT = Buffer.of(1)
 const KEY_BYTES = 12
 
-export class Whales implements WhaleTable {
+/** Whales, which are never deleted. Ordinals number all whales of a millisecond, across markets. */
+export class Whales {
   readonly #whales: RecordTable<WhaleRow>
   readonly #ids: Table
   readonly #offsets: Table
@@ -50,6 +50,7 @@ export class Whales implements WhaleTable {
     this.#count = this.#whales.rows.committedCount()
   }
 
+  /** A whale by its id, which is the id of its first fill. */
   get(market: MarketNumber, nativeId: string): StoredWhale | null {
     const keys = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
     if (keys === null) return null
@@ -63,6 +64,7 @@ export class Whales implements WhaleTable {
     return null
   }
 
+  /** Stores a whale and assigns its ordinal. The caller must check `get` first: storing a duplicate throws. */
   put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale {
     assert(this.get(market.number, whale.nativeId) === null, 'a whale is stored once')
     const ordinal = nextOrdinal(this.#whales.rows, momentKey, whale.timeMs)
@@ -77,6 +79,10 @@ export class Whales implements WhaleTable {
     return stored
   }
 
+  /**
+   * Replaces the stored whale of the same id, time and ordinal, after more fills or its publication. Does nothing if
+   * it is not stored (a full disk rejected the put).
+   */
   replace(market: WhaleMarket, whale: StoredWhale): void {
     const key = momentKey(whale.timeMs, whale.ordinal)
     const existing = this.#whales.get(key)
@@ -84,28 +90,33 @@ export class Whales implements WhaleTable {
     if (isSame) this.#write(key, market, whale)
   }
 
+  /** Whales of all markets in [fromMs, toMs] strictly after `after`, at most `limit`. */
   range(query: SliceQuery): readonly WhaleRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#whales.range(range, query.limit)
   }
 
+  /** As `range`, of one market. */
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(query.market, time, ordinal))
     if (range === null) return []
     return this.#read(this.#markets, range, query.limit, ({ key }) => key.subarray(4))
   }
 
+  /** Whales that a run published with an offset above `offset`, in order of offset; for resuming streams. */
   rangeByOffset({ run, offset, limit }: OffsetQuery): readonly WhaleRow[] {
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, LAST) }
     return this.#read(this.#offsets, range, limit, ({ value }) => value)
   }
 
+  /** The newest offset of a run's whales; 0 if it has none. */
   newestOffset(run: number): number {
     const [from, to] = [groupKey(run, 0), groupKey(run, LAST)]
     const row = this.#offsets.first({ from, to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
 
+  /** Time of the oldest whale; null if there is none. */
   oldestMs(): TimeMs | null {
     const row = this.#whales.rows.first(EVERY_KEY)
     return row === null ? null : timeMs(readInteger(row.key, 0))

@@ -8,8 +8,8 @@ import { bookLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
-import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
-import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
+import type { StoredMatch } from '../../storage/contract/matches.ts'
+import type { EventSummary, MarketSummary, MatchTable } from '../../storage/contract/storage.ts'
 import type {
   EngineFigures,
   LogItem,

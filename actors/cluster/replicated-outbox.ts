@@ -2,7 +2,8 @@
 // deliveries with the same `webhook-id`. Last sent prices and finished deliveries are not replicated.
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import type { NewDelivery, OutboxTable, OutboxWatcher } from '../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../storage/contract/storage.ts'
+import type { NewDelivery, OutboxWatcher } from '../../storage/contract/webhooks.ts'
 import type { Posted, Posting } from '../../storage/records/log-items.ts'
 
 const PENDING_AT_ONCE = 256

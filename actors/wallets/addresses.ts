@@ -15,11 +15,8 @@ import { HOUR_MS, MINUTE_MS, TIME_ZERO, type TimeMs } from '../../engine/units.t
 
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import { PnlState } from '../../engine/wallets/pnl-state.ts'
-import {
-  type StoredWallet,
-  WALLET_RULES,
-  type WalletTable,
-} from '../../storage/contract/wallets.ts'
+import type { WalletTable } from '../../storage/contract/storage.ts'
+import { type StoredWallet, WALLET_RULES } from '../../storage/contract/wallets.ts'
 import { type Deadline, unavailable } from '../deadline.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'

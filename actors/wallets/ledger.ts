@@ -11,8 +11,8 @@ import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
-import type { SliceQuery } from '../../storage/contract/storage.ts'
-import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
+import type { SliceQuery, WalletTable } from '../../storage/contract/storage.ts'
+import { type WalletSide, walletSides } from '../../storage/contract/wallets.ts'
 
 /** Packing this many takes about a millisecond. */
 export const blockEvents = 512

@@ -22,7 +22,7 @@ export interface ForwardParts {
 
 /** A PnlState as bytes, and the number of ledger events in it. */
 interface PackedPnlState {
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly events: number
 }
 

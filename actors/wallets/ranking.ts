@@ -6,12 +6,8 @@ import { EngineError } from '../../engine/errors.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { DAY_MS, HOUR_MS, usdMicros } from '../../engine/units.ts'
 import type { RangeFigures } from '../../engine/wallets/wallet-figures.ts'
-import {
-  type StoredWallet,
-  WALLET_RULES,
-  type WalletHead,
-  type WalletTable,
-} from '../../storage/contract/wallets.ts'
+import type { WalletTable } from '../../storage/contract/storage.ts'
+import { type StoredWallet, WALLET_RULES, type WalletHead } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import { sortedPositions } from '../rows/sort.ts'

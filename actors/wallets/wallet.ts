@@ -11,12 +11,8 @@ import {
   type WalletProfile,
 } from '../../engine/wallet.ts'
 import { PnlState } from '../../engine/wallets/pnl-state.ts'
-import {
-  type StoredWallet,
-  WALLET_RULES,
-  type WalletTable,
-  walletSides,
-} from '../../storage/contract/wallets.ts'
+import type { WalletTable } from '../../storage/contract/storage.ts'
+import { type StoredWallet, WALLET_RULES, walletSides } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
   HistorySync,

@@ -31,8 +31,7 @@ import type {
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
-import type { Storage } from '../../storage/contract/storage.ts'
-import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { OutboxTable, Storage } from '../../storage/contract/storage.ts'
 import { AccountShares } from './account-shares.ts'
 import { Attempts, applyOutcome, type Finished } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'

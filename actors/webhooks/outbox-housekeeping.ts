@@ -6,7 +6,7 @@ import { finishedRetainedMax, finishedRetentionMs, finishedTotalMax } from '../.
 import type { Log } from '../../engine/process/log.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../storage/contract/storage.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 

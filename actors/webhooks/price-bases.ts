@@ -4,7 +4,7 @@
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../storage/contract/storage.ts'
 
 const PAGE_BITS = 10
 const PAGE_COUNT = 2 ** PAGE_BITS

@@ -17,7 +17,8 @@ import type {
   WebhookEventType,
 } from '../../engine/webhooks/webhook.ts'
 import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
-import type { AttemptKind, OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../storage/contract/storage.ts'
+import type { AttemptKind } from '../../storage/contract/webhooks.ts'
 
 /** Maximum manually requested deliveries that precede others; further ones wait with the rest. */
 const prioritizedMax = 1_000

@@ -25,8 +25,12 @@ import type {
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
 import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
-import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
-import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
+import type {
+  OutboxTable,
+  Storage,
+  StoredWhale,
+  WebhookTable,
+} from '../../storage/contract/storage.ts'
 import type { AccountWatcher, DeactivationReason } from '../accounts/directory.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'

@@ -34,9 +34,12 @@ import { WhaleLog } from '../../actors/whales/whale-log.ts'
 import { Whales } from '../../actors/whales/whales.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { EventBodies } from '../../http/webhooks/bodies.ts'
-import type { MatchTable } from '../../storage/contract/matches.ts'
-import type { AccountTable, Storage } from '../../storage/contract/storage.ts'
-import type { WebhookTable } from '../../storage/contract/webhooks.ts'
+import type {
+  AccountTable,
+  MatchTable,
+  Storage,
+  WebhookTable,
+} from '../../storage/contract/storage.ts'
 import type { EngineFigures } from '../../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Config } from '../config.ts'

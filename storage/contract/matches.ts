@@ -1,4 +1,4 @@
-// Storage interfaces of matches: the current pairs (in `market`, since they can be recomputed) and operators' overrides
+// Data types of matches: the current pairs (in `market`, since they can be recomputed) and operators' overrides
 // (in `accounts`; callers wait until each write is durable).
 
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -24,15 +24,6 @@ export interface StoredMatch extends StoredPairScore {
   readonly matchedAtMs: TimeMs
 }
 
-/** Committed together with all other market rows of the event-loop tick. */
-export interface MatchTable {
-  all(): Iterable<StoredMatch>
-  /** Replaces the match of the same venue a market. */
-  put(match: StoredMatch): void
-  /** Removes the match of this venue a market. */
-  remove(a: MarketNumber): void
-}
-
 /**
  * An operator's override for a pair, by the venues' own ids, which outlive the internal numbers. It may instead apply
  * to all pairs of two families, by their patterns (engine/matching/veto/families.ts).
@@ -47,11 +38,3 @@ export interface StoredOverride {
 
 /** What an override applies to. */
 export type OverrideKey = Pick<StoredOverride, 'on' | 'a' | 'b'>
-
-/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
-export interface OverrideTable {
-  all(): Iterable<StoredOverride>
-  /** Replaces the override of the same pair or families. */
-  put(override: StoredOverride): Promise<void>
-  remove(of: OverrideKey): Promise<void>
-}

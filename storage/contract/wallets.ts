@@ -1,8 +1,7 @@
-// Storage interfaces of venue a wallets: synced wallets, their ledgers in packed blocks, their P&L state, and the
+// Data types of venue a wallets: synced wallets, their ledgers in packed blocks, their P&L state, and the
 // markets that they traded, which may leave the catalogue. All are in `market`, never deleted, and committed with the
 // other rows of the event-loop tick.
 
-import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { WalletMarket, WalletProfile } from '../../engine/wallet.ts'
 import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
@@ -59,27 +58,3 @@ export interface StoredWalletMarket extends WalletMarket {
 
 /** A wallet without its hours, which are most of its bytes and seldom needed. */
 export type WalletHead = Omit<StoredWallet, 'hours'>
-
-export interface WalletTable {
-  /** All wallets in order of address; read at startup. */
-  all(): Iterable<StoredWallet>
-  get(proxy: WalletAddress): StoredWallet | null
-  /** As `get`, without decoding the hours: takes some 10 µs. */
-  head(proxy: WalletAddress): WalletHead | null
-  put(wallet: StoredWallet): void
-  /** The proxy of an owner's address; null if it was never requested. */
-  proxyOf(eoa: WalletAddress): WalletAddress | null
-  putOwner(eoa: WalletAddress, proxy: WalletAddress): void
-  count(): number
-  /** A block, numbered from the start of its side; null if it is missing or damaged. The caller may keep the bytes. */
-  block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
-  putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
-  /** The P&L state; null if it is missing or damaged. It can be recomputed from the ledger. */
-  pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
-  putPnlState(proxy: WalletAddress, bytes: Uint8Array): void
-  /** Removes blocks from a number on, up to the first missing one. */
-  removeBlocks(proxy: WalletAddress, from: number): void
-  /** Markets that wallets traded. */
-  market(id: NativeMarketId): StoredWalletMarket | null
-  putMarket(market: StoredWalletMarket): void
-}

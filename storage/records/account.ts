@@ -14,7 +14,7 @@ import {
   time,
 } from '../../engine/codec.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
-import type { AccountRecord, EndedToken, KeyRecord } from '../contract/storage.ts'
+import type { AccountRecord, EndedToken, KeyRecord } from '../contract/rows.ts'
 import { listed } from './records.ts'
 
 const account = record<Required<AccountRecord>>({

@@ -27,7 +27,7 @@ import {
   type OutcomeListing,
   RESOLUTION_STATUSES,
 } from '../../engine/market/market.ts'
-import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
+import type { EventSummary, ListingDetails, MarketSummary } from '../contract/rows.ts'
 import { fees } from './fees.ts'
 import { listed } from './records.ts'
 

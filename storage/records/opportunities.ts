@@ -32,7 +32,7 @@ import {
   type PastOpportunity,
 } from '../../engine/opportunity.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { PastOpportunityRow } from '../contract/storage.ts'
+import type { PastOpportunityRow } from '../contract/rows.ts'
 import { readInteger } from './keys.ts'
 import { marketId, venue } from './listings.ts'
 

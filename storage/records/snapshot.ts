@@ -8,7 +8,7 @@
 import type { Level } from '../../engine/events.ts'
 import { bookSnapshotLevels } from '../../engine/limits.ts'
 import { priceMicros, type SizeMicros, sizeMicros, timeMs } from '../../engine/units.ts'
-import type { BookSnapshot } from '../contract/storage.ts'
+import type { BookSnapshot } from '../contract/rows.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'

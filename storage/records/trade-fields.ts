@@ -15,7 +15,7 @@ import {
 } from '../../engine/codec.ts'
 import type { Trade, TradeSide, Whale } from '../../engine/events.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { StoredWhale, WhaleRow } from '../contract/storage.ts'
+import type { StoredWhale, WhaleRow } from '../contract/rows.ts'
 import { readInteger } from './keys.ts'
 import { marketId, venue } from './listings.ts'
 import { listed } from './records.ts'

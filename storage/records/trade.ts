@@ -17,7 +17,7 @@ import {
   timeMs,
   usdMicros,
 } from '../../engine/units.ts'
-import type { StoredTrade } from '../contract/storage.ts'
+import type { StoredTrade } from '../contract/rows.ts'
 import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'

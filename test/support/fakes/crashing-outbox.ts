@@ -2,7 +2,7 @@
 // replays its committed part.
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
-import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../../storage/contract/storage.ts'
 import { MemoryOutbox } from '../reference/memory.ts'
 
 type Write = (outbox: OutboxTable) => void

@@ -9,7 +9,8 @@ import type {
   Webhook,
   WebhookFilters,
 } from '../../../engine/webhooks/webhook.ts'
-import type { AttemptKind, OutboxTable } from '../../../storage/contract/webhooks.ts'
+import type { OutboxTable } from '../../../storage/contract/storage.ts'
+import type { AttemptKind } from '../../../storage/contract/webhooks.ts'
 import { NOON_MS } from './stored.ts'
 
 export const NO_FILTERS: WebhookFilters = {
