@@ -48,7 +48,8 @@ await runCommand(COMMAND, async ({ positionals: [folder = 'screenshots'] }) => {
 })
 
 async function takeAll(service: RealDashboard, folder: string): Promise<void> {
-  const tab = await service.open('#/markets')
+  const url = `${service.origin}/dashboard#/markets`
+  const tab = await service.chromium.open(url, { isShedding: true })
   const { page } = tab
   for (const width of WIDTHS) await take(page, { folder, name: 'welcome', width })
   await signUpThroughPage(page)

@@ -97,8 +97,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 const alertOf = (page: Page) => page.getByRole('alert')
 
 test('opens the linked page after sign-up, shows the first API key once, and accepts the key until revoked', async () => {
-  const tab = await dashboard.open('#/account')
-  const { page } = tab
+  const page = await dashboard.open('#/account')
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
   await enter(page, { entry: 'Sign up', email: 'first@example.com' }, heading)
   await page.getByText('first@example.com').waitFor()
@@ -124,13 +123,11 @@ test('opens the linked page after sign-up, shows the first API key once, and acc
   await row.getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('No keys yet').waitFor()
   assert.equal(await fetchedWith(page, key), 401)
-  await tab.close()
 })
 
 test('copies a new key with a button and hides the key when the user confirms', async () => {
   const token = await signUp('copier@example.com')
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByLabel('Key name').fill('copied')
   await page.getByLabel('Key name').press('Enter')
@@ -141,13 +138,11 @@ test('copies a new key with a button and hides the key when the user confirms', 
   await page.getByRole('button', { name: 'Done' }).click()
   await page.locator('[data-once=key]').waitFor({ state: 'detached' })
   assert.equal(await page.getByText(key).count(), 0)
-  await tab.close()
 })
 
 test('revokes no key before confirmation, and restores focus after Cancel and Escape', async () => {
   const token = await signUp('careful@example.com')
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   await page.getByLabel('Key name').fill('kept')
   await page.getByRole('button', { name: 'Create key' }).click()
   const row = page.locator('tr[data-key]')
@@ -162,14 +157,12 @@ test('revokes no key before confirmation, and restores focus after Cancel and Es
     await focusOn(revoke)
   }
   assert.equal(JSON.parse((await ask(token, '/v1/keys')).text).total, 1)
-  await tab.close()
 })
 
 test('shows log-in and sign-up errors next to the form and keeps the input', async () => {
   const email = 'known@example.com'
   await signUp(email)
-  const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
   const message = (text: string) => page.getByText(text)
   const logIn = { entry: 'Log in', email } as const
   const wrong = message('The email or the password is wrong.')
@@ -189,7 +182,6 @@ test('shows log-in and sign-up errors next to the form and keeps the input', asy
   await enter(page, logIn, message('No connection.'))
   await page.context().setOffline(false)
   await enter(page, logIn, page.getByRole('heading', { name: 'Account', level: 1 }))
-  await tab.close()
 })
 
 test('shows the waiting time after too many log-in attempts and logs in when it is over', async () => {
@@ -198,8 +190,7 @@ test('shows the waiting time after too many log-in attempts and logs in when it 
   for (let wrong = 0; wrong < 4; wrong += 1) {
     assert.equal((await logIn(email, 'wrong'))?.status, 401)
   }
-  const tab = await dashboard.open('#/account')
-  const { page } = tab
+  const page = await dashboard.open('#/account')
   const wrongly = { entry: 'Log in', email, password: 'wrong' } as const
   await sendEntry(page, wrongly)
   await alertOf(page).waitFor()
@@ -217,12 +208,10 @@ test('shows the waiting time after too many log-in attempts and logs in when it 
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
-  await tab.close()
 })
 
 test('sets the autocomplete attribute of each log-in and sign-up field for password managers', async () => {
-  const tab = await dashboard.open('')
-  const { page } = tab
+  const page = await dashboard.open('')
   const roles = () =>
     page
       .locator('form input')
@@ -232,13 +221,11 @@ test('sets the autocomplete attribute of each log-in and sign-up field for passw
   await page.getByRole('tab', { name: 'Log in' }).press('ArrowRight')
   await page.locator('input[autocomplete=new-password]').waitFor()
   assert.deepEqual(await roles(), ['username', 'new-password'])
-  await tab.close()
 })
 
 test('shows the user, the limits and the requests left in the current minute', async () => {
   const token = await signUp('counted@example.com')
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   await page.getByText('No keys yet').waitFor()
   await page.getByRole('region', { name: 'Profile' }).getByText('counted@example.com').waitFor()
   const makeKey = async (label: string) => {
@@ -264,13 +251,11 @@ test('shows the user, the limits and the requests left in the current minute', a
   await makeKey('second')
   // Three requests: the one above, the new key, and the reload of the list.
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
-  await tab.close()
 })
 
 test('sends a form once when it is submitted twice, and shows the failure in that form', async () => {
   const token = await signUp('twice@example.com')
-  const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   let requestCount = 0
   const holds: (() => void)[] = []
   await page.route('**/v1/keys', async (route) => {
@@ -293,14 +278,12 @@ test('sends a form once when it is submitted twice, and shows the failure in tha
   await form.getByText('The server could not answer. The disk takes no more.').waitFor()
   assert.equal(requestCount, 1)
   assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
-  await tab.close()
 })
 
 test('requires the current password to change the password, logs out other sessions, and shows errors next to fields', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   const current = page.getByLabel('Current password')
   const next = page.getByLabel('New password')
   const change = page.getByRole('button', { name: 'Change password' })
@@ -321,14 +304,12 @@ test('requires the current password to change the password, logs out other sessi
   await page.getByRole('region', { name: 'Profile' }).getByText(email).waitFor()
   const [before, after] = [PASSWORD, 'battery staple'].map((one) => logIn(email, one))
   assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
-  await tab.close()
 })
 
 test('deletes the account when its password is confirmed, but not on Cancel, Escape or a wrong password', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   const begin = page.getByRole('button', { name: 'Delete account' })
   const password = page.getByLabel('Your password')
   for (const leave of ['Escape', 'Cancel']) {
@@ -349,13 +330,11 @@ test('deletes the account when its password is confirmed, but not on Cancel, Esc
   assert.deepEqual(await page.context().cookies(), [])
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
   await enter(page, { entry: 'Sign up', email }, page.getByText('No keys yet'))
-  await tab.close()
 })
 
 test('creates a read-only key unless webhook access is ticked, and invalidates the session token on log-out', async () => {
   const token = await signUp('scoped@example.com')
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   for (const label of ['reader', 'changer']) {
     await page.getByLabel('Key name').fill(label)
     if (label === 'changer') await page.getByLabel('Allow it to manage webhooks').check()
@@ -381,7 +360,6 @@ test('creates a read-only key unless webhook access is ticked, and invalidates t
   await page.getByText('You have logged out.').waitFor()
   assert.equal((await ended).status(), 204)
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
-  await tab.close()
 })
 
 test('ends all sessions of the account, including the current one, and keeps the API keys', async () => {
@@ -389,8 +367,7 @@ test('ends all sessions of the account, including the current one, and keeps the
   const token = await signUp(email)
   const login = await logIn(email, PASSWORD)
   const other = String(login?.body.access_token)
-  const tab = await dashboard.open('#/account', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token })
   await page.getByLabel('Key name').fill('stays')
   await page.getByRole('button', { name: 'Create key' }).click()
   const key = await page.locator('.copyable code').first().innerText()
@@ -402,5 +379,4 @@ test('ends all sessions of the account, including the current one, and keeps the
   await page.getByText('You have logged out.').waitFor()
   for (const ended of [token, other]) assert.equal((await ask(ended, '/v1/auth/me')).status, 401)
   assert.equal((await ask('', '/v1/auth/me', { 'X-API-Key': key })).status, 200)
-  await tab.close()
 })

@@ -12,8 +12,7 @@ before(async () => {
 after(() => dashboard.close())
 
 test('stores the session only in an HttpOnly cookie, and logs all tabs in and out together', async () => {
-  const tab = await dashboard.open('#/account', { token: null })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { token: null })
   const context = page.context()
   const held = (of = page) =>
     of.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie, location.href])
@@ -45,13 +44,12 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
     await one.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
   }
   assert.deepEqual(await context.cookies(), [])
-  await tab.close()
 })
 
 test('renders once per frame when a signal is set a thousand times', async () => {
-  const tab = await dashboard.open('#/status')
-  await tab.page.getByRole('heading', { level: 1 }).waitFor()
-  const seen = await tab.page.evaluate(async () => {
+  const page = await dashboard.open('#/status')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const seen = await page.evaluate(async () => {
     const addressOf = (name: string) =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload]')].find((link) =>
         new RegExp(`/dashboard/${name}-[0-9a-f]{12}\\.js$`).test(link.href),
@@ -88,13 +86,11 @@ test('renders once per frame when a signal is set a thousand times', async () =>
     }
   })
   assert.deepEqual(seen, [0, 1, 1_999, 2_999, 3_999])
-  await tab.close()
 })
 
 test('shows a banner for stale feeds and refused connections, and none otherwise', async () => {
   const { engine } = dashboard.server
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   const line = page.locator('.connection')
   await page.locator('.connection[data-state=live]').waitFor({ state: 'attached' })
   await page.waitForFunction(
@@ -114,20 +110,17 @@ test('shows a banner for stale feeds and refused connections, and none otherwise
   await line.getByText('Kalshi cannot be reached').waitFor()
   notify('live')
   await line.locator('.line').waitFor({ state: 'detached' })
-  await tab.close()
   // Browsers do not report why a connection was refused. The page finds out by REST.
   engine.accounts.make('full', { requestsPerMinute: 1_000, socketsMax: 0 })
   const other = await dashboard.open('#/status', {
     token: 'full-token',
     expected: [/WebSocket connection to/],
   })
-  await other.page.getByText('all connections of this account may be in use').waitFor()
-  await other.close()
+  await other.getByText('all connections of this account may be in use').waitFor()
 })
 
 test('routes by URL, including back and forward, external links, and unknown pages', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   const current = () => page.locator('nav [aria-current=page]').innerText()
   await page.getByRole('link', { name: 'Matches' }).click()
   await page.waitForURL(/#\/matches$/)
@@ -142,14 +135,13 @@ test('routes by URL, including back and forward, external links, and unknown pag
   assert.equal(await page.locator('nav [aria-current]').count(), 0)
   await page.goto(`${dashboard.server.origin}/dashboard#`)
   await page.locator('nav [aria-current=page]:text("Opportunities")').waitFor()
-  await tab.close()
 })
 
 /** Milliseconds from the request to the first text and to the complete page. */
 async function paintMs(): Promise<readonly [text: number, page: number]> {
-  const tab = await dashboard.open('#/status')
-  await tab.page.getByRole('heading', { level: 1 }).waitFor()
-  const paints = await tab.page.evaluate(async () => {
+  const page = await dashboard.open('#/status')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const paints = await page.evaluate(async () => {
     const [first] = performance.getEntriesByName('first-contentful-paint')
     const largest = await new Promise<number>((done) => {
       const observer = new PerformanceObserver((list) =>
@@ -159,7 +151,7 @@ async function paintMs(): Promise<readonly [text: number, page: number]> {
     })
     return [first?.startTime ?? Number.NaN, largest] as const
   })
-  await tab.close()
+  await page.context().close()
   return paints
 }
 
@@ -184,10 +176,9 @@ test('renders the first useful view within a second (median of five)', async (t)
 const REFUSING = ['connect-src', 'img-src', 'require-trusted-types-for', 'style-src-attr']
 
 test('enforces the content security policy against injected scripts, resources and markup', async () => {
-  const tab = await dashboard.open('#/status', {
+  const page = await dashboard.open('#/status', {
     expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
   })
-  const { page } = tab
   await page.getByRole('heading', { level: 1 }).waitFor()
   const refused = await page.evaluate(async (directives) => {
     const refusals: string[] = []
@@ -221,12 +212,10 @@ test('enforces the content security policy against injected scripts, resources a
     }
   }, REFUSING)
   assert.deepEqual(refused, { markup: 'refused', ran: null })
-  await tab.close()
 })
 
 test('supports keyboard navigation: skip link, visible focus, and a new page starts at its top', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const focused = () =>
     page.evaluate(() => {
@@ -251,12 +240,10 @@ test('supports keyboard navigation: skip link, visible focus, and a new page sta
   await page.keyboard.press('Enter')
   await page.waitForURL(/#\/account$/)
   await page.waitForFunction(() => document.activeElement?.id === 'main')
-  await tab.close()
 })
 
 test('fits the name, links and log-out button on one line on a tablet and two on a phone', async () => {
-  const tab = await dashboard.open('#/account', { width: 768, height: 844 })
-  const { page } = tab
+  const page = await dashboard.open('#/account', { width: 768, height: 844 })
   await page.getByRole('button', { name: 'Log out' }).waitFor()
   /** Number of lines of the header, and its parts outside of the window. */
   const lines = () =>
@@ -277,12 +264,10 @@ test('fits the name, links and log-out button on one line on a tablet and two on
   assert.deepEqual(await lines(), { count: 1, out: [], parts: 11 })
   await page.setViewportSize({ width: 390, height: 844 })
   assert.deepEqual(await lines(), { count: 2, out: [], parts: 11 })
-  await tab.close()
 })
 
 test('shows an error inside the layout when a page fails to load, and loads the page on retry', async () => {
-  const tab = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
-  const { page } = tab
+  const page = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
   // A reload, since the tab loads all pages after two seconds.
   await page.reload()
@@ -295,24 +280,20 @@ test('shows an error inside the layout when a page fails to load, and loads the 
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
   await page.getByRole('link', { name: 'Status' }).click()
   await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
-  await tab.close()
 })
 
 test('keeps the layout and navigation when a page throws', async () => {
-  const tab = await dashboard.open('#/matches')
-  const { page } = tab
+  const page = await dashboard.open('#/matches')
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
   await page.route('**/health', (request) => request.fulfill({ json: { status: null } }))
   await page.getByRole('link', { name: 'Status' }).click()
   await page.getByText('This page failed.').waitFor()
   await page.getByRole('link', { name: 'Account' }).click()
   await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
-  await tab.close()
 })
 
 test('shows a logged-out visitor what Twinbook is and the state of both venues', async () => {
-  const tab = await dashboard.open('', { token: null })
-  const { page } = tab
+  const page = await dashboard.open('', { token: null })
   const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)
   const { body } = await dashboard.server.get('/health')
   const { exchanges } = body
@@ -332,5 +313,4 @@ test('shows a logged-out visitor what Twinbook is and the state of both venues',
     .or(page.getByRole('tab', { name: 'Sign up' }))
     .first()
     .waitFor()
-  await tab.close()
 })

@@ -101,8 +101,7 @@ test('shows markup in venue texts as plain text on every page', async (t) => {
     [`#/markets?q=${encodeURIComponent(markup('query'))}`, ''],
   ]
   for (const [address, field] of pages) {
-    const tab = await dashboard.open(address)
-    const { page } = tab
+    const page = await dashboard.open(address)
     await page.getByRole('heading', { level: 1 }).waitFor()
     if (field !== '') {
       await page
@@ -122,6 +121,6 @@ test('shows markup in venue texts as plain text on every page', async (t) => {
     }))
     assert.deepEqual(found, { smuggled: null, images: 0, links: [] }, address)
     t.diagnostic(address.slice(0, 60))
-    await tab.close()
+    await page.context().close()
   }
 })

@@ -17,8 +17,7 @@ test('opens a market page from a search and shows its live book', async () => {
   const market = server.engine.add('rain', { question: 'Will rain happen?' })
   server.engine.add('snow', { question: 'Will snow happen?' })
   market.replace([level(0.42, 100)], [level(0.44, 30)])
-  const tab = await dashboard.open('#/markets')
-  const { page } = tab
+  const page = await dashboard.open('#/markets')
   await page.getByRole('searchbox', { name: 'Search' }).fill('rain')
   await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 1)
   await page.getByRole('link', { name: 'Will rain happen?' }).click()
@@ -36,5 +35,4 @@ test('opens a market page from a search and shows its live book', async () => {
     const cents = Number.parseFloat((await best.textContent()) ?? '')
     assert.equal(cents, Math.round(100 * (bids[0]?.price ?? 0)))
   }
-  await tab.close()
 })

@@ -68,8 +68,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
 }
 
 test('shows matches in the order of REST, with both questions, reasons and objections', async () => {
-  const tab = await dashboard.open('#/matches')
-  const { page } = tab
+  const page = await dashboard.open('#/matches')
   await page.locator('.match').first().waitFor()
   const { body } = await dashboard.server.get('/v1/matching-markets?limit=20')
   assert.ok(Array.isArray(body.matches))
@@ -83,13 +82,12 @@ test('shows matches in the order of REST, with both questions, reasons and objec
   await card.getByText('medium confidence').waitFor()
   await card.getByText('Overlapping questions').waitFor()
   await page.locator('.match').nth(1).getByText('Inverted: Yes here is No there').waitFor()
-  await tab.close()
 })
 
 test('shows the live price gap of an outcome between the venues', async () => {
-  const tab = await dashboard.open('#/matches')
+  const page = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
-    tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
+    page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
   const { body } = await dashboard.server.get('/v1/matching-markets?limit=2')
   assert.ok(Array.isArray(body.matches))
   assert.deepEqual(
@@ -102,15 +100,13 @@ test('shows the live price gap of an outcome between the venues', async () => {
   await gap(0, 0.24)
   quote(pairAt(1)[1], 0.6, 0.7)
   await gap(1, -0.06)
-  await tab.page.locator('.match').nth(1).getByText('−6¢').waitFor()
+  await page.locator('.match').nth(1).getByText('−6¢').waitFor()
   for (const index of [0, 1]) quote(pairAt(index)[1], 0.5, 0.54)
   await gap(0, 0.11)
-  await tab.close()
 })
 
 test('filters matches by words, confidence and score, keeps the filters in the URL, and loads more with a button', async () => {
-  const tab = await dashboard.open('#/matches?score=60')
-  const { page } = tab
+  const page = await dashboard.open('#/matches?score=60')
   const shown = (text: string) => page.getByText(text, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
   assert.equal(await page.getByLabel('Minimum score').inputValue(), '60')
@@ -129,12 +125,10 @@ test('filters matches by words, confidence and score, keeps the filters in the U
   await page.getByLabel('Search').fill('nowhere')
   await page.getByLabel('Search').press('Enter')
   await page.getByText('No pair passes these filters').waitFor()
-  await tab.close()
 })
 
 test('explains why a list is still empty, and fills the list when data arrives', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   await page.clock.install()
   let isEmpty = true
   await page.route('**/v1/matching-markets*', (route) =>
@@ -151,12 +145,10 @@ test('explains why a list is still empty, and fills the list when data arrives',
   await page.clock.fastForward(5_000)
   await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
   assert.equal(await page.locator('.state.empty').count(), 0)
-  await tab.close()
 })
 
 test('shows an error and a retry when a list fails, and keeps earlier pages when a later page fails', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   let isRefusing = true
   await page.route('**/v1/matching-markets*', (route) =>
     isRefusing
@@ -179,14 +171,12 @@ test('shows an error and a retry when a list fails, and keeps earlier pages when
   isRefusing = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('25 of 25 pairs', { exact: true }).waitFor()
-  await tab.close()
 })
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
 
 test('shows games with both venues side by side, and markets that only one venue lists', async () => {
-  const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
-  const { page } = tab
+  const page = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
   await game.waitFor()
   const [[a, b], [other, matchedMarket]] = [pairAt(0), pairAt(1)]
@@ -213,7 +203,6 @@ test('shows games with both venues side by side, and markets that only one venue
   await page.getByText('not listed at Polymarket').waitFor()
   assert.equal((await texts(page, '.game-list thead th')).join(), 'Market,Kalshi bid,ask')
   assert.equal((await texts(page, '.game-list tbody td.num')).length, 2)
-  await tab.close()
 })
 
 test('shows a game’s markets side by side, each with its own decimals, and the winner after settlement', async () => {
@@ -239,8 +228,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
   engine.matches.put(both, reds, pairScore(97), NOON)
   const at = { sport: 'mlb', date: day, game: eventSlug, startMs: Date.UTC(2026, 10, 19, 0, 20) }
   engine.sports.put(at, both, reds, rangers)
-  const tab = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
-  const { page } = tab
+  const page = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
   const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
   /** Waits for these figures of a side, since a row is drawn before its live prices arrive. */
   const shows = (name: string, figures: readonly string[]) =>
@@ -284,7 +272,6 @@ test('shows a game’s markets side by side, each with its own decimals, and the
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Rangers' }).waitFor()
   await page.locator('.twin').getByRole('link', { name: 'All games of the day' }).click()
   await row('Reds').waitFor()
-  await tab.close()
 })
 
 function publishResolved(market: FakeMarket): void {
@@ -301,8 +288,7 @@ function publishResolved(market: FakeMarket): void {
 }
 
 test('loads the list of another sport or day, and explains empty and invalid days', async () => {
-  const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
-  const { page } = tab
+  const page = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   await page.getByText(/^1 game on \w/).waitFor()
   await page.getByRole('button', { name: 'Next day' }).click()
   await page.getByText('Neither venue lists NBA games on 2026-11-21').waitFor()
@@ -318,7 +304,6 @@ test('loads the list of another sport or day, and explains empty and invalid day
   await page.getByText(`Neither venue lists Tennis games on ${today}`).waitFor()
   await page.goto(`${dashboard.server.origin}/dashboard#/sports?date=2026-02-30`)
   await page.getByText('no calendar has this date').waitFor()
-  await tab.close()
 })
 
 /** Stores a large trade and publishes it if `isPublished`. */
@@ -346,8 +331,7 @@ test('shows whales from REST, then new whales on top, with links to market and w
   whale(a, { nativeId: 'old-a', timeMs: at(1), wallet, usd }, false)
   whale(b, { nativeId: 'old-b', timeMs: at(2), side: 'sell' }, false)
   whale(b, { nativeId: 'small', timeMs: at(3), usd: usdMicros(2_000_000_000) }, false)
-  const tab = await dashboard.open('#/whales')
-  const { page } = tab
+  const page = await dashboard.open('#/whales')
   const ids = () =>
     page
       .locator('tr[data-whale]')
@@ -371,13 +355,11 @@ test('shows whales from REST, then new whales on top, with links to market and w
   assert.deepEqual(await ids(), ['new-a', 'old-b', 'old-a'])
   await rowOf('new-a').getByRole('link', { name: a.summary.question }).click()
   await page.waitForURL((url) => url.hash === `#/market/${encodeURIComponent(a.ref.id)}`)
-  await tab.close()
 })
 
 test('filters whales from REST and the stream by dollars, venue and side', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
-  const tab = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
-  const { page } = tab
+  const page = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   await page.getByText('No trade of $9,000.00 or more yet').waitFor()
   const usd = usdMicros(9_000_000_000)
   const timed = (second: number) => ({ usd, timeMs: timeMs(NOON + second * 1_000) })
@@ -399,12 +381,10 @@ test('filters whales from REST and the stream by dollars, venue and side', async
   await page.getByLabel('Minimum value (USD)').fill('1000')
   await page.getByLabel('Minimum value (USD)').press('Enter')
   await page.getByText('Smaller ones appear when you reload').waitFor()
-  await tab.close()
 })
 
 test('shows whales from REST when the stream is unavailable', async () => {
-  const tab = await dashboard.open('#/status', { token: null })
-  const { page } = tab
+  const page = await dashboard.open('#/status', { token: null })
   // Playwright can route sockets only of the tab itself, not of a shared worker.
   await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
   await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
@@ -413,12 +393,10 @@ test('shows whales from REST when the stream is unavailable', async () => {
   await page.reload()
   await page.getByText('No live stream').waitFor()
   await page.locator('tr[data-whale="old-a"]').waitFor()
-  await tab.close()
 })
 
 test('shows the status from REST and feed failures from the stream', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
   await figure('Markets').waitFor()
   const { body } = await dashboard.server.get('/v1/stats')
@@ -443,13 +421,11 @@ test('shows the status from REST and feed failures from the stream', async () =>
   })
   await feed.getByText('stale', { exact: true }).waitFor()
   await feed.getByText('900 ms').waitFor()
-  await tab.close()
 })
 
 test('lists unrecognized venue data on the status page as plain text', async () => {
   const { engine } = dashboard.server
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   await page.getByText('Everything both venues send is recognized').waitFor()
   const drift = quietDrift()
   drift.note('gamma.version', '<b>v3</b>', '<img src=x onerror="window.smuggled=1">')
@@ -461,7 +437,6 @@ test('lists unrecognized venue data on the status page as plain text', async () 
   await row.getByText('<img src=x').waitFor()
   assert.equal(await page.evaluate(() => 'smuggled' in window), false)
   engine.venueViews = before
-  await tab.close()
 })
 
 test('shows the leader and the lag of each process on the status page of a cluster', async () => {
@@ -479,42 +454,35 @@ test('shows the leader and the lag of each process on the status page of a clust
     ...{ role: 'engine', name: 'one', link: 'up', lagBatches: 0, lagMs: 0, isConnected: true },
     ...{ leader: one, members: [one, two] },
   })
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   await page.locator('[data-lease]').getByText('one leads, term 3').waitFor()
   assert.deepEqual((await texts(page, 'tr[data-member] > :nth-child(-n+3)')).slice(0, 6), [
     ...['Engine', 'one (answers here)', '0', 'Standby', '<b>two</b>', '7'],
   ])
   delete engine.cluster
-  await tab.close()
 })
 
 test('shows the number of open streams if the server reports it', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   const { sessions } = dashboard.server.server.hub
   // The page's stream may open after the first figure, and streams of earlier tabs may still close.
   const figure = page.locator('[data-figure="Open streams"] dd')
   do await beforeAgain()
   while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
-  await tab.close()
 })
 
 test('counts the messages of the tab’s stream', async () => {
-  const tab = await dashboard.open('#/status')
-  const { page } = tab
+  const page = await dashboard.open('#/status')
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
   // Waits from the start, since the rate returns to zero after some seconds.
   const rate = page.locator('[data-figure="Messages a second"] dd', { hasText: /^[1-9]/ }).waitFor()
   for (let count = 0; count < 40; count += 1) pairAt(4)[0].trade()
   await page.locator('[data-figure="Messages so far"] dd', { hasText: '40' }).waitFor()
   await rate
-  await tab.close()
 })
 
 test('shows the service status when logged out, without requests that need a token', async () => {
-  const tab = await dashboard.open('#/status', { token: null })
-  const { page } = tab
+  const page = await dashboard.open('#/status', { token: null })
   const requested: string[] = []
   page.on('request', (request) => requested.push(new URL(request.url()).pathname))
   await page.reload()
@@ -525,7 +493,6 @@ test('shows the service status when logged out, without requests that need a tok
     requested.filter((path) => path.startsWith('/v1/')),
     ['/v1/auth/session'],
   )
-  await tab.close()
 })
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

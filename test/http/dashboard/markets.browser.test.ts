@@ -99,8 +99,7 @@ test('opens a market page from a search and shows the same book as REST at the s
   const market = add('rain', { category: 'Weather' })
   add('snow')
   market.replace(BIDS, ASKS)
-  const tab = await dashboard.open('#/markets')
-  const { page } = tab
+  const page = await dashboard.open('#/markets')
   await page.getByRole('searchbox', { name: 'Search' }).fill('rain')
   await page.waitForFunction(() => document.querySelectorAll('.markets tbody tr').length === 1)
   assert.match(page.url(), /#\/markets\?q=rain$/)
@@ -115,14 +114,12 @@ test('opens a market page from a search and shows the same book as REST at the s
     }
     await assertBookIsRest(page, market)
   }
-  await tab.close()
 })
 
 test('updates list prices from the stream without another REST request', async () => {
   const [one, other] = [add('moved-price'), add('still-price')]
   one.reprice(300_000)
-  const tab = await dashboard.open('#/markets?q=price')
-  const { page } = tab
+  const page = await dashboard.open('#/markets?q=price')
   const price = (market: FakeMarket) =>
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
   await price(one).first().getByText('30¢').waitFor()
@@ -133,7 +130,6 @@ test('updates list prices from the stream without another REST request', async (
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
   assert.deepEqual(await price(other).allTextContents(), ['50¢', '50¢'])
   assert.deepEqual(requested, [])
-  await tab.close()
 })
 
 test('shows a buy of the second outcome as a buy of that outcome, with price times size as its value', async () => {
@@ -145,8 +141,7 @@ test('shows a buy of the second outcome as a buy of that outcome, with price tim
   })
   const [price, usd] = [bid(0.81, 1).price, usdMicros(1_900_000)]
   market.trade({ price, side: 'sell', outcomeIndex: 1, usd })
-  const tab = await dashboard.open(pageOf(market))
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market))
   const cells = async () => {
     await page.locator('.tape tbody tr').nth(1).waitFor()
     const rows = await page.locator('.tape tbody tr').all()
@@ -158,15 +153,13 @@ test('shows a buy of the second outcome as a buy of that outcome, with price tim
     ['Bought Mets', '81¢', '10', '$8.10'],
     ['Bought Nationals', '19¢', '10', '$1.90'],
   ])
-  await tab.close()
 })
 
 test('updates the tape and the last candle when a trade happens', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
-  const tab = await dashboard.open(pageOf(market))
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market))
   await page.waitForSelector('.candles[data-phase=shown] .legend')
   await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 3)
   await page.waitForSelector('.candles canvas')
@@ -181,7 +174,6 @@ test('updates the tape and the last candle when a trade happens', async () => {
   assert.equal(await page.locator('.tape tbody tr').count(), 4)
   assert.deepEqual(requested, [], 'the update comes from the stream')
   assert.equal(market.stored.at(-1), row)
-  await tab.close()
 })
 
 test('loads candles from REST for another interval and updates the last bar live', async () => {
@@ -189,8 +181,7 @@ test('loads candles from REST for another interval and updates the last bar live
   const hourAgo = timeMs(dashboard.server.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
   market.trade()
-  const tab = await dashboard.open(pageOf(market))
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market))
   await page.waitForSelector('.candles[data-phase=shown] .legend')
   for (const [range, interval] of [
     ['1H', '1m'],
@@ -208,7 +199,6 @@ test('loads candles from REST for another interval and updates the last bar live
   await page.waitForFunction(
     () => document.querySelector('.legend')?.textContent?.includes('Close 11¢') === true,
   )
-  await tab.close()
 })
 
 test('shows the venue’s price history on a newly opened chart, or an explanation when loading fails', async () => {
@@ -228,8 +218,7 @@ test('shows the venue’s price history on a newly opened chart, or an explanati
       return [20, 10, 2].map(point)
     },
   }
-  const tab = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
   await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
   // The volume of these bars is unknown.
   assert.match(await page.locator('.legend').innerText(), /Volume\s+–/)
@@ -250,7 +239,6 @@ test('shows the venue’s price history on a newly opened chart, or an explanati
   await page.getByText('The venue’s price history is unavailable').waitFor()
   await page.waitForSelector('.candles[data-range="1M"][data-bars="1"]')
   engine.pastPrices = own
-  await tab.close()
 })
 
 test('formats prices with the decimals of the market’s tick size, with no chart labels below zero', async () => {
@@ -259,8 +247,7 @@ test('formats prices with the decimals of the market’s tick size, with no char
   market.reprice(20_000)
   // The second trade filled two levels, so its average price is between two ticks.
   for (const price of [10_000, 402_500]) market.trade({ price: priceMicros(price), side: 'sell' })
-  const tab = await dashboard.open('#/markets?q=tenths')
-  const { page } = tab
+  const page = await dashboard.open('#/markets?q=tenths')
   await page.locator('.outcome .price').first().getByText('2.0¢').waitFor()
   await page.addInitScript(() => {
     const written = new Set<string>()
@@ -292,14 +279,12 @@ test('formats prices with the decimals of the market’s tick size, with no char
     marks.filter((text) => !/^(100|\d{1,2}(\.\d+)?)¢$/.test(text)),
     [],
   )
-  await tab.close()
 })
 
 test('shows a market that settles during page load as settled, in whole cents and without live updates', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
-  const tab = await dashboard.open('#/markets')
-  const { page } = tab
+  const page = await dashboard.open('#/markets')
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
   // The settlement is not published, since the page subscribes only after this response.
   await page.route(
@@ -319,19 +304,16 @@ test('shows a market that settles during page load as settled, in whole cents an
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
   assert.deepEqual(await page.locator('.outcomes-large .price').allTextContents(), ['100¢', '0¢'])
   assert.equal(await page.locator('[data-feed], .book').count(), 0)
-  await tab.close()
 })
 
 test('marks a book as stale until the venue’s book arrives', async () => {
   const market = add('stale')
-  const tab = await dashboard.open(pageOf(market))
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market))
   await page.waitForSelector('.book[data-state=stale]')
   await page.getByText('Stale: the book may be out of date').waitFor()
   market.replace(BIDS, ASKS)
   await page.waitForSelector('.book[data-state=live]')
   await assertBookIsRest(page, market)
-  await tab.close()
 })
 
 test('keeps the book when the connection is lost and marks it as the last known', async () => {
@@ -354,14 +336,12 @@ test('keeps the book when the connection is lost and marks it as the last known'
     [bids, asks],
     [BIDS.map(inDollars).map(written), ASKS.map(inDollars).map(written)],
   )
-  await tab.close()
 })
 
 test('loads the full tape when the user scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
-  const tab = await dashboard.open(pageOf(market))
-  const { page } = tab
+  const page = await dashboard.open(pageOf(market))
   const rows = page.locator('.tape tbody tr')
   await rows.first().waitFor()
   assert.ok((await rows.count()) < 60)
@@ -369,7 +349,6 @@ test('loads the full tape when the user scrolls', async () => {
   await page.keyboard.press('End')
   await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 200)
   assert.equal(await rows.last().getAttribute('data-trade'), (await newestTrades(market)).at(199))
-  await tab.close()
 })
 
 test('shows the matched market’s prices for the same outcome and the live gap', async () => {
@@ -386,8 +365,7 @@ test('shows the matched market’s prices for the same outcome and the live gap'
     [market, matchedMarket],
     [matchedMarket, market],
   ] as const) {
-    const tab = await dashboard.open(pageOf(from))
-    const { page } = tab
+    const page = await dashboard.open(pageOf(from))
     await page.getByRole('link', { name: to.summary.question }).waitFor()
     await page.waitForSelector('.twin-prices[data-live=true]')
     const [bids, asks] = [await figure(page, 'bid'), await figure(page, 'ask')]
@@ -405,37 +383,32 @@ test('shows the matched market’s prices for the same outcome and the live gap'
     const text = (name: string) => page.locator(`.twin [data-figure=${name}]`).textContent()
     assert.equal(await text('gap'), from === market ? '+6.5¢' : '+6.5¢')
     assert.equal(await text('crossed'), '+3¢')
-    await tab.close()
+    await page.context().close()
   }
-  const tab = await dashboard.open(pageOf(market))
+  const page = await dashboard.open(pageOf(market))
   matchedMarket.change(bid(0.5, 0), bid(0.53, 5))
-  await tab.page.waitForFunction(
+  await page.waitForFunction(
     () => document.querySelector('.twin [data-figure=ask]')?.textContent?.includes('47¢') === true,
   )
-  await tab.close()
 })
 
 test('reports that a market has no match', async () => {
   const market = add('alone')
-  const tab = await dashboard.open(pageOf(market))
-  await tab.page.getByText('No matching market at Kalshi.').waitFor()
-  await tab.close()
+  const page = await dashboard.open(pageOf(market))
+  await page.getByText('No matching market at Kalshi.').waitFor()
 })
 
 test('shows an error state with a link back for an unknown market', async () => {
-  const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
-  const { page } = tab
+  const page = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   await page.getByRole('heading', { name: 'No such market' }).waitFor()
   await page.getByText('venue_a_<b>nothing').waitFor()
   await page.getByRole('link', { name: 'Search the markets' }).click()
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
-  await tab.close()
 })
 
 test('reports an empty search result, and retries a failed search', async () => {
   add('something')
-  const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
-  const { page } = tab
+  const page = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   await page.getByText('No open market contains “zebra”.').waitFor()
   await page.route('**/v1/markets**', (route) => route.abort())
   await page.getByRole('button', { name: 'Clear' }).click()
@@ -443,13 +416,11 @@ test('reports an empty search result, and retries a failed search', async () => 
   await page.unroute('**/v1/markets**')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
-  await tab.close()
 })
 
 test('shows when a rate-limited search will be retried, and retries it', async () => {
   add('patience')
-  const tab = await dashboard.open('#/markets?q=zebra')
-  const { page } = tab
+  const page = await dashboard.open('#/markets?q=zebra')
   await page.getByText('No open market contains “zebra”.').waitFor()
   await page.route('**/v1/markets/search**', (route) =>
     route.fulfill({
@@ -462,7 +433,6 @@ test('shows when a rate-limited search will be retried, and retries it', async (
   await page.getByText('At most 60 requests a minute. Again in 1 s.').waitFor()
   await page.unroute('**/v1/markets/search**')
   await page.getByRole('link', { name: 'Will patience happen?' }).waitFor()
-  await tab.close()
 })
 
 test('keeps filters in the URL and loads each market only once across pages', async () => {
@@ -471,8 +441,7 @@ test('keeps filters in the URL and loads each market only once across pages', as
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
   }
   add('elsewhere', { venue: 'b', category: 'Storms' })
-  const tab = await dashboard.open('#/markets?venue=venue_a&category=Storms')
-  const { page } = tab
+  const page = await dashboard.open('#/markets?venue=venue_a&category=Storms')
   const links = page.locator('.markets tbody th a')
   await links.first().waitFor()
   assert.equal(await links.count(), 50)
@@ -488,13 +457,11 @@ test('keeps filters in the URL and loads each market only once across pages', as
   await page.reload()
   await page.getByRole('link', { name: 'Will elsewhere happen?' }).waitFor()
   assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
-  await tab.close()
 })
 
 test('searches after a pause, ignores late answers of previous lists and stops after eight pages', async () => {
   for (const name of ['otter', 'badger']) add(name, { category: 'Animals' })
-  const tab = await dashboard.open('#/markets?category=Animals')
-  const { page } = tab
+  const page = await dashboard.open('#/markets?category=Animals')
   const box = page.getByRole('searchbox', { name: 'Search' })
   const link = (name: string) => page.getByRole('link', { name: `Will ${name} happen?` })
   const searches: string[] = []
@@ -540,7 +507,6 @@ test('searches after a pause, ignores late answers of previous lists and stops a
   }
   await page.getByText('No more are shown at once.').waitFor()
   assert.equal(await page.getByRole('button', { name: 'More markets' }).count(), 0)
-  await tab.close()
 })
 
 test('lists trading markets by volume, with search, sorting, grouping by event and state in the URL', async () => {
@@ -560,8 +526,7 @@ test('lists trading markets by volume, with search, sorting, grouping by event a
     closeAtMs: days(2),
   })
   add('over', { ...of, status: 'closed', volume24h: usd(20) })
-  const tab = await dashboard.open('#/markets')
-  const { page } = tab
+  const page = await dashboard.open('#/markets')
   const shown = (...names: readonly string[]) =>
     page.waitForFunction(
       (wanted) =>
@@ -597,5 +562,4 @@ test('lists trading markets by volume, with search, sorting, grouping by event a
   await page.keyboard.press('/')
   await page.keyboard.type('busy')
   await page.waitForURL(/q=busy(&|$)/)
-  await tab.close()
 })

@@ -121,8 +121,7 @@ async function fromRest(id: string): Promise<Found> {
 }
 
 test('shows opportunities from REST, then updates them when they open, change and end', async () => {
-  const tab = await dashboard.open('')
-  const { page } = tab
+  const page = await dashboard.open('')
   await page.locator('main[data-page=opportunities]').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const { profit_usd: profit, return: share, cost_usd: cost } = await fromRest(RAINS)
@@ -152,12 +151,10 @@ test('shows opportunities from REST, then updates them when they open, change an
   await rowOf(page, 'k3f9c2-4').getByText('$50.00').waitFor()
   publish('closed', fourth)
   await rowsAre(page, [CUPS, RAINS, SNOWS])
-  await tab.close()
 })
 
 test('sorts by column, filters by profit and kind, and keeps both in the URL', async () => {
-  const tab = await dashboard.open('#/opportunities')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities')
   const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   await sortBy('Score')
@@ -176,12 +173,10 @@ test('sorts by column, filters by profit and kind, and keeps both in the URL', a
   await profit.fill('1000')
   await profit.press('Enter')
   await page.getByText('No opportunity passes these filters').waitFor()
-  await tab.close()
 })
 
 test('keeps the row order while the pointer or focus is in the table', async () => {
-  const tab = await dashboard.open('#/opportunities')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const opener = page.getByRole('button', { name: SNOW })
   await opener.focus()
@@ -199,12 +194,10 @@ test('keeps the row order while the pointer or focus is in the table', async () 
   await rowsAre(page, [SNOWS, CUPS, RAINS])
   await page.getByRole('heading', { level: 1 }).hover()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
-  await tab.close()
 })
 
 test('keeps filter input while the table updates', async () => {
-  const tab = await dashboard.open('#/opportunities')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const profit = page.getByLabel('Minimum profit (USD)')
   await profit.fill('30')
@@ -214,7 +207,6 @@ test('keeps filter input while the table updates', async () => {
   await profit.press('Enter')
   await rowsAre(page, [CUPS])
   assert.match(page.url(), /profit=30/)
-  await tab.close()
 })
 
 /** Waits for `count` marked levels of a leg's book; returns price in cents and contracts of each. */
@@ -244,8 +236,7 @@ function takenOf({ levels = [] }: Found, leg: number) {
 }
 
 test('opens a row by keyboard and shows both books, the marked levels and each fee', async () => {
-  const tab = await dashboard.open('#/opportunities')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities')
   const opener = page.getByRole('button', { name: RAIN })
   await opener.focus()
   await opener.press('Enter')
@@ -275,12 +266,10 @@ test('opens a row by keyboard and shows both books, the marked levels and each f
   await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.08"]`).waitFor()
   await opener.press('Enter')
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
-  await tab.close()
 })
 
 test('shows objections and rules in an open row, and keeps the row with a reason when the opportunity ends', async () => {
-  const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
-  const { page } = tab
+  const page = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const rules = page.locator('.rules-apart')
   for (const text of ['Warning: other date', 'The same place and day.', '96.0']) {
     await rules.getByText(text).waitFor()
@@ -299,12 +288,10 @@ test('shows objections and rules in an open row, and keeps the row with a reason
   await rowOf(page, RAINS).waitFor()
   await page.getByRole('button', { name: EVENT }).click()
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
-  await tab.close()
 })
 
 test('opens a row on a click outside its controls and closes the row on a second click', async () => {
-  const tab = await dashboard.open('#/opportunities')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities')
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
   const opener = page.getByRole('button', { name: RAIN })
   await rowOf(page, RAINS).locator('[data-label=Return]').click()
@@ -315,12 +302,10 @@ test('opens a row on a click outside its controls and closes the row on a second
   // A click on the button does not also count as a click on the row.
   await opener.click()
   await detail.waitFor()
-  await tab.close()
 })
 
 test('keeps an invalid profit in its field and shows the accepted values', async () => {
-  const tab = await dashboard.open('#/opportunities?profit=-5')
-  const { page } = tab
+  const page = await dashboard.open('#/opportunities?profit=-5')
   const field = page.getByLabel('Minimum profit (USD)')
   const hint = page.getByText('Enter a number, 0 or more.')
   await hint.waitFor()
@@ -336,12 +321,10 @@ test('keeps an invalid profit in its field and shows the accepted values', async
   await hint.waitFor()
   assert.match(page.url(), /profit=39/)
   await rowsAre(page, [CUPS])
-  await tab.close()
 })
 
 test('opens an opportunity by its URL, even if unlisted, and reports when it has ended', async () => {
-  const tab = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
-  const { page } = tab
+  const page = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
   await page.route('**/v1/arbitrage?*', (route) => route.fulfill({ json: none }))
   await page.reload()
@@ -350,13 +333,11 @@ test('opens an opportunity by its URL, even if unlisted, and reports when it has
   await page.goto(`${dashboard.server.origin}/dashboard#/opportunities?open=k3f9c2-99`)
   await page.reload()
   await page.getByText('The opportunity of this address has ended.').waitFor()
-  await tab.close()
 })
 
 test('passes axe-core with an open row in light and dark mode, and does not overflow on phone and tablet', async () => {
   for (const width of [1_280, 768, 390]) {
-    const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
-    const { page } = tab
+    const page = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
     await page.locator('.rules-apart').waitFor()
     await marksOf(page, rain[1], 2)
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -368,7 +349,7 @@ test('passes axe-core with an open row in light and dark mode, and does not over
     const table = await page
       .locator('.scroll-x:has(.opportunities)')
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
-    assert.ok(table <= 1, `the table is ${table} pixels wider than its room at ${width}`)
-    await tab.close()
+    assert.ok(table <= 1, `the table is ${table} pixels wider than its box at ${width}`)
+    await page.context().close()
   }
 })

@@ -36,8 +36,7 @@ const overhang = (page: Page) =>
 
 test('passes axe-core on every page in light and dark mode, without overflow on phone, tablet and desktop', async (t) => {
   const token = await dashboard.signUp('reader@example.com')
-  const tab = await dashboard.open('#/markets', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/markets', { token })
   const found: string[] = []
   const check = async (name: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -69,7 +68,6 @@ test('passes axe-core on every page in light and dark mode, without overflow on 
     document.querySelector('main')?.append(button)
   })
   assert.match((await allProblems(page)).join(), /critical \| button-name/)
-  await tab.close()
 })
 
 /** Resolves after two frames, when the page is laid out and drawn. */
@@ -153,8 +151,7 @@ const lightPrices = (page: Page) =>
 
 test('renders every page on phone and tablet without overlap, clipping or wrapped times, and lists as tables on tablets', async () => {
   const token = await dashboard.signUp('phone@example.com')
-  const tab = await dashboard.open('#/markets', { token, width: 390, height: 844 })
-  const { page } = tab
+  const page = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const found: string[] = []
   for (const address of await pagesToSee(dashboard)) {
     await visit(page, address)
@@ -184,7 +181,6 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
     (await unreadable(page)).join(),
     /cut: \d+ in 60 at .*: T\w+ .* at [\d -]+, to \d+.*overlap: /,
   )
-  await tab.close()
 })
 
 /** Runs in the page: finds times on more than one line and gaps of games that are not aligned. */
@@ -203,13 +199,12 @@ const LIST = 'main'
 
 test('shows a banner while the server is down, and resumes live values when it returns', async () => {
   const token = await dashboard.signUp('stays@example.com')
-  const tab = await dashboard.open('#/markets', {
+  const page = await dashboard.open('#/markets', {
     token,
     expected: [
       /ERR_(CONNECTION_(REFUSED|RESET|CLOSED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)|WebSocket connection to/,
     ],
   })
-  const { page } = tab
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
@@ -238,7 +233,6 @@ test('shows a banner while the server is down, and resumes live values when it r
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)
   assert.equal(page.url().split('#')[1], address.split('#')[1])
   await page.getByRole('button', { name: 'Log out' }).waitFor()
-  await tab.close()
 
   async function changes(when: string) {
     const text = await page.locator(LIST).innerText()
@@ -253,12 +247,11 @@ test('shows a banner while the server is down, and resumes live values when it r
 })
 
 test('asks the user to log in again when the account no longer exists', async () => {
-  const tab = await dashboard.open('#/markets', {
+  const page = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],
   })
-  await tab.page.getByRole('heading', { level: 1 }).waitFor()
-  await tab.page.getByText('Your session has ended').waitFor()
-  assert.equal(await tab.page.getByRole('button', { name: 'Log out' }).count(), 0)
-  await tab.close()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText('Your session has ended').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0)
 })

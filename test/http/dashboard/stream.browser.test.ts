@@ -32,12 +32,13 @@ test('shares one stream between three tabs, and continues when one tab closes', 
   const markets = [openMarket(), openMarket(), openMarket()]
   const [first, ...others] = markets
   assert.ok(first !== undefined)
-  const tab = await dashboard.open(`#/market/${first.ref.id}`, { token: 'one-token' })
-  const pages = [tab.page]
+  const page = await dashboard.open(`#/market/${first.ref.id}`, { token: 'one-token' })
+  const context = page.context()
+  const pages = [page]
   for (const market of others) {
-    const page = await tab.page.context().newPage()
-    await page.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
-    pages.push(page)
+    const another = await context.newPage()
+    await another.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
+    pages.push(another)
   }
   for (const page of pages) await page.locator('.book[data-state=live]').waitFor()
   assert.equal(socketsOf('one'), 1)
@@ -54,7 +55,7 @@ test('shares one stream between three tabs, and continues when one tab closes', 
     await page.locator('.book[data-state=live]').waitFor()
   }
   assert.equal(socketsOf('one'), 1)
-  await tab.close()
+  await context.close()
   while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
 })
 
@@ -72,19 +73,17 @@ const WORKERS: Readonly<Record<string, string>> = {
 test('opens a separate stream without a working shared worker, and reconnects a tab restored from the back-forward cache', async () => {
   for (const [terms, script] of Object.entries(WORKERS)) {
     const market = openMarket()
-    const tab = await dashboard.open('#/status', { token: 'one-token' })
-    const { page } = tab
+    const page = await dashboard.open('#/status', { token: 'one-token' })
     await page.addInitScript({ content: script })
     await page.goto(`${dashboard.server.origin}/dashboard#/market/${market.ref.id}`)
     await page.reload()
     await page.locator('.book[data-state=live]').waitFor()
     assert.equal(socketsOf('one'), 1, terms)
-    await tab.close()
+    await page.context().close()
     while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
   }
   const market = openMarket()
-  const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
-  const { page } = tab
+  const page = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
   await page.locator('.book[data-state=live]').waitFor()
   await page.evaluate(() => dispatchEvent(new Event('pagehide')))
   while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -93,13 +92,11 @@ test('opens a separate stream without a working shared worker, and reconnects a 
   const best = page.locator('.ladder [data-side=bid] tr:not(.blank) td').first()
   await best.filter({ hasText: '43' }).waitFor()
   await page.locator('.book[data-state=live]').waitFor()
-  await tab.close()
 })
 
 test('shows no error when the server closes an idle connection, and reconnects on the next market page', async () => {
   const market = openMarket()
-  const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
-  const { page } = tab
+  const page = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
   await page.addInitScript({ content: WORKERS['has none'] ?? '' })
   const ends: (() => Promise<void>)[] = []
   await page.routeWebSocket(/\/v1\/ws\?/, (socket) => {
@@ -120,16 +117,14 @@ test('shows no error when the server closes an idle connection, and reconnects o
   await page.goBack()
   await live.waitFor()
   assert.equal(ends.length, 2)
-  await tab.close()
 })
 
 test('marks a book as not live when the browser goes offline or a heartbeat is missed', async () => {
   const market = openMarket()
   for (let count = 0; count < 3; count += 1) market.trade()
-  const tab = await dashboard.open(`#/market/${market.ref.id}`, {
+  const page = await dashboard.open(`#/market/${market.ref.id}`, {
     expected: [/ERR_INTERNET_DISCONNECTED/],
   })
-  const { page } = tab
   await page.clock.install()
   await page.reload()
   const state = (name: string) => page.locator(`.book[data-state=${name}]`).waitFor()
@@ -161,16 +156,14 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
     if ((await page.locator('.book[data-state=live]').count()) > 0) break
   }
   await state('live')
-  await tab.close()
 })
 
 test('polls books, prices and lists and shows a notice when no stream is available', async () => {
   const market = openMarket()
-  const tab = await dashboard.open(`#/market/${market.ref.id}`, {
+  const page = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',
     expected: [/WebSocket connection to/],
   })
-  const { page } = tab
   await page.getByText('No live stream (all connections of this account may be in use)').waitFor()
   await page.locator('.book[data-state=polled]').waitFor()
   market.change(bid(0.43, 9))
@@ -178,12 +171,10 @@ test('polls books, prices and lists and shows a notice when no stream is availab
   await best.filter({ hasText: '43' }).waitFor()
   market.trade({ size: sizeMicros(777_000_000) })
   await page.locator('.tape').getByText('777').first().waitFor()
-  await tab.close()
 })
 
 test('logs in to the local account with one button, and logs out', async () => {
-  const tab = await dashboard.open('', { token: null })
-  const { page } = tab
+  const page = await dashboard.open('', { token: null })
   await page.getByRole('button', { name: 'Open the dashboard' }).click()
   await page.getByRole('button', { name: 'Log out' }).waitFor()
   await page.getByRole('link', { name: 'Account' }).click()
@@ -193,5 +184,4 @@ test('logs in to the local account with one button, and logs out', async () => {
   await page.getByText('local@example.com').waitFor()
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByRole('button', { name: 'Open the dashboard' }).waitFor()
-  await tab.close()
 })

@@ -19,8 +19,7 @@ after(() => dashboard.close())
 /** Opens the first page; null: the visitor has no account. */
 async function openFirst(name: string | null) {
   const token = name === null ? null : await dashboard.signUp(`${name}@example.com`)
-  const tab = await dashboard.open('', { token })
-  const { page } = tab
+  const page = await dashboard.open('', { token })
   await page.evaluate(() => {
     document.documentElement.dataset.clicks = '0'
     const count = ({ isTrusted, detail }: MouseEvent) => {
@@ -31,11 +30,7 @@ async function openFirst(name: string | null) {
   })
   return {
     page,
-    async close() {
-      const clicks = Number(await page.locator('html').getAttribute('data-clicks'))
-      await tab.close()
-      return clicks
-    },
+    clicks: async () => Number(await page.locator('html').getAttribute('data-clicks')),
   }
 }
 
@@ -60,7 +55,7 @@ test('creates a working API key and example request within three clicks', async 
   const command = await page.locator('[data-once=command]').innerText()
   const [, key = '', address = ''] = /^curl -H 'X-API-Key: (\S+)' '(\S+)'$/.exec(command) ?? []
   assert.equal(await page.locator('[data-once=key]').innerText(), key)
-  assertClicks(await tab.close())
+  assertClicks(await tab.clicks())
   const answer = await fetch(address, { headers: { 'X-API-Key': key } })
   const { markets }: { markets: readonly object[] } = JSON.parse(await answer.text())
   assert.equal(markets.length, 3)
@@ -85,7 +80,7 @@ test('sorts matches by price gap and opens the books of the first match', async 
   await first.locator(`a[href$="${encodeURIComponent(id)}"]`).click()
   await page.locator(`[data-market="${id}"] .book[data-state=live]`).waitFor()
   await page.locator('.twin-prices').waitFor()
-  assertClicks(await tab.close())
+  assertClicks(await tab.clicks())
 })
 
 interface MatchRecord {
@@ -113,7 +108,7 @@ test('shows a game’s live book', async () => {
   await page.locator('.book[data-state=live]').waitFor()
   // Near the end of a game one side of the book may be empty.
   await page.locator('.ladder [data-side] tr:not(.blank)').first().waitFor()
-  assertClicks(await tab.close())
+  assertClicks(await tab.clicks())
 })
 
 test('delivers a signed whale alert to a new webhook and shows the delivery on the same page', async (t) => {
@@ -129,7 +124,7 @@ test('delivers a signed whale alert to a new webhook and shows the delivery on t
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.locator('[data-once=secret]').innerText()
   await page.locator('tr[data-status=delivered]', { hasText: 'whale.alert' }).first().waitFor()
-  assertClicks(await tab.close())
+  assertClicks(await tab.clicks())
   const [head = '', body = ''] = (receiver.requests[0] ?? '').split('\r\n\r\n', 2)
   const lines = head.split('\r\n').slice(1)
   const headers = Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2)))
@@ -142,5 +137,5 @@ test('shows a wallet’s profit', async () => {
   await goTo(page, 'Whales')
   await page.locator('tr[data-whale] .wallet a').first().click()
   await page.locator('.wallet-pnl [data-figure=Net]').getByText('$').waitFor()
-  assertClicks(await tab.close())
+  assertClicks(await tab.clicks())
 })

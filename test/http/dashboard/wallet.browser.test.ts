@@ -46,33 +46,31 @@ const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
 test('shows the wallet ranking when no address is given, and a message while the ranking is empty', async () => {
-  const tab = await openAt('#/wallet')
-  await tab.page.getByText('No wallets yet').waitFor()
+  const page = await openAt('#/wallet')
+  await page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.server
   const markets = ['Rain', 'Snow', 'Wind'].map((name) => engine.add(name))
   const profile = { eoa: fakeAddress('e0'), handle: 'ann<b>', pseudonym: 'Calm-Fox', image: null }
   ann = randomWallet({ proxy: ANN, eventCount: 200, nowMs: NOON }, markets, profile)
   const other = randomWallet({ proxy: fakeAddress('c3'), eventCount: 60, nowMs: NOON }, markets)
   engine.wallets.known.push(ann, other)
-  await tab.page.reload()
+  await page.reload()
   const shown = async (order: string) => {
     const ranked = await rowsOf(`/v1/wallets?sort_by=${order}`, 'wallets')
     const hrefs = ranked.map(({ address }) => `#/wallet/${address}`)
-    await tab.page.locator(`tbody tr:nth-child(1) a[href="${hrefs[0]}"]`).waitFor()
-    assert.deepEqual(await attributes(tab.page, 'tbody a', 'href'), hrefs)
+    await page.locator(`tbody tr:nth-child(1) a[href="${hrefs[0]}"]`).waitFor()
+    assert.deepEqual(await attributes(page, 'tbody a', 'href'), hrefs)
   }
   await shown('realized_pnl')
-  await tab.page.getByLabel('By').selectOption('volume')
-  await tab.page.waitForURL(/by=volume/)
+  await page.getByLabel('By').selectOption('volume')
+  await page.waitForURL(/by=volume/)
   await shown('volume')
-  await tab.page.getByRole('link', { name: 'ann<b>' }).click()
-  await tab.page.getByRole('heading', { name: 'ann<b>' }).waitFor()
-  await tab.close()
+  await page.getByRole('link', { name: 'ann<b>' }).click()
+  await page.getByRole('heading', { name: 'ann<b>' }).waitFor()
 })
 
 test('shows profits from REST and a curve at the chosen granularity', async () => {
-  const tab = await openAt(`#/wallet/${ANN}`)
-  const { page } = tab
+  const page = await openAt(`#/wallet/${ANN}`)
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
   for (const [step, terms] of [
@@ -100,12 +98,10 @@ test('shows profits from REST and a curve at the chosen granularity', async () =
       assert.equal(figure, signedUsdText(Number(value)))
     }
   }
-  await tab.close()
 })
 
 test('shows open and closed positions from REST, sorted by the chosen column', async () => {
-  const tab = await openAt(`#/wallet/${ANN}`)
-  const { page } = tab
+  const page = await openAt(`#/wallet/${ANN}`)
   const rows = '.wallet-positions tr[data-token]'
   const shown = async (query: string) => {
     const expected = await rowsOf(
@@ -136,12 +132,10 @@ test('shows open and closed positions from REST, sorted by the chosen column', a
   await shown('sort_by=balance&order=asc&status=all')
   await page.getByLabel('Show', { exact: true }).selectOption('closed')
   await shown('sort_by=balance&order=asc&status=closed')
-  await tab.close()
 })
 
 test('shows profile and trades from REST, and loads more trades with a button', async () => {
-  const tab = await openAt(`#/wallet/${ANN}`)
-  const { page } = tab
+  const page = await openAt(`#/wallet/${ANN}`)
   const { body } = await dashboard.server.get(`/v1/wallets/${ANN}`)
   const profile = page.locator('.wallet-profile')
   await profile.getByText(ANN).waitFor()
@@ -159,13 +153,11 @@ test('shows profile and trades from REST, and loads more trades with a button', 
     await attributes(page, rows, 'data-trade'),
     trades.slice(0, 100).map(({ id }) => id),
   )
-  await tab.close()
 })
 
 test('shows a notice while the wallet’s data is incomplete', async () => {
   ann.isComplete = false
-  const tab = await openAt(`#/wallet/${ANN}`)
-  const { page } = tab
+  const page = await openAt(`#/wallet/${ANN}`)
   await page.getByText('The data of this wallet is incomplete.').waitFor()
   const notice = await page.locator('.state.incomplete').innerText()
   assert.match(notice, /Sums may be wrong\. [A-Z].*\./)
@@ -175,12 +167,10 @@ test('shows a notice while the wallet’s data is incomplete', async () => {
   await page.getByRole('button', { name: 'Reload' }).click()
   await page.getByText('The data of this wallet is incomplete.').waitFor({ state: 'detached' })
   await page.locator('.wallet-profile').waitFor()
-  await tab.close()
 })
 
 test('shows a specific message for an invalid address, an unknown wallet and a market id', async () => {
-  const tab = await openAt('#/wallet')
-  const { page } = tab
+  const page = await openAt('#/wallet')
   const field = page.getByLabel('Address of a wallet')
   await field.fill('0x12')
   await field.press('Enter')
@@ -199,5 +189,4 @@ test('shows a specific message for an invalid address, an unknown wallet and a m
   await at('venue_b_TICKER')
   await page.getByText('this is an id of venue_b').waitFor()
   assert.equal(await page.locator('.card').count(), 0)
-  await tab.close()
 })

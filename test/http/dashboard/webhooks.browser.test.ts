@@ -44,8 +44,7 @@ test('creates a webhook with filters, sends a test signed with the displayed sec
   })
   t.after(() => receiver.close())
   const token = await dashboard.signUp('hooked@example.com')
-  const tab = await dashboard.open('#/webhooks', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/webhooks', { token })
   await page.getByText('No webhooks yet').waitFor()
   await page.getByLabel('Endpoint URL').fill(receiver.url)
   await page.getByLabel(/^whale\.alert/).check()
@@ -74,7 +73,6 @@ test('creates a webhook with filters, sends a test signed with the displayed sec
   assert.equal(receiver.requests.length, 1)
   const { headers, body } = readPost(receiver.requests[0] ?? '')
   assert.ok(new Webhook(secret).verify(body, headers))
-  await tab.close()
 })
 
 test('explains a failed delivery and its next attempt, and resends it on a click', async (t) => {
@@ -83,8 +81,7 @@ test('explains a failed delivery and its next attempt, and resends it on a click
   t.after(() => receiver.close())
   const token = await dashboard.signUp('failing@example.com')
   const id = await makeWebhook(token, receiver.url)
-  const tab = await dashboard.open(`#/webhooks/${id}`, { token })
-  const { page } = tab
+  const page = await dashboard.open(`#/webhooks/${id}`, { token })
   await page.getByText('Nothing sent yet').waitFor()
   await page.getByRole('button', { name: 'Send a test' }).click()
   const row = page.locator('tr[data-delivery]')
@@ -96,7 +93,6 @@ test('explains a failed delivery and its next attempt, and resends it on a click
   await row.getByText('delivered').waitFor()
   await page.getByText('Events are posted as they happen.').waitFor()
   assert.equal(await row.count(), 1)
-  await tab.close()
 })
 
 test('creates and tests a webhook in one step, refreshes lists, and shows a delivery’s request, response and duration', async (t) => {
@@ -105,8 +101,7 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   })
   t.after(() => receiver.close())
   const token = await dashboard.signUp('tester@example.com')
-  const tab = await dashboard.open('#/nowhere', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/nowhere', { token })
   await page.clock.install()
   await page.getByRole('link', { name: 'Webhooks' }).click()
   await page.getByLabel('Endpoint URL').fill(receiver.url)
@@ -149,7 +144,6 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   await makeWebhook(token, receiver.url)
   await page.clock.fastForward(11_000)
   await page.locator('tr[data-webhook]').nth(1).waitFor()
-  await tab.close()
 })
 
 async function makeWebhook(token: string, url: string): Promise<string> {
@@ -168,8 +162,7 @@ test('disables, enables and edits a webhook, rotates its secret, and deletes it 
   const token = await dashboard.signUp('owner@example.com')
   const id = await makeWebhook(token, receiver.url)
   const stored = async () => JSON.parse((await ask(token, `/v1/webhooks/${id}`)).text)
-  const tab = await dashboard.open(`#/webhooks/${id}`, { token })
-  const { page } = tab
+  const page = await dashboard.open(`#/webhooks/${id}`, { token })
   await page.getByRole('button', { name: 'Switch off' }).click()
   await page.getByText('You switched it off').waitFor()
   assert.equal((await stored()).active, false)
@@ -195,14 +188,12 @@ test('disables, enables and edits a webhook, rotates its secret, and deletes it 
   assert.equal((await ask(token, `/v1/webhooks/${id}`)).status, 404)
   await page.reload()
   await page.getByText(`No webhook of yours has the id ${id}.`).waitFor()
-  await tab.close()
 })
 
 test('scrolls a focused form field into view below the page header', async () => {
   const token = await dashboard.signUp('focused@example.com')
   for (const width of [1_280, 390]) {
-    const tab = await dashboard.open('#/webhooks', { token, width, height: 500 })
-    const { page } = tab
+    const page = await dashboard.open('#/webhooks', { token, width, height: 500 })
     await page.getByLabel('Endpoint URL').waitFor()
     // Moving backwards scrolls each field into view from above.
     await page.getByRole('button', { name: 'Create and send a test' }).focus()
@@ -219,14 +210,13 @@ test('scrolls a focused form field into view below the page header', async () =>
       assert.equal(isHidden, false, `${name} at ${width}`)
     }
     assert.ok(seen.includes('url') && seen.length > 8, seen.join())
-    await tab.close()
+    await page.context().close()
   }
 })
 
 test('shows validation errors next to their fields and focuses the first invalid field', async () => {
   const token = await dashboard.signUp('refused@example.com')
-  const tab = await dashboard.open('#/webhooks', { token })
-  const { page } = tab
+  const page = await dashboard.open('#/webhooks', { token })
   const make = page.getByRole('button', { name: 'Create webhook' })
   const problemOf = (name: string) => page.locator(`#webhook-${name}-error`)
   await page.getByLabel(/^whale\.alert/).uncheck()
@@ -255,5 +245,4 @@ test('shows validation errors next to their fields and focuses the first invalid
   await problemOf('wallets').getByText('0x12 is no address').waitFor()
   await problemOf('market_ids').getByText('begin with venue_a_ or venue_b_').waitFor()
   assert.equal(JSON.parse((await ask(token, '/v1/webhooks')).text).total, 0)
-  await tab.close()
 })

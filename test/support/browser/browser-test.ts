@@ -4,12 +4,13 @@
 
 import {
   after as afterAll,
+  afterEach,
   before as beforeAll,
   type HookFn,
   type TestFn,
   test as testOf,
 } from 'node:test'
-import { missingBrowser } from './chromium.ts'
+import { closeTabs, missingBrowser } from './chromium.ts'
 
 const reason = process.env.BROWSER_TESTS === 'required' ? null : missingBrowser()
 
@@ -21,3 +22,6 @@ const nothing = (_run: HookFn): void => {}
 export const test: (name: string, run: TestFn) => void = reason === null ? testOf : skipped
 export const before: (run: HookFn) => void = reason === null ? beforeAll : nothing
 export const after: (run: HookFn) => void = reason === null ? afterAll : nothing
+
+// A failed test leaves its tabs open. Closing the browser then prints what they show.
+if (reason === null) afterEach((t) => ('passed' in t && !t.passed ? undefined : closeTabs()))

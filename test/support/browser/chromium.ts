@@ -3,13 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import {
-  type BrowserContext,
-  type CDPSession,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core'
+import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 
 /** Options of a new tab. */
 export interface TabOptions {
@@ -35,8 +29,6 @@ export interface Tab {
   readonly page: Page
   /** Problems so far, except expected ones. */
   readonly problems: readonly string[]
-  /** The Chrome DevTools protocol, for what playwright does not expose. */
-  protocol(): Promise<CDPSession>
   /** Closes the tab; throws if it has problems. */
   close(): Promise<void>
 }
@@ -47,6 +39,14 @@ export interface Chromium {
   open(url: string, options?: TabOptions): Promise<Tab>
   /** Closes the browser; throws if an open tab has problems. */
   close(): Promise<void>
+}
+
+/** Tabs that no test has closed. */
+const tabs = new Set<Tab>()
+
+/** Closes all tabs; throws if one has problems. */
+export async function closeTabs(): Promise<void> {
+  for (const tab of tabs) await tab.close()
 }
 
 /** Longer than any wait on a busy machine. */
@@ -72,7 +72,6 @@ export async function openChromium(): Promise<Chromium> {
     headless: true,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--enable-precise-memory-info'],
   })
-  const tabs = new Set<Tab>()
   return {
     async open(url, options = {}) {
       const context = await browser.newContext({
@@ -123,7 +122,6 @@ async function tabOf(
   return {
     page,
     problems,
-    protocol: () => context.newCDPSession(page),
     async close() {
       onClosed()
       await context.close()

@@ -4,18 +4,19 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { signUp } from '../clients/rest-caller.ts'
 import { type ApiServer, openApiServer } from '../rigs/api-server.ts'
 import { beforeAgain, read } from '../rigs/full-service.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
-import { type Chromium, openChromium, type Tab, type TabOptions } from './chromium.ts'
+import { type Chromium, openChromium, type TabOptions } from './chromium.ts'
 
 /** The dashboard over a fake engine. */
 export interface FakeDashboard {
   readonly server: ApiServer
   readonly chromium: Chromium
-  /** Opens a tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
-  open(page: string, options?: TabOptions): Promise<Tab>
+  /** Opens a tab at a page (`#/markets`). `ann` is logged in unless a token or null is given. The tab closes with the test. */
+  open(page: string, options?: TabOptions): Promise<Page>
   close(): Promise<void>
 }
 
@@ -25,8 +26,8 @@ export interface RealDashboard {
   /** Key of the local account, which has no request limit. */
   readonly key: string
   readonly chromium: Chromium
-  /** Opens a tab at a page; no user is logged in unless a token is given. */
-  open(page: string, options?: TabOptions): Promise<Tab>
+  /** Opens a tab at a page. No user is logged in unless a token is given. The tab closes with the test. */
+  open(page: string, options?: TabOptions): Promise<Page>
   /** Creates an account; returns its token. */
   signUp(email: string): Promise<string>
   /** Stops the process with a signal; `start` starts another on the same port and folder. */
@@ -47,8 +48,10 @@ export async function openFakeDashboard(
   return {
     server,
     chromium,
-    open: (page, options = {}) =>
-      chromium.open(`${server.origin}/dashboard${page}`, { token: 'ann-token', ...options }),
+    async open(page, options = {}) {
+      const url = `${server.origin}/dashboard${page}`
+      return (await chromium.open(url, { token: 'ann-token', ...options })).page
+    },
     async close() {
       await chromium.close().finally(() => server.stop())
     },
@@ -90,8 +93,10 @@ export async function openRealDashboard(
     origin,
     key: readFileSync(join(folder, 'data', 'local-key'), 'utf8').trim(),
     chromium,
-    open: (page, options) =>
-      chromium.open(`${origin}/dashboard${page}`, { isShedding: true, ...options }),
+    async open(page, options) {
+      const url = `${origin}/dashboard${page}`
+      return (await chromium.open(url, { isShedding: true, ...options })).page
+    },
     signUp: (email) => signUp(origin, { email, password: 'correct horse battery' }),
     async stop(signal) {
       await engine.end(signal)
