@@ -7,7 +7,7 @@ import { type TimeMs, timeMs } from './units.ts'
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
-/** Where time comes from. */
+/** A source of time and timers. */
 export interface Clock {
   /** Calendar time in Unix milliseconds; may jump. */
   nowMs(): TimeMs

@@ -158,7 +158,7 @@ export class Sports implements SportsView, CatalogWatcher {
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
       const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
-      // Removed while its day was grouped.
+      // All markets of the game were removed while its day was grouped.
       if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }

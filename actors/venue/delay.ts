@@ -1,4 +1,4 @@
-// Measures the delay of one venue's messages (`lagMs`), and whether they lay unread because of this process
+// Measures the delay of one venue's messages (`lagMs`), and whether they stayed unread because of this process
 // (`isBehind`). Receive stamps do not show it: bytes in the kernel's buffer are stamped when they are read. The
 // evidence is slowness of this process (a blocked event loop or paused reading), together with venue times that are
 // later than usual for this venue.
@@ -26,7 +26,7 @@ export interface OwnDelay {
 
 /**
  * The usual difference between our time and the venue's is the minimum of the last five to ten minutes in which nothing
- * lay unread. Otherwise a long delay would become the usual one.
+ * stayed unread. Otherwise a long delay would become the usual one.
  */
 const FLOOR_EVERY_MS = 300_000
 /** Setting the clock moves it by at least this much; slewing moves it by 0.5 ms a second. */
@@ -73,7 +73,7 @@ export class VenueDelay {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
 
-  /** Whether messages that are read now may have lain unread longer than a message may wait. */
+  /** Whether messages that are read now may have stayed unread for longer than a message may wait. */
   get isBehind(): boolean {
     return this.#isBehind
   }

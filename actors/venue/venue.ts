@@ -258,7 +258,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /**
    * Ten times a second: requests late books a few at a time while no message waits long, so that their snapshots cause
-   * no new delay. Drops a backlog that lay unread for long by reconnecting.
+   * no new delay. Drops a backlog that stayed unread for long by reconnecting.
    */
   onDelay(own: OwnDelay): void {
     this.delay.sample(own)

@@ -225,7 +225,7 @@ function compareTexts(a: Proposition, b: Proposition): ComparedWords {
 function indexOf(one: Proposition): WordMatcher {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
-  // An event's markets spell out what its title shortens. A word of one market only is one answer of several.
+  // Titles of an event's markets may spell out abbreviations of its title. A word that only one market has is an answer.
   const [first = [], ...others] = children(6).map((child) => child.words)
   const listed = first.filter((word) => others.every((each) => each.includes(word)))
   return new WordMatcher(words, answer, context, boundsOf(one), listed, ...ordinals)

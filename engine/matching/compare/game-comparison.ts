@@ -1,5 +1,5 @@
-// Compares two listings of games part by part: teams, day, bet, line, side. engine/matching/veto/game-vetoes.ts decides
-// what follows.
+// Compares two listings of games part by part: teams, day, bet, line, side. engine/matching/veto/game-vetoes.ts derives
+// the vetoes.
 
 import { HOUR_MS } from '../../units.ts'
 import { isCountry } from '../understand/bet-terms.ts'

@@ -19,7 +19,7 @@ export interface OpenEncoder {
   readonly fileOf: (model: Model) => { readonly path: string; readonly text: string }
 }
 
-/** One sentence that names the fault of a folder and what is accepted. */
+/** One sentence that names the fault of a folder and the requirement. */
 export interface RefusedEncoder {
   readonly kind: 'refused'
   readonly reason: string

@@ -1,4 +1,4 @@
-// Declares what is used of the two optional packages, so that the code compiles without them.
+// Declares the used part of the two optional packages, so that the code compiles without them.
 
 declare module 'onnxruntime-node' {
   interface Tensor {

@@ -28,7 +28,7 @@ type BetTerms = Pick<Game, 'yesOutcome' | 'line' | 'detail'>
 const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
-/** Side, line and detail of a bet; see AskedFacts. */
+/** Side, line and detail of a bet. */
 export function betTermsOf(facts: BetFacts): BetTerms {
   const { kind } = facts.bet
   if (isTie(facts)) return { yesOutcome: 'draw', line: null, detail: '' }

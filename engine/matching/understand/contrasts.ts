@@ -46,7 +46,7 @@ export function contrastsIn(text: string): Marks {
   return found
 }
 
-/** `said`: stated in title and answer. `all`: also in the surrounding texts. */
+/** `stated`: in title and answer. `all`: also in the surrounding texts. */
 export type Contrasts = Readonly<Record<'stated' | 'all', Marks>>
 
 /** Values that only one side states and that narrow its question. */

@@ -60,7 +60,7 @@ export interface Proposition {
   readonly spelled: readonly Spelling[]
   /** For events: at most one answer can be right. Null: not stated. */
   readonly isExclusive: boolean | null
-  /** For events: what its markets ask, in order, or the first `most`. Parsed at the first call. */
+  /** For events: the propositions of its markets, in order, or of the first `most`. Parsed at the first call. */
   readonly children: (most?: number) => readonly Proposition[]
   /** Meanings of the first sentence of the rules, which repeats the question. Parsed at the first call. */
   readonly restated: () => ReadonlySet<string>

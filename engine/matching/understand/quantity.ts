@@ -13,7 +13,7 @@ export interface Quantity {
   readonly touch: '' | 'up' | 'down'
   /** `$`, `%`, `°`, `bps` or ''. */
   readonly unit: string
-  /** Span in the folded text. Both 0 if it came from elsewhere. */
+  /** Span in the folded text. Both 0 if the range comes from strike fields. */
   readonly start: number
   readonly end: number
 }

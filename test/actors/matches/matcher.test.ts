@@ -25,7 +25,7 @@ class Bench {
   readonly told: string[] = []
   readonly tasks: MatchTask[] = []
   matches = new Matches({ clock: this.clock })
-  verdicts = this.#openVerdicts()
+  overrides = this.#openOverrides()
   failure: Error | null = null
   finder: Pick<PairFinder<unknown>, 'run'> = new PairFinder(wordScorer)
   matcher = this.open()
@@ -39,7 +39,7 @@ class Bench {
     })
   }
 
-  #openVerdicts(): MatchOverrides {
+  #openOverrides(): MatchOverrides {
     return new MatchOverrides({
       table: this.storage.matchOverrides,
       find: (venue, id) =>
@@ -65,7 +65,7 @@ class Bench {
         port,
         clock: this.clock,
         log: silentLog,
-        overrides: this.verdicts,
+        overrides: this.overrides,
         matches: this.matches,
       },
       table: this.storage.matches,
@@ -76,7 +76,7 @@ class Bench {
       readerOf: ({ ref }) => NAMES.of(ref.venue).subjects,
       eventOf: () => null,
     })
-    this.verdicts.setListener(matcher)
+    this.overrides.setListener(matcher)
     return matcher
   }
 
@@ -85,7 +85,7 @@ class Bench {
     const markets = (venue: string | null) =>
       [...this.all.values()].filter(({ ref }) => ref.venue === venue)
     return matchHandlers(
-      this.verdicts,
+      this.overrides,
       { find, markets, names: NAMES, event: () => null },
       this.clock,
     )
@@ -103,7 +103,7 @@ class Bench {
   reopen(): void {
     this.matches = new Matches({ clock: this.clock })
     this.finder = new PairFinder(wordScorer)
-    this.verdicts = this.#openVerdicts()
+    this.overrides = this.#openOverrides()
     this.matcher = this.open()
   }
 
@@ -281,7 +281,7 @@ describe('matcher', () => {
     assert.deepEqual(scores(), ['a-choir-b-choir 100'])
     await logLine('forget', ours, theirs)
     assert.notDeepEqual(scores(), [capped])
-    assert.deepEqual(bench.verdicts.all(), [])
+    assert.deepEqual(bench.overrides.all(), [])
     const refusals: readonly (readonly [string, string, RegExp])[] = [
       [ours, 'venue_a:other-*', /name a family of each venue/],
       [ours, 'venue_b_b1', /name a family of each venue/],
@@ -304,17 +304,20 @@ describe('matcher', () => {
       await bench.settle()
       return published
     }
-    await settled(bench.verdicts.set(a1, b2, 'confirmed'))
+    await settled(bench.overrides.set(a1, b2, 'confirmed'))
     assert.deepEqual(bench.pairs, ['a1-b2 100'])
     const refusal =
       /venue_a_a1 venue_b_b2 are confirmed .*npm run match -- forget venue_a_a1 venue_b_b2$/
-    await assert.rejects(bench.verdicts.set(a1, b1, 'confirmed'), refusal)
-    await assert.rejects(bench.verdicts.set(a2, b2, 'confirmed'), refusal)
-    assert.equal(bench.verdicts.all().length, 1)
-    await settled(bench.verdicts.set(b2, a1, 'confirmed'))
-    await settled(bench.verdicts.set(a2, b2, 'rejected'))
-    await settled(bench.verdicts.set(a1, b2, null))
-    const both = [bench.verdicts.set(a1, b1, 'confirmed'), bench.verdicts.set(a1, b2, 'confirmed')]
+    await assert.rejects(bench.overrides.set(a1, b1, 'confirmed'), refusal)
+    await assert.rejects(bench.overrides.set(a2, b2, 'confirmed'), refusal)
+    assert.equal(bench.overrides.all().length, 1)
+    await settled(bench.overrides.set(b2, a1, 'confirmed'))
+    await settled(bench.overrides.set(a2, b2, 'rejected'))
+    await settled(bench.overrides.set(a1, b2, null))
+    const both = [
+      bench.overrides.set(a1, b1, 'confirmed'),
+      bench.overrides.set(a1, b2, 'confirmed'),
+    ]
     assert.deepEqual(
       (await Promise.allSettled(both)).map(({ status }) => status),
       ['fulfilled', 'rejected'],
@@ -322,7 +325,7 @@ describe('matcher', () => {
     bench.all.delete(b1.ref.number)
     bench.matcher.onRemoved(b1)
     await bench.settle()
-    await settled(bench.verdicts.set(a1, b2, 'confirmed'))
+    await settled(bench.overrides.set(a1, b2, 'confirmed'))
     assert.deepEqual(bench.pairs, ['a1-b2 100'])
     bench.reopen()
     bench.matcher.start()
