@@ -10,7 +10,6 @@ import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
   heartbeatMs,
-  socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
   streamSliceMs,
 } from '../../engine/limits.ts'
@@ -37,17 +36,8 @@ import {
 } from './fan-out/channel-variants.ts'
 import { ConflationScheduler } from './fan-out/conflation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
-import type { HubAccess, Watched, Work } from './session/connection.ts'
+import type { HubAccess, Work } from './session/connection.ts'
 import type { Session } from './session/session.ts'
-
-/**
- * Minimum bytes published, to one connection or all, between two checks of all buffers: checking 10,000 costs as much
- * as 20,000 deliveries.
- */
-const GROWTH_BYTES_MIN = socketBufferBytesSoft / 8
-const TOTAL_GROWTH_BYTES_MIN = socketBuffersTotalBytesMax / 16
-/** Number of sweeps between two checks of all connections for missing subscriptions. */
-const SUBSCRIBED_SWEEPS = 40
 
 export class Hub implements Watcher, HubAccess {
   readonly name = 'hub'
@@ -77,16 +67,10 @@ export class Hub implements Watcher, HubAccess {
   #isSettlePlanned = false
   /** Milliseconds of slices that ran synchronously in this event-loop tick. */
   #spentMs = 0
-  /** Sessions that are not quiet; bounded by the sessions. */
-  readonly #watched = new Set<Watched>()
-  /** The largest buffer of a quiet session, and the sum of all buffers, at the last check. */
-  #largest = 0
-  #total = 0
   readonly #stopBeat: StopTimer
   readonly #stopSweeps: StopTimer
   readonly #lagged: Count
   #beats = 0
-  #sweeps = 0
 
   constructor(parts: {
     engine: EngineView
@@ -197,35 +181,29 @@ export class Hub implements Watcher, HubAccess {
     for (const session of this.sessions) session.beat(beat)
   }
 
-  /**
-   * Checks the buffers of connections that lag or were sent something individually. Checks all buffers if the bytes
-   * published since may have filled one, or all together half of their limit. Beyond that limit, the account with the
-   * most bytes loses its largest connection.
-   */
+  /** Checks the buffer and the deadlines of each connection. */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
     this.#settleBatches()
-    const { growth } = this.fanOut
-    const bytesMax = Math.max(GROWTH_BYTES_MIN, socketBufferBytesSoft - this.#largest)
-    const available = socketBuffersTotalBytesMax - this.#total
-    const totalBytesMax = Math.max(TOTAL_GROWTH_BYTES_MIN, available / 2)
-    const isFullSweep = growth.bytes >= bytesMax || growth.totalBytes >= totalBytesMax
-    const isRare = this.#sweeps % SUBSCRIBED_SWEEPS === 0
-    this.#sweeps += 1
-    if (isFullSweep) {
-      growth.bytes = 0
-      growth.totalBytes = 0
+    let total = 0
+    for (const session of this.sessions) total += session.sweep(nowMs)
+    if (total > socketBuffersTotalBytesMax) this.#cutLargest()
+  }
+
+  /** The account with the most buffered bytes loses the connection with its largest buffer. */
+  #cutLargest(): void {
+    const accounts = new Map<AccountId, { bytes: number; largest: Session }>()
+    for (const session of this.sessions) {
+      const { accountId } = session.caller
+      const { bytes, largest } = accounts.get(accountId) ?? { bytes: 0, largest: session }
+      const isLarger = session.bufferedBytes > largest.bufferedBytes
+      accounts.set(accountId, {
+        bytes: bytes + session.bufferedBytes,
+        largest: isLarger ? session : largest,
+      })
     }
-    if (isFullSweep) this.#sweepAll(nowMs)
-    else {
-      for (const watched of this.#watched) {
-        const bytes = watched.sweep(nowMs)
-        if (!watched.isQuiet) continue
-        this.#watched.delete(watched)
-        this.#largest = Math.max(this.#largest, bytes)
-      }
-    }
-    if (isRare) for (const session of this.sessions) session.checkSubscribed(nowMs)
+    const [most] = [...accounts.values()].sort((one, other) => other.bytes - one.bytes)
+    most?.largest.cut()
   }
 
   /** Groups batched connections by their topics, in slices of one event-loop tick. */
@@ -240,40 +218,12 @@ export class Hub implements Watcher, HubAccess {
     })
   }
 
-  #sweepAll(nowMs: number): void {
-    let total = 0
-    const holders = new Map<AccountId, { bytes: number; largest: Session; largestBytes: number }>()
-    this.#largest = 0
-    for (const session of this.sessions) {
-      const bytes = session.sweep(nowMs)
-      total += bytes
-      if (session.isQuiet) {
-        this.#watched.delete(session)
-        this.#largest = Math.max(this.#largest, bytes)
-      } else this.#watched.add(session)
-      if (bytes === 0) continue
-      const { accountId } = session.caller
-      const before = holders.get(accountId) ?? { bytes: 0, largest: session, largestBytes: 0 }
-      const isLarger = bytes > before.largestBytes
-      holders.set(accountId, {
-        bytes: before.bytes + bytes,
-        largest: isLarger ? session : before.largest,
-        largestBytes: isLarger ? bytes : before.largestBytes,
-      })
-    }
-    this.#total = total
-    if (total <= socketBuffersTotalBytesMax) return
-    const [most] = [...holders.values()].sort((one, other) => other.bytes - one.bytes)
-    most?.largest.cut()
-  }
-
   add(session: Session): void {
     this.sessions.add(session)
   }
 
   remove(session: Session): void {
     session.closed()
-    this.#watched.delete(session)
     this.sessions.delete(session)
     this.fanOut.closeWildcardsOf(session)
   }
@@ -323,10 +273,6 @@ export class Hub implements Watcher, HubAccess {
       }
     }
     return null
-  }
-
-  watch(watched: Watched): void {
-    this.#watched.add(watched)
   }
 
   countLagging(): void {

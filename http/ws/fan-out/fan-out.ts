@@ -38,11 +38,6 @@ const NONE: readonly Topic[] = []
 type TopicsOfVariant = Map<TopicKey, Topic>
 
 export class FanOut {
-  /**
-   * Bytes published since the hub last reset them: an upper bound per connection, and for all together. Characters
-   * count as bytes.
-   */
-  readonly growth = { bytes: 0, totalBytes: 0 }
   readonly #library: Pick<Topics, 'publish'>
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
@@ -133,13 +128,9 @@ export class FanOut {
   ): void {
     for (const encoder of this.#encoders) {
       let frames: readonly Frame[] | null = null
-      for (const { name, subscriberCount } of this.#reached(encoder.form, variant, market)) {
+      for (const { name } of this.#reached(encoder.form, variant, market)) {
         frames ??= this.#make(variant, encoder, make)
-        for (const frame of frames) {
-          this.#library.publish(name, frame, encoder.isBinary)
-          this.growth.bytes += frame.length
-          this.growth.totalBytes += frame.length * subscriberCount
-        }
+        for (const frame of frames) this.#library.publish(name, frame, encoder.isBinary)
       }
       for (const wildcard of this.#wildcards) {
         if (wildcard.connection.encoder !== encoder || !wildcard.isFor(variant, market)) continue

@@ -60,14 +60,6 @@ export interface Work {
   run(): SliceOutcome
 }
 
-/** A session whose buffer may hold more than published messages. */
-export interface Watched {
-  /** The buffer can contain only published messages. */
-  readonly isQuiet: boolean
-  /** Checks the buffer and returns its bytes. */
-  sweep(nowMs: number): number
-}
-
 export interface HubAccess {
   readonly engine: EngineView
   readonly publisher: Publisher
@@ -82,8 +74,6 @@ export interface HubAccess {
    * work; the rest in later ticks, alternating between accounts.
    */
   advance(work: Work): void
-  /** Sweeps it until it is quiet. */
-  watch(watched: Watched): void
   countLagging(): void
   countClosed(code: number): void
 }

@@ -98,8 +98,6 @@ export class Session implements Connection {
   /** The last one runs. A catch-up is pushed on top of the command that it interrupts. */
   readonly #tasks: Task[] = []
   #isRunning = false
-  /** The connection has received or been sent something individually since the last buffer check. */
-  #isTouched = false
   #isBroken = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
@@ -126,9 +124,8 @@ export class Session implements Connection {
     return this.#state.kind === 'live'
   }
 
-  /** The buffer can contain only topic messages, so a sweep may skip this session. */
-  get isQuiet(): boolean {
-    return this.isClosed || (this.isLive && !this.#isTouched && !this.hasWork)
+  get bufferedBytes(): number {
+    return this.isClosed ? 0 : this.#ws.getBufferedAmount()
   }
 
   get hasWork(): boolean {
@@ -164,7 +161,6 @@ export class Session implements Connection {
       return this.#limit(command.id, `at most ${commandsWaitingMax} commands wait`)
     }
     this.#waiting.push(command)
-    this.#touch()
     this.#hub.advance(this)
   }
 
@@ -219,15 +215,8 @@ export class Session implements Connection {
   /** Sends after everything published to this socket so far: the library drains that first. */
   send(frame: Frame): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
-    this.#touch()
     // 2: dropped above the hard limit. The stream has a gap now, so it must be closed.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
-  }
-
-  #touch(): void {
-    if (this.#isTouched) return
-    this.#isTouched = true
-    this.#hub.watch(this)
   }
 
   sendState(variant: ChannelVariant, view: MarketView, isResync = false): void {
@@ -341,7 +330,6 @@ export class Session implements Connection {
   /** Checks the buffer and the deadlines. Returns the buffered bytes; 0 once it is closed. */
   sweep(nowMs: number): number {
     if (this.isClosed) return 0
-    this.#isTouched = false
     const buffered = this.#ws.getBufferedAmount()
     const state = this.#state
     switch (state.kind) {
@@ -364,7 +352,7 @@ export class Session implements Connection {
       case 'closed':
         return 0
     }
-    this.checkSubscribed(nowMs)
+    this.#checkSubscribed(nowMs)
     return this.isClosed ? 0 : buffered
   }
 
@@ -373,7 +361,7 @@ export class Session implements Connection {
   }
 
   /** Closes a connection that has no subscription for too long. */
-  checkSubscribed(nowMs: number): void {
+  #checkSubscribed(nowMs: number): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
     else if (nowMs - this.#unsubscribedSinceMs > unsubscribedMsMax) {

@@ -6,14 +6,11 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { decode, Encoder, ExtData } from '@msgpack/msgpack'
 import { WebSocket } from 'ws'
-import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { level } from '../../../support/worlds/builders.ts'
 
-const COMMANDS = 600
 /** Limits the test to nine errors a minute and two commands a second. */
 const PAUSE_MS = 7_000
 const clock = new ManualClock()
@@ -152,118 +149,6 @@ const IDS: readonly unknown[] = [
   ],
   ...['x'.repeat(3_000), null, true, false, [], {}, [1], { id: 1 }, ['x'.repeat(300)]],
 ]
-const ACTIONS = [
-  'subscribe',
-  'unsubscribe',
-  'snapshot',
-  'list',
-  'ping',
-  'nope',
-  '',
-  5,
-  null,
-  ['ping'],
-]
-const CHANNELS = [...CHANNEL_NAMES, 'nope', 5]
-
-function randomIds(random: Random): unknown {
-  const existing = markets.map(({ ref }) => ref.id)
-  const one = () =>
-    random.pick<unknown>([
-      ...existing,
-      ...existing,
-      ...existing,
-      existing[0]?.toUpperCase(),
-      '*',
-      'venue_a_🐙',
-      '',
-      5,
-      null,
-    ])
-  if (random.next() < 0.6) return random.pick([existing, [random.pick(existing)], ['*']])
-  return random.pick<() => unknown>([
-    () => Array.from({ length: random.below(4) }, one),
-    one,
-    () => ['y'.repeat(random.pick([256, 257]))],
-    () => Array.from({ length: random.pick([100, 101]) }, (_, index) => `m${index}`),
-    () => ({}),
-  ])()
-}
-
-function nested(levels: number): unknown {
-  return levels === 0 ? 1 : [nested(levels - 1)]
-}
-
-function randomCommand(random: Random): Record<string, unknown> {
-  const command: Record<string, unknown> = {}
-  const maybe = (chance: number, name: string, value: () => unknown) => {
-    if (random.next() < chance) command[name] = value()
-  }
-  maybe(0.98, random.pick(['action', 'action', 'op', 'cmd', 'type']), () =>
-    random.pick(random.next() < 0.9 ? ACTIONS.slice(0, 5) : ACTIONS),
-  )
-  maybe(0.9, 'id', () => (random.next() < 0.5 ? random.below(9) : random.pick([...IDS])))
-  maybe(0.9, 'channel', () => random.pick([...CHANNELS]))
-  maybe(0.06, 'channels', () =>
-    Array.from({ length: random.below(4) }, () => random.pick([...CHANNELS])),
-  )
-  maybe(0.85, random.pick(['market_ids', 'markets', 'market_id']), () => randomIds(random))
-  maybe(0.06, 'event_slugs', () => random.pick<unknown>(['e1', ['e1', 'none'], [], [null], 7]))
-  maybe(0.06, 'platform', () => random.pick<unknown>(['venue_a', 'venue_b', 'venue_c', '', 1e20]))
-  maybe(0.06, 'levels', () => random.pick<unknown>([5, 10, 7, '10', null, 1e20]))
-  maybe(0.06, 'conflate_ms', () => random.pick<unknown>([0, 250, 1_000, 3, 1e20]))
-  maybe(0.06, 'interval', () => random.pick<unknown>(['1m', 60, '2m', {}]))
-  maybe(0.12, 'since', () =>
-    random.pick<unknown>([
-      { epoch: server.engine.publisher.epoch, offset: random.below(4) },
-      { epoch: 'none', offset: 2 ** 53 },
-      ...[{ epoch: 'none', offset: 1e300 }, { epoch: 'none', offset: -1 }, { offset: 1 }, [], 'k'],
-      { epoch: server.engine.publisher.epoch, offset: 2n ** 64n - 1n },
-    ]),
-  )
-  maybe(0.1, random.pick(['__proto__x', 'constructor', 'toString', 'x']), () => ({
-    action: 'ping',
-  }))
-  maybe(0.06, 'deep', () => nested(random.pick([3, 60, 63, 64, 65, 1_000])))
-  if (random.next() < 0.05) {
-    const value = { action: 'ping', id: 'inherited' }
-    Object.defineProperty(command, '__proto__', { value, enumerable: true })
-  }
-  return command
-}
-
-test('answers random commands equally in JSON and MessagePack', async (t) => {
-  const random = seededRandom('both forms', 15)
-  const talkers = await openAll()
-  const kinds = new Map<string, number>()
-  for (let round = 0; round < COMMANDS; round += 1) {
-    clock.advance(PAUSE_MS)
-    const command = randomCommand(random)
-    for (const talker of talkers) talker.send(command)
-    for (const talker of talkers) talker.send(marker(round))
-    for (const talker of talkers) await talker.until('synced', round + 0.125)
-    const [first, ...others] = talkers.map(({ messages }) => messages.splice(0))
-    for (const other of others) assert.deepEqual(other, first, toJson(command).slice(0, 400))
-    const own = first?.find((message) => Reflect.get(Object(message), 'type') !== 'heartbeat')
-    const kind = String(Reflect.get(Object(own), 'code') ?? Reflect.get(Object(own), 'type'))
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  }
-  t.diagnostic(JSON.stringify(Object.fromEntries(kinds)))
-  for (const kind of ['pong', 'subscribed', 'unsubscribed', 'subscriptions', 'snapshot']) {
-    assert.ok((kinds.get(kind) ?? 0) > 5, kind)
-  }
-  for (const code of [
-    'PARSE_ERROR',
-    'UNKNOWN_ACTION',
-    'UNKNOWN_CHANNEL',
-    'INVALID_FILTER',
-    'UNKNOWN_MARKET',
-  ]) {
-    assert.ok((kinds.get(code) ?? 0) > 2, code)
-  }
-  for (const talker of talkers) talker.end()
-})
-
 test('echoes a valid id unchanged, refuses an invalid id with the accepted format, and counts each refusal', async () => {
   for (const id of IDS) {
     clock.advance(60_001)
