@@ -1,81 +1,87 @@
-// Polymarket's messages in wire format (README.md). Validation is hand-written for speed.
+// Polymarket's messages in wire format (README.md). Every book change is validated, so the schemas are compiled.
 
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { isRecord } from '../../json-record.ts'
 
 export type Json = { readonly [key: string]: unknown }
 
-export interface WireLevel {
-  readonly price: string
-  readonly size: string
-}
+const Text = Type.String({ minLength: 1 })
+const Figure = Type.Union([Type.Number(), Text])
+const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
+const Any = Type.Optional(Type.Unknown())
+
+const Level = Type.Object({ price: Type.String(), size: Type.String() })
+export type WireLevel = Static<typeof Level>
 
 /** The book of one token, sent on subscription and after each trade, and returned over REST. */
-export interface BookMessage {
-  readonly asset_id: string
-  readonly timestamp: string
-  readonly bids: readonly WireLevel[]
-  readonly asks: readonly WireLevel[]
-  readonly hash?: unknown
+const Book = Type.Object({
+  asset_id: Text,
+  timestamp: Text,
+  bids: Type.Array(Level),
+  asks: Type.Array(Level),
+  hash: Any,
   /** Absent on books of protocol v1. */
-  readonly version?: unknown
-}
+  version: Any,
+})
+export type BookMessage = Static<typeof Book>
+export const isBook = checkOf(Book)
 
-export interface PriceChangeEntry {
-  readonly asset_id: string
-  readonly price: string
-  readonly size: string
-  readonly side: 'BUY' | 'SELL'
-  readonly hash?: unknown
-  /** '' or null: that side is empty. Absent: unknown. */
-  readonly best_bid?: string | null
-  readonly best_ask?: string | null
-}
+/** '' or null: that side is empty. Absent: unknown. */
+const Best = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const Entry = Type.Object({
+  asset_id: Text,
+  price: Type.String(),
+  size: Type.String(),
+  side: Side,
+  hash: Any,
+  best_bid: Best,
+  best_ask: Best,
+})
+export type PriceChangeEntry = Static<typeof Entry>
 
 /** Current shape: one message per market, with entries of both tokens. */
-export interface PriceChangeMessage {
-  readonly timestamp: string
-  readonly price_changes: readonly PriceChangeEntry[]
-}
+const PriceChange = Type.Object({ timestamp: Text, price_changes: Type.Array(Entry) })
+export type PriceChangeMessage = Static<typeof PriceChange>
+export const isPriceChange = checkOf(PriceChange)
 
 /** Shape until September 2025: one message per token. */
-export interface OldPriceChangeMessage {
-  readonly asset_id: string
-  readonly timestamp: string
-  readonly changes: readonly (WireLevel & { readonly side: 'BUY' | 'SELL' })[]
-  readonly hash?: unknown
-}
+const OldPriceChange = Type.Object({
+  asset_id: Text,
+  timestamp: Text,
+  changes: Type.Array(Type.Object({ price: Type.String(), size: Type.String(), side: Side })),
+  hash: Any,
+})
+export type OldPriceChangeMessage = Static<typeof OldPriceChange>
+export const isOldPriceChange = checkOf(OldPriceChange)
 
-export interface LastTradeMessage {
-  readonly asset_id: string
-  readonly price: string
-  readonly timestamp: string
-  readonly market?: unknown
-  readonly size?: unknown
-  readonly side?: unknown
-  readonly transaction_hash?: unknown
-}
+const LastTrade = Type.Object({
+  ...{ asset_id: Text, price: Text, timestamp: Text },
+  ...{ market: Any, size: Any, side: Any, transaction_hash: Any },
+})
+export type LastTradeMessage = Static<typeof LastTrade>
+export const isLastTrade = checkOf(LastTrade)
 
-export interface TickSizeMessage {
-  readonly asset_id: string
-  readonly new_tick_size: string
-  readonly timestamp: string
-}
+const TickSize = Type.Object({ asset_id: Text, new_tick_size: Text, timestamp: Text })
+export type TickSizeMessage = Static<typeof TickSize>
+export const isTickSize = checkOf(TickSize)
 
-export interface NewMarketMessage {
-  readonly market: string
-  readonly timestamp: string
-  readonly fees_enabled?: unknown
-  /** Decimal text. */
-  readonly fee_schedule?: unknown
-}
+/** `fee_schedule` has decimal text. */
+const NewMarket = Type.Object({
+  ...{ market: Text, timestamp: Text, fees_enabled: Any, fee_schedule: Any },
+})
+export type NewMarketMessage = Static<typeof NewMarket>
+export const isNewMarket = checkOf(NewMarket)
 
-export interface ResolvedMessage {
-  readonly market: string
-  readonly assets_ids: readonly string[]
+const Resolved = Type.Object({
+  market: Text,
+  assets_ids: Type.Array(Text),
   /** Absent or '' when no outcome won, as in a void market. */
-  readonly winning_asset_id?: string | null
-  readonly timestamp: string
-}
+  winning_asset_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  timestamp: Text,
+})
+export type ResolvedMessage = Static<typeof Resolved>
+export const isResolved = checkOf(Resolved)
 
 /** One message of the market channel. `bestBidAsk` only repeats the book messages. */
 export type MarketMessage =
@@ -88,18 +94,16 @@ export type MarketMessage =
   | { readonly kind: 'resolved'; readonly body: ResolvedMessage }
   | { readonly kind: 'bestBidAsk' }
 
-/** A fill, or one wallet's part of it: the payload of the activity stream, and a row of the Data API. */
-export interface WireTrade {
-  readonly proxyWallet: string
-  readonly asset: string
-  readonly conditionId: string
-  readonly side: 'BUY' | 'SELL'
-  readonly size: number | string
-  readonly price: number | string
-  /** Seconds. */
-  readonly timestamp: number | string
-  readonly transactionHash: string
-}
+/**
+ * A fill, or one wallet's part of it: the payload of the activity stream, and a row of the Data API. `timestamp` is in
+ * seconds.
+ */
+const Trade = Type.Object({
+  ...{ proxyWallet: Text, asset: Text, conditionId: Text, side: Side },
+  ...{ size: Figure, price: Figure, timestamp: Figure, transactionHash: Text },
+})
+export type WireTrade = Static<typeof Trade>
+export const isTrade = checkOf(Trade)
 
 export interface ActivityMessage {
   /**
@@ -108,94 +112,6 @@ export interface ActivityMessage {
    */
   readonly kind: 'matched' | 'participant' | 'unnamed'
   readonly row: WireTrade
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const isSide = (value: unknown): boolean => value === 'BUY' || value === 'SELL'
-/** Text; '', null or absent mean none. */
-const isTextOrNone = (value: unknown): boolean =>
-  value === undefined || value === null || typeof value === 'string'
-
-function isLevel(value: unknown): value is WireLevel {
-  return isRecord(value) && typeof value.price === 'string' && typeof value.size === 'string'
-}
-
-export function isBook(value: Json): value is Json & BookMessage {
-  return (
-    isText(value.asset_id) &&
-    isText(value.timestamp) &&
-    Array.isArray(value.bids) &&
-    Array.isArray(value.asks) &&
-    value.bids.every(isLevel) &&
-    value.asks.every(isLevel)
-  )
-}
-
-function isPriceChangeEntry(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    isText(value.asset_id) &&
-    typeof value.price === 'string' &&
-    typeof value.size === 'string' &&
-    isSide(value.side) &&
-    isTextOrNone(value.best_bid) &&
-    isTextOrNone(value.best_ask)
-  )
-}
-
-export function isPriceChange(value: Json): value is Json & PriceChangeMessage {
-  return (
-    isText(value.timestamp) &&
-    Array.isArray(value.price_changes) &&
-    value.price_changes.every(isPriceChangeEntry)
-  )
-}
-
-export function isOldPriceChange(value: Json): value is Json & OldPriceChangeMessage {
-  return (
-    isText(value.asset_id) &&
-    isText(value.timestamp) &&
-    Array.isArray(value.changes) &&
-    value.changes.every((change) => isLevel(change) && isRecord(change) && isSide(change.side))
-  )
-}
-
-export function isLastTrade(value: Json): value is Json & LastTradeMessage {
-  return isText(value.asset_id) && isText(value.price) && isText(value.timestamp)
-}
-
-export function isTickSize(value: Json): value is Json & TickSizeMessage {
-  return isText(value.asset_id) && isText(value.new_tick_size) && isText(value.timestamp)
-}
-
-export function isNewMarket(value: Json): value is Json & NewMarketMessage {
-  return isText(value.market) && isText(value.timestamp)
-}
-
-export function isResolved(value: Json): value is Json & ResolvedMessage {
-  return (
-    isText(value.market) &&
-    isText(value.timestamp) &&
-    isTextOrNone(value.winning_asset_id) &&
-    Array.isArray(value.assets_ids) &&
-    value.assets_ids.every(isText)
-  )
-}
-
-const isFigure = (value: unknown): boolean => typeof value === 'number' || isText(value)
-
-export function isTrade(value: unknown): value is Json & WireTrade {
-  return (
-    isRecord(value) &&
-    isText(value.proxyWallet) &&
-    isText(value.asset) &&
-    isText(value.conditionId) &&
-    isText(value.transactionHash) &&
-    isSide(value.side) &&
-    isFigure(value.size) &&
-    isFigure(value.price) &&
-    isFigure(value.timestamp)
-  )
 }
 
 /** Converts a row of `/v2/trades` to the stream's format. 'combo_trade': the row is about several markets. */
@@ -213,4 +129,9 @@ export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_
     transactionHash: value.transaction_hash,
   }
   return isTrade(row) ? row : 'bad_trade'
+}
+
+function checkOf<Schema extends TSchema>(schema: Schema) {
+  const compiled = TypeCompiler.Compile(schema)
+  return (value: unknown): value is Static<Schema> => compiled.Check(value)
 }

@@ -3,7 +3,6 @@
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
-import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answer-checks.ts'
 import { type BookMessage, isBook } from '../messages.ts'
 import { inDecimals } from '../parse.ts'
@@ -47,7 +46,7 @@ export class BookAudit {
       const answer = await this.#parts.clob.postJson('/books', body, { signal })
       for (const given of asList(answer, 'books')) {
         const book = inDecimals(given)
-        if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
+        if (isBook(book)) books.set(book.asset_id, book)
       }
     }
     return books
