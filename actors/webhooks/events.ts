@@ -228,10 +228,13 @@ export class WebhookEvents implements Watcher {
     return isTooOld
   }
 
-  #factsOf({ market, labels, ...facts }: Happening): EventFacts {
-    const { wallets, taker, usd, side, takerSide, peak, previousPeak } = facts
+  #factsOf(happening: Happening): EventFacts {
+    const { market, labels } = happening
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
-    const fields = {
+    const { wallets, taker, usd, side, takerSide, peak, previousPeak } = happening
+    return {
+      marketId: market.id,
+      venue: market.venue,
       wallets,
       taker,
       usd,
@@ -240,7 +243,8 @@ export class WebhookEvents implements Watcher {
       change: null,
       peak,
       previousPeak,
+      eventSlug,
+      category,
     }
-    return { marketId: market.id, venue: market.venue, ...fields, eventSlug, category }
   }
 }

@@ -10,11 +10,11 @@ import type { OutboxTable } from '../../storage/contract/storage.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Each webhook is checked once per round, in slices. */
-const SLICE_MS = 1_000
+/** Each webhook is checked once per round. */
 const ROUND_MS = 60_000
+const TICK_MS = 1_000
+/** Length of a time slice, and the delay of the next slice while work is left. */
 const SLICE_MS_MAX = 2
-/** Delay of the next slice while deliveries are left to delete. */
 const MORE_AFTER_MS = 20
 const ROWS_MAX = 100
 /** Number of deliveries that may finish before the webhook's old ones are deleted. */
@@ -27,11 +27,10 @@ export class OutboxHousekeeping {
   readonly #log: Log
   /** Removed webhooks whose deliveries are not deleted yet. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** Webhooks with more to delete than one check did. */
-  readonly #unfinished = new Set<DeliveryQueue>()
-  #round: Iterator<DeliveryQueue> | null = null
+  /** The running round; each step is a batch of at most ROWS_MAX rows. */
+  #round: Iterator<void> | null = null
   #nextRoundMs = 0
-  #nextShareMs = 0
+  #nextTickMs = 0
   #isRunning = false
   #stopTimer: StopTimer | null = null
   readonly #prunedAtMs = new WeakMap<DeliveryQueue, number>()
@@ -50,18 +49,6 @@ export class OutboxHousekeeping {
     this.#run()
   }
 
-  /** Slices are more frequent with more webhooks. */
-  #run(): void {
-    const isMore = this.#slice()
-    const everyMs = ROUND_MS / Math.max(this.#deliveries.queueCount, 1)
-    this.#arm(isMore ? MORE_AFTER_MS : Math.max(everyMs, SLICE_MS))
-  }
-
-  #arm(delayMs: number): void {
-    this.#stopTimer?.()
-    this.#stopTimer = this.#clock.after(delayMs, () => this.#run())
-  }
-
   stop(): void {
     this.#isRunning = false
     this.#stopTimer?.()
@@ -70,63 +57,53 @@ export class OutboxHousekeeping {
   /** Deletes the deliveries of a removed webhook next. */
   clear(webhook: WebhookNumber): void {
     this.#leftOver.add(webhook)
-    if (this.#isRunning) this.#arm(MORE_AFTER_MS)
+    if (this.#isRunning) this.#runAfter(MORE_AFTER_MS)
   }
 
-  /** Runs one slice; true while deliveries are left to delete. */
-  #slice(): boolean {
+  #runAfter(delayMs: number): void {
+    this.#stopTimer?.()
+    this.#stopTimer = this.#clock.after(delayMs, () => this.#run())
+  }
+
+  #run(): void {
+    let isMore = false
     try {
-      this.#updatePendingMax()
-      const endsAtMs = this.#clock.monotonicMs() + SLICE_MS_MAX
-      this.#clearSome(endsAtMs)
-      this.#pruneSome(endsAtMs)
+      isMore = this.#slice(this.#clock.monotonicMs())
     } catch (error) {
+      this.#round = null
       this.#log.error({ err: error }, 'housekeeping of the outbox failed')
-      return false
     }
-    return this.#leftOver.size + this.#unfinished.size > 0
+    this.#runAfter(isMore ? MORE_AFTER_MS : TICK_MS)
   }
 
-  /** Iterates over all webhooks, so it does not run in every slice. */
-  #updatePendingMax(): void {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs < this.#nextShareMs) return
-    this.#nextShareMs = nowMs + SLICE_MS
-    this.#deliveries.updatePendingMax()
+  /** Runs one time slice; true while work is left. */
+  #slice(nowMs: number): boolean {
+    // It reads all webhooks, so it does not run in every slice.
+    if (nowMs >= this.#nextTickMs) {
+      this.#nextTickMs = nowMs + TICK_MS
+      this.#deliveries.updatePendingMax()
+    }
+    if (this.#round === null && (nowMs >= this.#nextRoundMs || this.#leftOver.size > 0)) {
+      this.#round = this.#steps(nowMs >= this.#nextRoundMs)
+      if (nowMs >= this.#nextRoundMs) this.#nextRoundMs = nowMs + ROUND_MS
+    }
+    while (this.#round !== null) {
+      if (this.#round.next().done === true) this.#round = null
+      else if (this.#clock.monotonicMs() > nowMs + SLICE_MS_MAX) return true
+    }
+    return this.#leftOver.size > 0
   }
 
-  #clearSome(endsAtMs: number): void {
+  *#steps(isRound: boolean): Generator<void> {
     for (const webhook of this.#leftOver) {
-      if (!this.#outbox.clear(webhook, ROWS_MAX)) this.#leftOver.delete(webhook)
-      if (this.#clock.monotonicMs() > endsAtMs) return
+      while (this.#outbox.clear(webhook, ROWS_MAX)) yield
+      this.#leftOver.delete(webhook)
+      yield
     }
-  }
-
-  #pruneSome(endsAtMs: number): void {
-    for (const queue of this.#unfinished) {
-      if (!this.#prune(queue)) this.#unfinished.delete(queue)
-      if (this.#clock.monotonicMs() > endsAtMs) return
+    for (const queue of isRound ? this.#deliveries.queues() : []) {
+      while (this.#prune(queue)) yield
+      yield
     }
-    const count = Math.ceil((this.#deliveries.queueCount * SLICE_MS) / ROUND_MS)
-    for (let seen = 0; seen < count; seen += 1) {
-      const queue = this.#nextOfRound()
-      if (queue === null) return
-      if (this.#prune(queue)) this.#unfinished.add(queue)
-      if (this.#clock.monotonicMs() > endsAtMs) return
-    }
-  }
-
-  #nextOfRound(): DeliveryQueue | null {
-    if (this.#round === null) {
-      const nowMs = this.#clock.monotonicMs()
-      if (nowMs < this.#nextRoundMs) return null
-      this.#nextRoundMs = nowMs + ROUND_MS
-      this.#round = this.#deliveries.queues()
-    }
-    const { done, value } = this.#round.next()
-    if (done !== true) return value
-    this.#round = null
-    return null
   }
 
   /** True while the webhook has more to delete. */

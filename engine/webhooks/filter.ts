@@ -1,34 +1,25 @@
 // Whether an event passes a webhook's filters. An event that lacks a fact fails a filter on it. On the hot
 // path of trades.
 
-import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
 import type { OpportunityPeak } from '../opportunity.ts'
-import { MICROS, type PriceMicros, priceMicros, type UsdMicros } from '../units.ts'
-import type { EventType } from './event-type.ts'
+import { MICROS, type PriceMicros, priceMicros } from '../units.ts'
+import type { EventType, Happening } from './event-type.ts'
 import type { WebhookFilters } from './webhook.ts'
 
 /** `minChange` of a webhook that does not set it: 5 cents. */
 export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
 /** The facts that filters test. Null: the event has no such fact. */
-export interface EventFacts {
+export interface EventFacts
+  extends Pick<
+    Happening,
+    'wallets' | 'taker' | 'usd' | 'side' | 'takerSide' | 'peak' | 'previousPeak'
+  > {
   readonly marketId: string
   readonly venue: VenueKey
-  /** Maker and taker, as far as known. Lower case. */
-  readonly wallets: readonly string[]
-  /** Lower case. */
-  readonly taker: string | null
-  readonly usd: UsdMicros | null
-  /** The taker's side, in terms of the market's first outcome. */
-  readonly side: TradeSide | null
-  /** The taker's side, of the traded outcome. */
-  readonly takerSide: TradeSide | null
   /** Difference between the price and the one last posted, ≥ 0. Only for types that compare prices. */
   readonly change: PriceMicros | null
-  /** Opportunities only: the peak, and the peak before this update. */
-  readonly peak: OpportunityPeak | null
-  readonly previousPeak: OpportunityPeak | null
   readonly eventSlug: string | null
   readonly category: string | null
 }
