@@ -112,7 +112,7 @@ export class WalletComparisons {
     await this.#parts.idle()
     const first = await this.#differing(wallet, wallets)
     if (this.isSound(first)) return first
-    if (!(await resync())) throw new Error('the wallet could not be read again')
+    if (!(await resync())) throw new Error('the second sync of the wallet failed')
     const again = await this.#differing(wallet, wallets)
     const before = new Set(first.differences.map(nameOf))
     const isConfirmed = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))
@@ -136,7 +136,7 @@ export class WalletComparisons {
   #logDifferences(wallet: WalletAddress, { differences }: Comparison): void {
     const worst = [...differences].sort((one, other) => sizeOf(other) - sizeOf(one))
     const details = { wallet, count: differences.length, worst: worst.slice(0, WORST_COUNT) }
-    this.#parts.log.info(details, 'the venue counts a wallet otherwise')
+    this.#parts.log.info(details, 'the positions of a wallet differ from the venue’s')
   }
 }
 

@@ -68,7 +68,7 @@ export class PnlForward {
     const isNear = this.#ledger.count - task.events <= HERE_EVENTS
     const next = isNear ? await this.#nearby(task) : await this.#inThread(task.stored())
     if (next !== 'rebuild') return next
-    this.#parts.log.info({ events: this.#ledger.count }, 'the tally of a wallet is made anew')
+    this.#parts.log.info({ events: this.#ledger.count }, 'the PnL state of a wallet is rebuilt')
     return this.rebuild()
   }
 

@@ -104,7 +104,7 @@ export class WalletSyncs {
     if (this.#parts.signal.aborted) return
     const reason = error instanceof Error ? error.name : 'unknown'
     const { isWritten, count } = this.#sampler.admit(reason)
-    if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not read')
+    if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not synced')
   }
 
   #slotsFor({ wallet }: WarmWallet): FairSlots {
@@ -264,7 +264,7 @@ export class FullResyncs {
     if (nowMs - atMs < (pauses[times - 1] ?? DAY_MS)) return false
     putLast(this.#scheduled, [proxy, { atMs: nowMs, times: times + 1 }], unknownAddressesMax)
     resyncs.inc()
-    log.warn({ wallet: proxy, why, lacking }, 'all of a wallet is asked for again')
+    log.warn({ wallet: proxy, why, lacking }, 'a wallet is synced from its beginning')
     wallet.resyncAll()
     return true
   }

@@ -86,7 +86,7 @@ export class Wallet {
     this.#record = { ...record, pnlEvents: 0 }
     parts.log.warn(
       { wallet: record.proxy },
-      'the tally of a wallet cannot be opened and is made anew',
+      'the stored PnL state of a wallet cannot be opened and is rebuilt',
     )
   }
 
@@ -212,7 +212,11 @@ export class Wallet {
   noteRequest(atMs: TimeMs): void {
     // Hourly precision: it only decides which wallets are followed after a restart.
     if (atMs - this.#record.requestedAtMs < HOUR_MS) return
-    this.#record = { ...this.#record, requestedAtMs: atMs }
+    this.#put({ requestedAtMs: atMs })
+  }
+
+  #put(set: Partial<StoredWallet>): void {
+    this.#record = { ...this.#record, ...set }
     this.#parts.table.put(this.#record)
   }
 
@@ -221,12 +225,11 @@ export class Wallet {
    * address. A venue that has lost a profile returns a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
-    const { proxy, eoa, handle, pseudonym, image } = this.#record
-    this.#record = {
-      ...{ ...this.#record, proxy, eoa: profile.eoa ?? eoa, handle: profile.handle ?? handle },
+    const { eoa, handle, pseudonym, image } = this.#record
+    this.#put({
+      ...{ eoa: profile.eoa ?? eoa, handle: profile.handle ?? handle },
       ...{ pseudonym: profile.pseudonym ?? pseudonym, image: profile.image ?? image },
-    }
-    this.#parts.table.put(this.#record)
+    })
     this.#parts.onStored(this.#record)
   }
 
@@ -339,14 +342,7 @@ export class Wallet {
     ledger.setUnsettled(this.#ledger.unsettled)
     this.#ledger = ledger
     const { count: events, blockCount: blocks } = ledger
-    this.#record = {
-      ...this.#record,
-      side: otherSide(this.#record),
-      events,
-      blocks,
-      pnlEvents: 0,
-    }
-    table.put(this.#record)
+    this.#put({ side: otherSide(this.#record), events, blocks, pnlEvents: 0 })
     this.#setPnlState(made)
     this.#mustRebuild = false
     table.removeBlocks(proxy, before)
@@ -367,10 +363,8 @@ export class Wallet {
   /** Called before eviction. A PnlState marked for rebuilding is rebuilt when the wallet is loaded again. */
   save(): void {
     this.storeTail()
-    if (this.#mustRebuild || this.#isDamaged) {
-      this.#record = { ...this.#record, pnlEvents: 0 }
-      this.#parts.table.put(this.#record)
-    } else if (this.#mustStore) this.#store()
+    if (this.#mustRebuild || this.#isDamaged) this.#put({ pnlEvents: 0 })
+    else if (this.#mustStore) this.#store()
   }
 
   /** Stores the events after the ledger if they changed. */
@@ -384,12 +378,11 @@ export class Wallet {
   ): Promise<void> {
     await this.#ledger.append(events)
     const { count, blockCount } = this.#ledger
-    this.#record = {
-      ...{ ...this.#record, events: count, blocks: blockCount, settledToMs },
+    this.#put({
+      ...{ events: count, blocks: blockCount, settledToMs },
       lacking: this.#record.lacking + unlistedCount,
       listedToMs: listedToMs ?? this.#listedBefore(unlistedCount),
-    }
-    this.#parts.table.put(this.#record)
+    })
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
     this.#change()
     const threshold = Math.max(FORWARD_EVENTS, this.#pnlEvents / 4)
@@ -479,9 +472,8 @@ export class Wallet {
       table.putPnlState(this.#record.proxy, this.#pnlState.pack())
       this.#record = { ...this.#record, pnlEvents: this.#pnlEvents }
     }
-    this.#record = { ...this.#record, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
     this.#mustStore = false
-    table.put(this.#record)
+    this.#put(rankedFigures(this.#shownOrSettled(), clock.nowMs()))
     this.#parts.onStored(this.#record)
   }
 
@@ -573,7 +565,10 @@ export class Wallet {
   /** Marks the ledger as damaged: the next sync rebuilds it. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
-    this.#parts.log.error({ err: error }, 'the ledger of a wallet is damaged and read anew')
+    this.#parts.log.error(
+      { err: error },
+      'the ledger of a wallet is damaged; the next sync rebuilds it',
+    )
   }
 }
 

@@ -179,7 +179,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const { proxy, requestedAtMs } of requested)
       this.#follows.noteRequest(proxy, requestedAtMs)
     const loaded = this.#whales.load(storage.whales, nowMs, this.#stopping.signal)
-    loaded.catch((error: unknown) => this.#log.error({ err: error }, 'whales are not known'))
+    loaded.catch((error: unknown) =>
+      this.#log.error({ err: error }, 'the stored whales were not read'),
+    )
     this.#timers.push(clock.every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping()))
   }
 
@@ -434,7 +436,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const nowMs = this.#parts.clock.nowMs()
     this.#follows.expire(nowMs)
     const rolled = this.#ranking.roll(this.#stopping.signal)
-    rolled.catch((error: unknown) => this.#log.error({ err: error }, 'rankings are not rolled'))
+    rolled.catch((error: unknown) =>
+      this.#log.error({ err: error }, 'the windows of the ranking were not updated'),
+    )
     if (this.#source === null) return
     let overdue = 0
     for (const warm of this.#warm.all()) {

@@ -282,7 +282,7 @@ export class Deliveries {
       if (queue.pendingCount <= most) return
       const oldest = outbox.oldestPending(number)
       if (oldest === null) return
-      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return
+      if (!this.#drop(queue, oldest)) return
       if (queue.finishedCount % DROPPED_PER_PRUNE > 0) continue
       const rowsMax = 2 * DROPPED_PER_PRUNE
       outbox.prune({
@@ -342,7 +342,7 @@ export class Deliveries {
       if (queue.pendingCount === 0) return false
       const oldest = this.#parts.outbox.oldestPending(queue.webhook.number)
       if (oldest === null || queue.ageMs(oldest, nowMs) < pendingAgeMsMax) return false
-      if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return false
+      if (!this.#drop(queue, oldest)) return false
     }
     return true
   }
@@ -420,7 +420,7 @@ export class Deliveries {
     if (next.kind === 'send') this.#attempts.begin(queue, next.record, nowMs)
     else if (next.kind === 'expired') {
       const { body: _, ...record } = next.record
-      this.#end(queue, { ...record, status: 'dropped', dueAtMs: null })
+      this.#drop(queue, record)
     }
     this.#ready(queue)
   }
@@ -493,6 +493,10 @@ export class Deliveries {
     if (wasSuspect === queue.isSuspect) return
     this.#attempts.noteSuspect(queue)
     if (this.#rotation.remove(queue)) this.#rotation.add(queue)
+  }
+
+  #drop(queue: DeliveryQueue, delivery: Delivery): boolean {
+    return this.#end(queue, { ...delivery, status: 'dropped', dueAtMs: null })
   }
 
   /** Ends a pending delivery; false if the outbox could not store that and it is still pending. */

@@ -340,9 +340,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       if (other.isVerified || hostOf(other) !== hostOf(webhook)) continue
       const changed = { ...other, isVerified: true }
       this.#put(changed)
-      this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
-        this.#parts.log.error({ err: error, webhook: other.id }, 'a verified host was not stored')
-      })
+      this.#inBackground(this.#parts.storage.webhooks.put(changed), changed)
     }
   }
 
@@ -363,12 +361,17 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     // Disabled in memory even if the write fails: after a restart the next failure would disable it again.
     const changed = { ...webhook, isActive: false, disabledReason }
     this.#put(changed)
-    this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
-      this.#parts.log.error({ err: error, webhook: id }, 'a disabled webhook was not stored')
-    })
+    this.#inBackground(this.#parts.storage.webhooks.put(changed), changed)
   }
 
   // Storage
+
+  /** Logs the failure of a change that nobody waits for. */
+  #inBackground(change: Promise<unknown>, { id }: Webhook): void {
+    change.catch((error: unknown) => {
+      this.#parts.log.error({ err: error, webhook: id }, 'a change of a webhook was not stored')
+    })
+  }
 
   async #replace(webhook: Webhook, changed: Webhook): Promise<Webhook> {
     this.#put(changed)
@@ -419,11 +422,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     if (reason === 'deleted' && this.#creating.has(account)) this.#removeCreating(account)
     for (const webhook of this.#of(account)) {
       if (reason === 'disabled') this.#put(webhook)
-      else {
-        this.remove(account, webhook.id).catch((error: unknown) => {
-          this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
-        })
-      }
+      else this.#inBackground(this.remove(account, webhook.id), webhook)
     }
   }
 
@@ -433,9 +432,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const { webhooks } = this.#parts.storage
     for (const webhook of [...webhooks.all()]) {
       if (webhook.accountId !== account || this.#byId.has(webhook.id)) continue
-      webhooks.remove(webhook).catch((error: unknown) => {
-        this.#parts.log.error({ err: error, webhook: webhook.id }, 'a webhook was not removed')
-      })
+      this.#inBackground(webhooks.remove(webhook), webhook)
     }
   }
 
