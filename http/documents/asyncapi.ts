@@ -5,7 +5,7 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import * as marketShapes from '../records/markets.ts'
 import * as shapes from '../schemas.ts'
 import { withVenueNames } from '../schemas.ts'
-import type { Channel, Delivery, MessageDocument } from '../ws/channels/channel.ts'
+import type { Channel, MessageDocument } from '../ws/channels/channel.ts'
 import { CHANNELS } from '../ws/channels/channels.ts'
 import { closeCodes } from '../ws/close-codes.ts'
 import {
@@ -14,26 +14,13 @@ import {
   type DescribedCommand,
   serverMessages,
 } from '../ws/messages.ts'
+import { constants } from './constants.ts'
 import { fieldMeanings } from './field-meanings.ts'
 import { INTERFACE_VERSION } from './names.ts'
 import type { SpecificationFacts } from './openapi.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
 
-const DESCRIPTION = `Order books, prices and trades of two prediction-market venues as they happen.
-
-Nothing is left out without a word, and a repeat can be recognised: by channel, market, epoch and \`seq\`,
-or by the id of a trade. Messages are JSON text, or with \`encoding=msgpack\` MessagePack with the same
-fields; with \`batch=on\` a frame has several. Prices are numbers from 0 to 1, sizes are contracts, money
-is US dollars; a name that ends in \`_ms\` is Unix milliseconds. Commands may come in either form, with \`op\`, \`cmd\` or \`type\` for \`action\`
-and \`markets\` or \`market_id\` for \`market_ids\`. Within v1 there are only additions.`
-
-const DELIVERIES: Readonly<Record<Delivery, string>> = {
-  every: 'Every one, never conflated.',
-  conflated: 'At most every `conflate_ms`; the last state of a window is always sent.',
-  everyOrConflated: 'Every change, or at most every `conflate_ms`.',
-  perSecond: 'At most once a second a market; the closing message is always sent.',
-}
-
+const { stream } = constants
 const STREAM = { $ref: '#/channels/stream' }
 const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Ticket', 'Bearer'].map((name) => ({
   $ref: `#/components/securitySchemes/${name}`,
@@ -66,11 +53,11 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
       title: 'Twinbook stream',
       version: INTERFACE_VERSION,
       'x-service-version': version,
-      description: DESCRIPTION,
+      description: stream.description,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     defaultContentType: 'application/json',
-    servers: { here: SERVER },
+    servers: { here: stream.server },
     channels: {
       stream: {
         address: '/v1/ws',
@@ -79,14 +66,14 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
           'One connection carries every channel; refusals of the upgrade are HTTP answers.',
         servers: [{ $ref: '#/servers/here' }],
         messages: Object.fromEntries(named),
-        bindings: { ws: { method: 'GET', query: QUERY, bindingVersion: '0.1.0' } },
+        bindings: { ws: { method: 'GET', query: stream.query, bindingVersion: '0.1.0' } },
       },
     },
     operations: { ...received(commands), ...sent(channels) },
     components: {
       schemas: components.all,
       messages: written,
-      securitySchemes: SECURITY_SCHEMES,
+      securitySchemes: stream.securitySchemes,
       correlationIds: {
         command: {
           description: 'What the client called its command.',
@@ -103,64 +90,6 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
 /** The document as JSON text. */
 export function asyncapiText(facts: StreamFacts): string {
   return JSON.stringify(asyncapi(facts))
-}
-
-const SERVER: JsonObject = {
-  host: '{host}',
-  protocol: 'ws',
-  description: 'This service; `wss` behind a proxy that speaks TLS.',
-  variables: { host: { default: 'localhost:8080', description: 'Host and port of the service.' } },
-  security: SECURITY,
-}
-
-const QUERY: JsonObject = {
-  type: 'object',
-  properties: {
-    api_key: { type: 'string', description: 'A key of `/v1/keys`.' },
-    access_token: { type: 'string', description: 'The `access_token` of a login.' },
-    ticket: { type: 'string', description: 'Of `POST /v1/ws/ticket`, for this handshake alone.' },
-    encoding: {
-      type: 'string',
-      enum: ['json', 'msgpack'],
-      default: 'json',
-      description: 'How the server writes its messages.',
-    },
-    batch: {
-      type: 'string',
-      enum: ['off', 'on'],
-      default: 'off',
-      description:
-        'Whether all messages of a turn of the server come in one frame: a JSON array of messages, or MessagePack messages one behind the other.',
-    },
-  },
-}
-
-const SECURITY_SCHEMES: JsonObject = {
-  ApiKey: { type: 'httpApiKey', in: 'query', name: 'api_key', description: 'A key of `/v1/keys`.' },
-  ApiKeyHeader: {
-    type: 'httpApiKey',
-    in: 'header',
-    name: 'X-API-Key',
-    description: 'A key of `/v1/keys`, where the client can set headers.',
-  },
-  AccessToken: {
-    type: 'httpApiKey',
-    in: 'query',
-    name: 'access_token',
-    description: 'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`.',
-  },
-  Ticket: {
-    type: 'httpApiKey',
-    in: 'query',
-    name: 'ticket',
-    description: 'Of `POST /v1/ws/ticket`: good for one handshake within a minute.',
-  },
-  Bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: 'The same token, or a key, where the client can set headers.',
-  },
 }
 
 /** Key of a message or command. The ending separates names that both have, such as `snapshot`. */
@@ -220,7 +149,7 @@ function sent(channels: readonly Channel[]): JsonObject {
       action: 'send',
       channel: STREAM,
       title: `channel ${name}`,
-      summary: `${DELIVERIES[delivery]}${begins}`,
+      summary: `${stream.deliveries[delivery]}${begins}`,
       security: SECURITY,
       messages: messagesOf(carried, 'Message'),
     }

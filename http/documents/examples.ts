@@ -3,10 +3,10 @@
 // `Health.status` overrides a field within one record or operation.
 
 import { readFileSync } from 'node:fs'
-import { bodyBytesMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { EXAMPLE_OPPORTUNITY } from '../records/opportunities.ts'
 import { EXAMPLE_IDS } from '../schemas.ts'
+import { constants } from './constants.ts'
 import { type Components, isObject, type Json, type JsonObject } from './schemas-of.ts'
 
 const values: Readonly<Record<string, JsonObject>> = JSON.parse(
@@ -35,44 +35,13 @@ const RECORDS: Readonly<Record<string, Json>> = {
 /** Key in records that have one entry per game. */
 const GAME_KEY = 'nfl-den-hou-2025-11-02'
 
-/** Bodies other than JSON, by content type, or by operation where the type is not enough. */
-const TEXTS: Readonly<Record<string, string>> = {
-  getMetrics: '# TYPE http_requests_total counter\nhttp_requests_total{status="200"} 184\n',
-  'text/plain': 'See dashboard\n',
-  'text/html': '<!DOCTYPE html>\n<html lang="en">…</html>\n',
-  'text/javascript': "export { connect } from './client.js?v=3f9c2a1b7d40'\n",
-  'text/*': ':root { color-scheme: light dark }\n',
-}
-
-/** Example error bodies by status. */
-const REFUSALS: Readonly<Record<number, Json>> = {
-  400: { detail: 'start_time is after end_time' },
-  401: { detail: 'missing or invalid API key' },
-  403: { detail: 'this key lacks the scope `webhooks`' },
-  404: { detail: 'no such market' },
-  405: { detail: 'this path takes GET, HEAD, OPTIONS' },
-  413: { detail: `a body may have ${bodyBytesMax} bytes` },
-  422: {
-    detail: [
-      {
-        type: 'less_than_equal',
-        loc: ['query', 'limit'],
-        msg: 'Input should be less than or equal to 200',
-        input: '500',
-        ctx: { le: 200 },
-      },
-    ],
-  },
-  426: { detail: 'a WebSocket handshake is a GET' },
-  429: { detail: 'at most 60 requests a minute' },
-  500: { detail: 'internal error' },
-  503: { detail: 'too busy for this now, try again soon' },
-}
-
 /** Refusals as shared components, by status. */
 export const refusalExamples = (): JsonObject =>
   Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, value]) => [`Refusal${status}`, { value }]),
+    Object.entries(constants.examples.refusals).map(([status, value]) => [
+      `Refusal${status}`,
+      { value },
+    ]),
   )
 
 /** Reference to the shared example of a status. */
@@ -108,7 +77,7 @@ export class Examples {
 
   /** Example of a body that is not JSON. */
   text(operation: string, contentType: string): string | undefined {
-    return TEXTS[operation] ?? TEXTS[contentType]
+    return constants.examples.texts[operation] ?? constants.examples.texts[contentType]
   }
 
   #of(

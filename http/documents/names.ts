@@ -2,26 +2,10 @@
 
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
+import { constants } from './constants.ts'
 
 /** Version of the REST and stream interface. It changes only with paths and messages. */
 export const INTERFACE_VERSION = '1.0.0'
-
-/** Description of each route group. `{a}` stands for the name of the venue with that letter. */
-const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
-  Markets: 'Markets of both venues in one form: as lists, by text, one by one.',
-  'Market Data': 'Prices, books, trades and candles of a market, now and in the past.',
-  Events: 'Markets under the real-world event that they are about.',
-  'Cross-Platform': 'The same question on both venues.',
-  Sports: 'Games of a sport and date, with the markets of both venues.',
-  Wallets: 'Profiles, trades, positions and profits of wallets of {wallets}.',
-  'Venue A Native': "Markets and trades of {a} in that venue's own fields.",
-  'Venue B Native': "Markets and trades of {b} in that venue's own fields.",
-  Whales: 'Large trades over all markets.',
-  Webhooks: 'Subscriptions to events by HTTP POST.',
-  WebSocket: 'The realtime stream.',
-  Auth: 'Accounts, login tokens and API keys.',
-  System: 'How the service is, what it holds, and this document.',
-}
 
 /** Display name of a group. */
 export function groupName(group: RouteGroup, names: VenueTable): string {
@@ -31,7 +15,8 @@ export function groupName(group: RouteGroup, names: VenueTable): string {
 
 /** Description of a group. */
 export function groupMeaning(group: RouteGroup, names: VenueTable): string {
-  return GROUP_MEANINGS[group]
+  return constants.groups[group]
+
     .replace('{wallets}', names.walletVenue?.name ?? 'no venue')
     .replace(/\{[a-z]\}/, nativeVenue(group, names)?.name ?? '')
 }
@@ -42,27 +27,6 @@ function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
   return names.all.find(({ key }) => key === letter) ?? null
 }
 
-/** Overrides of `operationId` where the rule gives an awkward name. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  'POST /v1/auth/signup': 'signUp',
-  'POST /v1/auth/login': 'logIn',
-  'GET /v1/auth/me': 'getAccount',
-  'GET /v1/auth/session': 'getDashboardSession',
-  'POST /v1/auth/session': 'openDashboardSession',
-  'GET /v1/markets/search': 'searchMarkets',
-  'POST /v1/webhooks/{webhook_id}/test': 'testWebhook',
-  'POST /v1/webhooks/{webhook_id}/rotate-secret': 'rotateWebhookSecret',
-  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': 'retryWebhookDelivery',
-  'GET /v1/arbitrage/{opportunity_id}': 'getOpportunity',
-  'POST /v1/arbitrage/quote': 'quoteArbitrage',
-  'GET /v1/ws': 'openStream',
-  'POST /v1/ws/ticket': 'createStreamTicket',
-  'GET /openapi.json': 'getSpecification',
-  'GET /dashboard/{asset}': 'getDashboardAsset',
-  'GET /docs': 'getDocumentation',
-  'GET /docs/{asset}': 'getDocumentationAsset',
-}
-
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /**
@@ -70,7 +34,7 @@ const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } 
  * (`getMarketOrderbookHistory`). Venue letters replace venue names, so that ids do not depend on the configuration.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
-  const override = OPERATIONS[`${method} ${pattern}`]
+  const override = constants.operations[`${method} ${pattern}`]
   if (override !== undefined) return override
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== 'v1')
   const nouns = segments.flatMap((segment, position) => {

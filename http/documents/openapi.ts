@@ -5,10 +5,11 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
+import { constants } from './constants.ts'
 import { Examples, refusalExamples } from './examples.ts'
 import { fieldMeanings, PARAMETER_MEANINGS } from './field-meanings.ts'
 import { groupMeaning, groupName, INTERFACE_VERSION, operationId, shapeName } from './names.ts'
-import { type DocumentParts, HEADERS, responses } from './responses.ts'
+import { type DocumentParts, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
@@ -20,14 +21,6 @@ export interface SpecificationFacts {
   /** Webhook event types. Default: all of EVENTS. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
-
-const DESCRIPTION = `One interface over two prediction-market venues.
-
-Prices are numbers from 0 to 1, sizes are contracts, money is US dollars. A name that ends in \`_ms\` is
-Unix milliseconds; every other time is Unix seconds. Parameters that are not known are ignored and
-named in \`X-Unknown-Parameters\`, but not by refusals nor by routes that take a body; a scalar given twice counts with its last value; a list takes
-repeated names and commas. Every GET answers HEAD, every path OPTIONS. Unknown paths return 404.
-Within v1 there are only additions.`
 
 /** Returns the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
@@ -51,7 +44,7 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
       title: 'Twinbook',
       version: INTERFACE_VERSION,
       'x-service-version': facts.version,
-      description: DESCRIPTION,
+      description: constants.rest.description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service.' }],
@@ -63,9 +56,9 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     webhooks,
     components: {
       schemas: components.all,
-      headers: HEADERS,
+      headers: constants.rest.headers,
       examples: refusalExamples(),
-      securitySchemes: SECURITY_SCHEMES,
+      securitySchemes: constants.rest.securitySchemes,
     },
   }
 }
@@ -75,28 +68,6 @@ export const isListed = ({ document }: Route): boolean => document.isListed !== 
 /** The document as JSON text. */
 export function openapiText(routes: readonly Route[], facts: SpecificationFacts): string {
   return JSON.stringify(openapi(routes, facts))
-}
-
-/** Parameter of routes whose responses have an ETag. */
-const IF_NONE_MATCH: JsonObject = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description:
-    'An `ETag` of an earlier answer, or several, or `*`; answered by 304 when it names this one.',
-  schema: { type: 'string' },
-  example: 'W/"3f9c2a1b7d40"',
-}
-
-const SECURITY_SCHEMES: JsonObject = {
-  ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of `/v1/keys`.' },
-  Bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description:
-      'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`. Where `X-API-Key` is taken, a key is taken here as well.',
-  },
 }
 
 const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
@@ -112,7 +83,7 @@ function operationOf(route: Route, operation: string, parts: DocumentParts): Jso
   const parameters = [
     ...parametersOf('path', route.pathSchema, operation, parts),
     ...parametersOf('query', route.querySchema, operation, parts),
-    ...(route.document.isNamed === true ? [IF_NONE_MATCH] : []),
+    ...(route.document.isNamed === true ? [constants.rest.ifNoneMatch] : []),
   ]
   return {
     operationId: operation,

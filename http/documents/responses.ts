@@ -89,43 +89,6 @@ function isBounded(schema: TSchema): boolean {
   return ['minLength', 'maxLength', 'pattern'].some((bound) => schema[bound] !== undefined)
 }
 
-/** Headers of responses, as shared components. */
-export const HEADERS = {
-  'X-RateLimit-Limit': integer('Requests in a window of 60 s.'),
-  'X-RateLimit-Remaining': integer('Requests left in this window.'),
-  'X-RateLimit-Reset': integer('Unix seconds at which the window ends.'),
-  'Retry-After': integer('Seconds after which to come back, at least 1.'),
-  Upgrade: { description: 'The protocol that the path speaks.', schema: { type: 'string' } },
-  'Cache-Control': {
-    description: 'Who may keep the answer, and for how long.',
-    schema: { type: 'string' },
-  },
-  ETag: {
-    description: 'Names the answer; send it back as `If-None-Match`.',
-    schema: { type: 'string' },
-  },
-  Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
-  'X-Unknown-Parameters': {
-    description:
-      'Names of query parameters that were not known and ignored, where the answer is no refusal and the route takes no body: comma-separated, percent-encoded, at most 16 and 48 characters of each; `+3` at the end stands for three more.',
-    schema: { type: 'string' },
-  },
-  'Content-Encoding': {
-    description:
-      '`gzip`, or for files `br`, where `Accept-Encoding` admits it and the answer is long; absent: as it is.',
-    schema: { type: 'string', enum: ['gzip', 'br'] },
-  },
-  Vary: {
-    description:
-      'Names the request headers on which the answer depends: `Accept-Encoding` where it may be coded, `Origin` where only some origins may read it.',
-    schema: { type: 'string' },
-  },
-} satisfies Record<string, JsonObject>
-
-function integer(description: string) {
-  return { description, schema: { type: 'integer' } }
-}
-
 const ANY_OTHER = { description: 'The stream itself, as `/asyncapi.json` describes it.' }
 
 const ON_EVERY_ANSWER = [
@@ -175,7 +138,7 @@ function contentOf(
 }
 
 function headersOf({ document, hasBody, isPrivate }: Route, status: number): JsonObject {
-  const names: (keyof typeof HEADERS)[] = [...ON_EVERY_ANSWER]
+  const names: string[] = [...ON_EVERY_ANSWER]
   if (status === 429 || status === 503) names.push('Retry-After')
   if (status === 405) names.push('Allow')
   if (status === 426) names.push('Upgrade')

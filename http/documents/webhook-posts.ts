@@ -4,25 +4,8 @@
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { eventSchema } from '../webhooks/schemas.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
+import { constants } from './constants.ts'
 import type { Components, Json, JsonObject } from './schemas-of.ts'
-
-const DESCRIPTION = `Posted at least once, in no promised order, with the same bytes and the same \`webhook-id\` at every
-attempt. Verify the signature over \`id.timestamp.body\` with a library of Standard Webhooks 1.0.0, then
-answer within 15 s and do the work later.`
-
-const HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'Of the event: the same at every attempt, by which a repeat is known.',
-  'webhook-timestamp': 'Unix seconds of the attempt.',
-  'webhook-signature':
-    'A `v1,` signature; in the day after a rotation one of each secret, with spaces between them.',
-}
-
-const ANSWERS: Readonly<Record<string, string>> = {
-  '2XX': 'Received.',
-  '3XX': 'A failure: redirects are not followed.',
-  '410': 'The webhook is disabled at once.',
-  default: 'A failure: it is posted again later, after `Retry-After` if that is given.',
-}
 
 /** Operations by event type. */
 export function webhookOperations(
@@ -53,9 +36,9 @@ function operationOf(
     operationId: `on${pascal(name)}`,
     tags: ['Webhooks'],
     summary,
-    description: `${DESCRIPTION} ${filterText}`,
+    description: `${constants.webhooks.description} ${filterText}`,
     security: [],
-    parameters: Object.entries(HEADERS).map(([name, description]) => ({
+    parameters: Object.entries(constants.webhooks.headers).map(([name, description]) => ({
       name,
       in: 'header',
       required: true,
@@ -67,7 +50,10 @@ function operationOf(
       content: { 'application/json': { schema, examples: { event: { value } } } },
     },
     responses: Object.fromEntries(
-      Object.entries(ANSWERS).map(([status, description]) => [status, { description }]),
+      Object.entries(constants.webhooks.answers).map(([status, description]) => [
+        status,
+        { description },
+      ]),
     ),
   }
 }

@@ -1,6 +1,7 @@
 // Records of arbitrage opportunities for REST, the stream and webhooks: dollars, contracts and times in user-facing
 // units.
 
+import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import {
   annualisedOf,
@@ -216,56 +217,9 @@ const stateRecord = ({ atMs, contracts, profit }: OpportunityState) => ({
 })
 
 /** Example opportunity for documents. */
-export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
-  id: 'k3f9c2-17',
-  kind: 'cross_venue',
-  match_score: 96,
-  legs: [
-    {
-      market_id: `venue_a_${EXAMPLE_IDS.condition}`,
-      platform: 'venue_a',
-      question: 'Will it rain in Denver on Sunday?',
-      outcome: 'Yes',
-      is_first_outcome: true,
-      side: 'buy',
-      contracts: 100,
-      best_price: 0.55,
-      avg_price: 0.55,
-      cost_usd: 55,
-      fee_usd: 0.99,
-      book_seq: 812,
-      book_age_ms: 40,
-    },
-    {
-      market_id: 'venue_b_KXRAIN-26NOV23-DEN',
-      platform: 'venue_b',
-      question: 'Rain in Denver on Sunday?',
-      outcome: 'No',
-      is_first_outcome: false,
-      side: 'buy',
-      contracts: 100,
-      best_price: 0.37,
-      avg_price: 0.37,
-      cost_usd: 37,
-      fee_usd: 1.64,
-      book_seq: 95,
-      book_age_ms: 120,
-    },
-  ],
-  contracts: 100,
-  min_contracts: 5,
-  cost_usd: 92,
-  fees_usd: 2.63,
-  payout_usd: 100,
-  profit_usd: 5.37,
-  edge: 0.0537,
-  return: 0.056747,
-  annualised: 2.961735,
-  opened_at_ms: 1_763_700_000_012,
-  updated_at_ms: 1_763_700_000_512,
-  closes_at: 1_764_300_000,
-  question: 'Will it rain in Denver on Sunday?',
-  category: 'Weather',
-  explanation: 'Same place, same day, same measure.',
-  payout_note: null,
-}
+export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = JSON.parse(
+  readFileSync(new URL('example-opportunity.json', import.meta.url), 'utf8').replace(
+    '{condition}',
+    EXAMPLE_IDS.condition,
+  ),
+)
