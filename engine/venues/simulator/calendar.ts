@@ -16,7 +16,7 @@ import { allTeams } from './questions/teams.ts'
 
 export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
 
-/** createdBetween indexes this far ahead at once, so that most calls are a binary search. */
+/** createdBetween indexes this many milliseconds ahead at once, so that most calls are a binary search. */
 const HORIZON_MS = 10 * MINUTE_MS
 
 /** Default share of protocol v2 among venue a's markets. */
@@ -81,7 +81,7 @@ export class Calendar {
     return inCreationOrder(events)
   }
 
-  /** The event with a number, past, present or future. Null: the venue has no such number. */
+  /** The event with this number, whether past, present or future. Null: the venue has no such number. */
   eventNumbered(venue: SimVenue, number: number): PlannedEvent | null {
     const { ordinal, cycle } = slotOfNumber(this.#numbering, number)
     const slot = this.#slots[ordinal]
@@ -101,7 +101,7 @@ export class Calendar {
     for (const slot of this.#slots) {
       for (const venue of SIM_VENUES) {
         if (!slot.venues.includes(venue)) continue
-        // The first one announced after a moment follows the last one that exists at that moment.
+        // The first cycle that is announced after a time follows the last cycle that exists at that time.
         let cycle = presentFrom(slot, venue, fromMs) + slot.variant.copies
         for (;;) {
           const createdMs = createdOf(slot, venue, cycle)

@@ -36,7 +36,6 @@ const renamed =
   (field: string, name: string): Edit =>
   ({ [field]: value, ...row }) => ({ ...row, [name]: value })
 
-/** Edits the rows of a list with this name, anywhere in an answer. */
 function rows(path: RegExp, list: string, edit: Edit): Change {
   const inList = (name: string, value: unknown): unknown =>
     name === list && Array.isArray(value)
@@ -57,7 +56,6 @@ function instead(path: RegExp, status: number, body: string, contentType = JSON_
   return { path, answer: () => ({ status, body, contentType }) }
 }
 
-/** Edits the objects of a frame, which may be a list of objects. */
 function objects(holding: RegExp, edit: Edit): Change {
   const frames = (text: string): readonly string[] => {
     const value: unknown = JSON.parse(text)
@@ -78,7 +76,7 @@ const within =
     return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
   }
 
-/** Edits about a third of the rows, the same ones each time. */
+/** Edits about a third of the rows, which are the same in every answer. */
 const ofSome =
   (field: string, edit: Edit): Edit =>
   (row) => {
@@ -95,7 +93,7 @@ const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
 const STREAM_TOKEN = /"asset_id":"(\d+)"/g
 const hex = (token: string): string => `0x${BigInt(token).toString(16)}`
-/** Ids in a list, or in its text form. */
+/** Converts the ids of a list, or of a list in a JSON text. */
 const inHex = (ids: unknown): unknown =>
   JSON.parse(JSON.stringify(ids ?? null).replaceAll(/\d+/g, hex))
 const ACTIVITY = /"topic":"activity"/
@@ -103,7 +101,7 @@ const KALSHI_DELTA = /^\{"type":"orderbook_delta"/
 const KALSHI_BOOK = /^\{"type":"orderbook_(snapshot|delta)"/
 const KALSHI_TRADE = /^\{"type":"trade"/
 
-/** Bids for No at the price of Yes, a default that the venue may introduce. */
+/** Prices bids for No as Yes, which Kalshi announced as a future default. */
 const flipped: Edit = within('msg', (body) => {
   const { no_dollars_fp: levels, side, price_dollars: price } = body
   const complement = (text: unknown) => (1 - Number(text)).toFixed(4)

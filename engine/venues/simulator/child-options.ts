@@ -1,4 +1,4 @@
-// Messages between the simulator's process and its parent: options to the child, addresses back, as JSON.
+// Messages between the simulator's process and its parent, as JSON: options to the child, addresses to the parent.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -43,7 +43,7 @@ const readyMessage = Type.Object({
 export type ReadyMessage = Static<typeof readyMessage>
 export type ChildOptions = Static<typeof childOptions>
 
-/** Parses the child's argument. Throws if spawn.ts did not write it; that is an internal bug. */
+/** Parses the child's argument. Throws if the argument is invalid, which is an internal bug. */
 export function parseChildOptions(text: string | undefined) {
   const options: unknown = JSON.parse(text ?? 'null')
   if (!Value.Check(childOptions, options)) {
@@ -52,7 +52,7 @@ export function parseChildOptions(text: string | undefined) {
   return { ...options, faults: parseFaults(options.faults) }
 }
 
-/** Parses the child's first message. Null: anything else. */
+/** Parses the child's first message. Null: the message is of another kind. */
 export function parseReady(message: unknown): ReadyMessage | null {
   return Value.Check(readyMessage, message) ? message : null
 }

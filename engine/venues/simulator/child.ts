@@ -11,7 +11,7 @@ const STOP_MS_MAX = 2_000
 const options = parseChildOptions(process.argv[2])
 const log = openLog(options.logLevel)
 
-// The parent's end of the channel may close during start-up.
+// The parent may exit during start-up.
 let end = (): void => process.exit(0)
 process.once('disconnect', () => end())
 process.once('SIGTERM', () => end())

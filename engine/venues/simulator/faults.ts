@@ -1,5 +1,5 @@
-// Faults of the simulated venues on request, drawn from a seeded stream. The servers implement a fault where they call
-// `strikes`; one_sided, empty_book and tick_size belong to world.ts.
+// Faults that a test or user enables, drawn from a seeded stream. The servers implement most of them;
+// world/book-faults.ts implements tick_size, one_sided and empty_book.
 
 import type { Random } from '../../random.ts'
 import { Changes } from './changes.ts'
@@ -7,15 +7,15 @@ import type { SimChange, SimFault } from './model.ts'
 
 /** Every fault with its probability per opportunity while it is enabled. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
-  /** Per stream message: a book change is dropped (Kalshi: with its seq). */
+  /** Per stream message: a book change is lost. Kalshi's sequence number is used all the same. */
   lost_delta: 1 / 5_000,
   /** Per connection and second: data stops for 20 s while the socket stays open. */
   silence: 1 / 300,
   /** Per connection and second: the socket is closed. */
   disconnect: 1 / 180,
-  /** Per stream message: sent twice (RTDS rows; market-channel messages). */
+  /** Per stream message: it is sent twice. */
   duplicate: 1 / 2_000,
-  /** Per stream message of the same second: two RTDS rows are swapped. */
+  /** Per stream message: two messages of the same second are swapped. */
   reorder: 1 / 2_000,
   /** Per REST request: 429 without Retry-After. */
   rate_limit: 1 / 200,
@@ -26,13 +26,13 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   /** Per market and minute: the tick changes; no book is sent before the next trade or resubscription. */
   tick_size: 1 / 600,
   one_sided: 1 / 300,
-  /** Per market and minute: both sides are withdrawn for a while. */
+  /** Per market and minute: the quotes of both sides are withdrawn for ten seconds. */
   empty_book: 1 / 600,
-  /** Per first page that the venue allows caches to store: its edge caches it and serves it until it expires. */
+  /** Per first page that caches may store: the venue's edge serves the page until it expires. */
   stale_cache: 1 / 10,
   /** Per second: one shard of Kalshi's exchange stops trading for three minutes. */
   halt: 1 / 600,
-  /** Per request of Data API v1: it is retired. Without the fault its paths are unknown: 404. */
+  /** Per request of Data API v1: 410 instead of 404. */
   v1_retired: 1,
   /** Per second: the activity stream sends nothing for two minutes while its sockets stay open. */
   rtds_silent: 1 / 600,
@@ -41,18 +41,17 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   /** Per second: no book is sent for a minute, including over new sockets. Heartbeats and trades continue. */
   freeze: 1 / 900,
   ghost_books: 1 / 100,
-  /** Per page of a wallet's activity: it has combo rows, which no other path returns. */
+  /** Per page of a wallet's activity: it includes rows of combinations, which no other path returns. */
   combos: 1,
 }
 
 const MUTE_MS = 120_000
 const FREEZE_MS = 60_000
 
-/** The enabled faults, with a seeded decision at each opportunity. */
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
-  /** Bounded by the markets of a world. */
+  /** Has at most one entry per market of the world. */
   readonly #mutedUntilMs = new Map<string, number>()
   #frozenSecond = -1
   #frozenUntilMs = 0

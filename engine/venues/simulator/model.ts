@@ -11,7 +11,7 @@ export const SIM_VENUES: readonly SimVenue[] = ['a', 'b']
 export type SimTopic = 'politics' | 'economics' | 'crypto' | 'weather' | 'culture' | 'sports'
 export type SimSport = 'nfl' | 'nba' | 'mlb' | 'nhl' | 'cfb' | 'cbb' | 'pga' | 'tennis'
 
-/** How the two listings of a question differ. Every kind except `same` is a trap for the matcher. */
+/** How the two listings of a question differ. Kinds other than `same` are traps: a matcher must not match them as equal. */
 export type SimPairKind =
   | 'same'
   | 'other_date'
@@ -82,13 +82,13 @@ export interface SimListing {
   /** Integer id (Gamma's `id`), unique per venue and run. */
   readonly number: number
   /**
-   * Condition id (0x + 64 hex) at venue a, ticker at venue b. Protocol v2 ids have 31 bytes and are stored padded with
-   * 00, as all of venue a's hosts except Gamma show them.
+   * Condition id (0x + 64 hex) at venue a, ticker at venue b. A protocol v2 id has 31 bytes and is padded with 00 here
+   * and by all hosts of venue a except Gamma.
    */
   readonly nativeId: string
   /** Protocol v2 of venue a: tokens are position ids. Always false at venue b. */
   readonly isV2: boolean
-  /** Key from which the market's probabilities are drawn: equal under both protocols. */
+  /** Key from which probabilities are drawn. It is the same under both protocols. */
   readonly chanceKey: string
   /** UUID, Kalshi's `market_id`. */
   readonly uuid: string
@@ -153,7 +153,7 @@ export interface SimTrade {
   readonly atMs: TimeMs
   readonly taker: SimWallet
   readonly makers: readonly { readonly wallet: SimWallet; readonly size: SizeMicros }[]
-  /** Rows show a price slightly off the true one. If absent: whether the hash ends in 0. */
+  /** True: rows show a price slightly off the true one. Absent: true if the hash ends in 0. */
   readonly isBesideTick?: boolean
 }
 
@@ -174,7 +174,7 @@ export type SimWalletEventKind =
   | 'MAKER_REBATE'
   | 'MIGRATION'
 
-/** One action of a wallet. Everything else about the wallet is derived from these. */
+/** One action of a wallet. All other data of a wallet is derived from its events. */
 export interface SimWalletEvent {
   readonly kind: SimWalletEventKind
   readonly atMs: TimeMs
@@ -185,14 +185,11 @@ export interface SimWalletEvent {
   readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
   /** The outcome of a fill, a redemption or a migration. Null otherwise. */
   readonly outcomeIndex: 0 | 1 | null
-  /**
-   * Contracts bought, sold, split, merged, converted, migrated or, if the row names the token, redeemed. Otherwise the
-   * same as `usd`.
-   */
+  /** Number of contracts. For a redemption whose row does not name the token: same as `usd`. */
   readonly size: SizeMicros
   /** Dollars paid (a buy, a split) or received (all others), without the fee; ≥ 0. */
   readonly usd: UsdMicros
-  /** Paid by takers in addition to `usd`: on top of a purchase, or out of the proceeds of a sale. */
+  /** The taker's fee: added to a purchase, or deducted from the proceeds of a sale. */
   readonly fee: UsdMicros
 }
 

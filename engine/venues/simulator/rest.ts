@@ -1,4 +1,4 @@
-// REST server of both simulated venues over node:http, so that it shares no bug with our own server.
+// REST server of both simulated venues. It uses node:http, so that it shares no code with our own server.
 
 import {
   createServer,
@@ -31,13 +31,13 @@ export type { RestAnswer }
 type RestHandler = (request: RestRequest) => RestAnswer
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** Answers for cases that no route handles. Each has a default. */
+/** Answers that a venue may override. */
 export interface RestHooks {
   /** Runs before every route (signatures, rate limits). An answer ends the request. */
   readonly guard?: (request: RestRequest) => RestAnswer | null
   readonly notFound?: (request: RestRequest) => RestAnswer
   readonly methodNotAllowed?: (request: RestRequest) => RestAnswer
-  /** The 429 of the rate-limit faults. The fault itself adds Retry-After. */
+  /** The 429 of the rate-limit faults, without Retry-After. */
   readonly rateLimited?: () => RestAnswer
 }
 
@@ -79,7 +79,7 @@ const HTML_502: RestAnswer = {
     '<body><h1>Bad gateway <span>Error code 502</span></h1><p>cloudflare</p></body>\n</html>\n',
 }
 
-/** One listener. Add routes, then listen. Literal segments take precedence over `{name}` segments. */
+/** One listener. A literal segment takes precedence over a `{name}` segment. */
 export class RestServer {
   readonly #routes: Route[] = []
   readonly #upgrades = new Map<string, UpgradeHandler>()
@@ -95,7 +95,7 @@ export class RestServer {
     this.#hooks = options.hooks ?? {}
     this.#bodyBytesMax = options.bodyBytesMax ?? 1_048_576
     this.#server = createServer((request, response) => this.#receive(request, response))
-    // Longer than clients retain idle connections, so that none is reused while the server closes it.
+    // Longer than clients keep idle connections, so that the server never closes one that a client reuses.
     this.#server.keepAliveTimeout = 120_000
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
     // Disconnects clients that do not send HTTP. No input of a peer may end the process.

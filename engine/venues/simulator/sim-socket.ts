@@ -116,7 +116,7 @@ export class SimSocket {
     })
   }
 
-  /** Market data is lost until then. */
+  /** True while market data is dropped. */
   get isSilenced(): boolean {
     return this.#clock.monotonicMs() < this.#silencedUntilMs
   }
@@ -130,9 +130,9 @@ export class SimSocket {
   reply(frame: string | Buffer): void {
     const ws = this.#ws
     if (ws.readyState !== ws.OPEN) return
-    // All frames of one event-loop tick leave in one system call, which is most of the cost at 20,000 a second.
+    // All frames of one event-loop tick are written in one system call.
     if (!this.#isCorked) {
-      // Checked before a batch: the first books of many markets do not indicate a slow reader.
+      // Checked once per tick, because the first books of many markets do not indicate a slow reader.
       if (ws.bufferedAmount > BUFFERED_BYTES_MAX) {
         this.#log.warn({ bufferedBytes: ws.bufferedAmount }, 'simulated venue cut a slow reader')
         this.cut()

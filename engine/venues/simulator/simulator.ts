@@ -71,7 +71,7 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-/** Starts both venues. If a port is in use, rejects and leaves nothing listening. */
+/** Starts both venues. Rejects and leaves no listener if a port is in use. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
@@ -110,7 +110,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await polymarket.stop()
     throw error
   })
-  // Only now: the simulator that holds the ports owns the file.
+  // Saves only after all ports are open, because the simulator with the ports owns the file.
   await saver.save()
   const stopSaving = clock.every(SAVE_MS, () => saver.save())
   const stopStepping = clock.every(STEP_MS, () => {
@@ -233,7 +233,7 @@ function portAt(basePort: number, step: number): number {
   return basePort === 0 ? 0 : basePort + step
 }
 
-/** One random stream per part, so that the draws of one part do not affect another. */
+/** A separate random stream for each part, so that the draws of one part do not affect another. */
 function randomStreams({ seed, clock, random }: SimulatorOptions): (name: string) => Random {
   const start = random === undefined ? clock.nowMs() : random.below(2 ** 32)
   return (name) => seededRandom('simulator', seed, start, name)

@@ -64,7 +64,7 @@ function ofVenue(query: URLSearchParams, view: (venue: SimVenue) => unknown): un
   return venue === undefined ? { error: 'venue accepts a, b' } : view(venue)
 }
 
-/** Rows of a list whose first `dropped` rows are gone, from `from_index` on. */
+/** A page of a list without its first `dropped` rows, from `from_index` on. */
 function page<Row>(rows: readonly Row[], dropped: number, query: URLSearchParams) {
   const fromIndex = Number(query.get('from_index') ?? 0)
   if (!Number.isInteger(fromIndex) || fromIndex < 0) return null
@@ -177,7 +177,6 @@ function walletSummary(ledger: WalletAccount): Readonly<Record<string, unknown>>
   }
 }
 
-// Only the ledger. Tests compute derived figures (averages, profit) themselves.
 function wallet(ledger: WalletAccount, query: URLSearchParams): unknown {
   const found = page(ledger.events, ledger.droppedEventCount, query)
   if (found === null) return BAD_INDEX

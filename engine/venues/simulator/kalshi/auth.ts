@@ -30,7 +30,7 @@ export class KalshiKeys {
     const signature = single(request.headers['kalshi-access-signature'])
     if (keyId === '' && timestamp === '' && signature === '') return { kind: 'anonymous' }
     if (keyId === '' || timestamp === '' || signature === '') return refused('MISSING_HEADERS')
-    // Seconds instead of milliseconds is a common mistake. The venue answers it with a 401 too.
+    // Seconds instead of milliseconds are a common mistake, which the venue also answers with 401.
     if (!/^\d{13}$/.test(timestamp)) return refused('INVALID_TIMESTAMP')
     const key = this.#keys.get(keyId)
     if (key === undefined) return refused('NOT_FOUND')

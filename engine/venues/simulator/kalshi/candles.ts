@@ -1,4 +1,4 @@
-// Candles of venue b: from the world's trades, and from the fair price for the time before them. A candle covers (end −
+// Candles of venue b, from the world's trades, or from the fair price before the first trade. A candle covers (end −
 // period, end]. Days end at midnight in New York, as in recorded answers.
 
 import { hash32 } from '../../../random.ts'
@@ -35,14 +35,11 @@ interface CandleRequest {
   readonly nowMs: TimeMs
   /** Trades before this time are incomplete. */
   readonly tradesFromMs: TimeMs
-  /**
-   * Adds a candle without prices at the range's first boundary if that has none. It carries the last price before the
-   * range.
-   */
+  /** Adds a candle without trades at the start of the range if that has none. It has the last price before the range. */
   readonly hasLatestBefore: boolean
 }
 
-/** The candles of a market, oldest first; none outside its trading hours. */
+/** The candles of a market within its trading hours, oldest first. */
 function candlesOf(market: SimMarket, request: CandleRequest): Record<string, unknown>[] {
   const { period, tradesFromMs, nowMs } = request
   const ends = candleEnds(market, request)
@@ -61,7 +58,7 @@ function candlesOf(market: SimMarket, request: CandleRequest): Record<string, un
       position += 1
       trade = market.trades[position]
     }
-    // Last, because they extend to the period's end.
+    // Generated fills extend to the period's end, so they follow the trades.
     if (endMs <= tradesFromMs) fills.push(...inventedFills(market, { beginMs, endMs }))
     candles.push(renderCandle(market, { nowMs, beginMs, endMs, fills, previous }))
     previous = fills.at(-1)?.price ?? previous
@@ -114,7 +111,6 @@ function renderCandle(market: SimMarket, parts: CandleParts): Record<string, unk
   }
 }
 
-/** All prices except `previous` are absent if nothing traded. */
 function priceRange(fills: readonly Fill[], previous: PriceMicros | null): Record<string, string> {
   const before = previous === null ? {} : { previous_dollars: dollars(previous) }
   const first = fills[0]
@@ -151,12 +147,12 @@ function quoteRange(range: { open: PriceMicros; close: PriceMicros }): Record<st
   }
 }
 
-/** One tick beside a price, clamped to 0..1. */
+/** The price `ticks` ticks away, within 0 to 1. */
 function quoted(market: SimMarket, price: PriceMicros, ticks: number): PriceMicros {
   return onTick(market, priceMicros(Math.max(0, price + ticks * market.tickMicros)))
 }
 
-/** Generated trades of a period before this run: not stored, but equal at every call. */
+/** Generated trades of a period before this run. Each call returns the same trades. */
 function inventedFills(market: SimMarket, period: { beginMs: number; endMs: number }): Fill[] {
   const { listing } = market
   const openMs = Math.max(period.beginMs, listing.openMs)

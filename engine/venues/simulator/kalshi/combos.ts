@@ -1,5 +1,5 @@
-// Combinations of venue b. Each trades once, beside a trade of an ordinary market, under the name of that market's
-// series. Only the newest are stored, including those before a restart.
+// Combinations of venue b. Each trades once, together with a trade of an ordinary market, and is named like that
+// market's series. Only the newest are stored.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'
@@ -26,7 +26,7 @@ export class SimCombos {
     for (const trade of trades) this.add(trade)
   }
 
-  /** The ticker of the combination that traded with this trade. Null: none. */
+  /** Adds the combination that traded with this trade, and returns its ticker. Null: none did. */
   add(trade: SimTrade): string | null {
     const combo = comboOf(trade)
     if (combo === null) return null
@@ -42,7 +42,6 @@ export class SimCombos {
     return this.#trades.get(ticker) ?? null
   }
 
-  /** All markets, followed by the combinations. */
   behind(markets: readonly SimMarket[]): Rows<ListedMarket> {
     this.#listed ??= [...this.#trades].map(([combo, { market }]) => ({ market, combo }))
     const combos = this.#listed
@@ -55,7 +54,7 @@ export class SimCombos {
     }
   }
 
-  /** All trades, each followed by that of its combination, if any. */
+  /** All trades. The trade of a combination follows the trade that it occurred with. */
   among(trades: readonly SimTrade[]): Rows<ListedTrade> {
     return {
       length: 2 * trades.length,

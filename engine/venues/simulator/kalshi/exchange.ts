@@ -1,4 +1,4 @@
-// Pages of venue b about the exchange itself. The archive is empty.
+// Endpoints of venue b about the exchange. The archive is empty.
 
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
@@ -8,7 +8,7 @@ import { json, type RestServer } from '../rest.ts'
 import { SHARDS, shardOf } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
-/** The live window. The venue serves older rows under /historical. */
+/** Age from which the venue serves rows under /historical. */
 const LIVE_WINDOW_MS = 90 * DAY_MS
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunday'] as const
 

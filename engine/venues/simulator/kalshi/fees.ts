@@ -1,5 +1,5 @@
-// Fees of the simulated venue b, derived from time and names (engine/venues/kalshi/README.md, Fees): series fees, some
-// of which change at midnight, and events that override the multiplier every other hour.
+// Fees of the simulated venue b (engine/venues/kalshi/README.md, Fees). The fees of some series change at midnight.
+// Some events override the multiplier every other hour.
 
 import { crc32 } from 'node:zlib'
 import { DAY_MS, timeMs } from '../../../units.ts'
@@ -19,9 +19,9 @@ interface EventFees {
 
 /** Major leagues, in which makers pay a fee too. */
 const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
-/** Of each 16 series, one has no fee, one half of it, and one other fees from each midnight. */
+/** Of 16 series, one has no fee, one has half of it, and one changes its fee at midnight. */
 const SERIES_KINDS = 16
-/** One event in this many has its own fees. */
+/** One event in this many overrides the fees of its series. */
 const EVENTS_EVERY = 16
 const NO_OVERRIDE: EventFees = { fee_type_override: null, fee_multiplier_override: null }
 const HALF: EventFees = { fee_type_override: null, fee_multiplier_override: 0.5 }
@@ -42,7 +42,7 @@ function isChanging(ticker: string): boolean {
   return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
 }
 
-/** The override of an event at a time. Half of the events with own fees have it in every other hour. */
+/** The override of an event at a time. An event with own fees has it in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
   return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
@@ -77,7 +77,7 @@ export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): 
   })
 }
 
-/** Events whose fees changed after one time and until another, without ended events. */
+/** Events with own fees that changed within (afterMs, byMs] and have not ended. */
 export function eventsWithOtherFees(
   events: readonly SimEvent[],
   { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },

@@ -7,7 +7,7 @@ import { badRequest, type QueryReader } from './paging.ts'
 
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
 
-/** Query status → simulator status. `closed` covers everything past its close that is not final. */
+/** Query status → simulator status. `closed` includes markets with a result that is not final. */
 const SELECTED: Readonly<Record<(typeof STATUSES)[number], readonly SimStatus[]>> = {
   unopened: ['unopened'],
   open: ['open'],

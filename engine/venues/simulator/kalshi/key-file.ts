@@ -1,5 +1,5 @@
-// The key pair of Kalshi key id `sim` as a file for clients of `npm run venues`: created once, readable by its owner
-// only. An existing file is used whatever its key type, so that a client's Ed25519 key can be tested.
+// The private key of Kalshi key id `sim`, as a file for clients of `npm run venues`. Only its owner can read it. An
+// existing file may have any supported key type.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Texts of venue b's stream: the `msg` part of each kind of message, by template. Only `sid` and `seq` differ between
-// receivers. Levels on the No side are the Yes asks, priced on the No leg unless requested otherwise.
+// Renders the `msg` part of venue b's stream messages, once for all receivers. Levels of the No side are the asks for
+// Yes, priced as No unless the client requests prices of Yes.
 
 import type { LevelChange } from '../../../events.ts'
 import {
@@ -30,14 +30,14 @@ export function marketFields(market: SimMarket): string {
   return `"market_ticker":${JSON.stringify(nativeId)},"market_id":"${uuid}"`
 }
 
-/** `orderbook_snapshot`: ascending bids of both legs. The key of an empty side is absent. */
+/** `orderbook_snapshot`: ascending bids of Yes and No. The key of an empty side is absent. */
 export function snapshotMessage(
   market: SimMarket,
   form: { fields: string; isYesPriced: boolean },
 ): string {
   const { bids, asks } = market.book
   const yes = levelsText(bids, { isReversed: true, isComplement: false })
-  // On the No leg, best ask first is highest bid first. On the Yes leg it already ascends.
+  // As prices of No, the asks from the best on are descending bids. As prices of Yes they ascend.
   const no = levelsText(asks, { isReversed: !form.isYesPriced, isComplement: !form.isYesPriced })
   const yesPart = yes === '' ? '' : `,"yes_dollars_fp":[${yes}]`
   const noPart = no === '' ? '' : `,"no_dollars_fp":[${no}]`
@@ -126,7 +126,7 @@ export function determinedMessage(market: SimMarket): string {
   })
 }
 
-/** `market_lifecycle_v2` of a paid-out market. */
+/** `market_lifecycle_v2` of a market that has paid out. */
 export function settledMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,

@@ -15,7 +15,7 @@ export const methodNotAllowed = (): RestAnswer =>
 /** The venue sends no Retry-After. */
 export const tooManyRequests = (): RestAnswer => json({ error: 'too many requests' }, 429)
 
-/** Reads parameters. All throw a 400 for invalid values. */
+/** Reads query parameters. Each method throws a 400 if the value is invalid. */
 export class QueryReader {
   readonly #query: URLSearchParams
 
@@ -23,7 +23,7 @@ export class QueryReader {
     this.#query = query
   }
 
-  /** A text. Null: absent or empty. Of a repeated parameter only the first counts. */
+  /** Null: absent or empty. Only the first of several values is used. */
   text(name: string): string | null {
     return this.#query.get(name) || null
   }
@@ -74,13 +74,13 @@ export class QueryReader {
     return text === null ? null : new Set(text.split(',').map((part) => part.trim()))
   }
 
-  /** `name=a&name=b`; commas are part of a value. */
+  /** The values of a repeated parameter. A comma is part of a value. */
   repeated(name: string): readonly string[] {
     return this.#query.getAll(name).filter((value) => value !== '')
   }
 }
 
-/** The rows of a list: an array, or an object that creates rows on demand. A position may have no row. */
+/** The rows of a list, created on demand. A position may have no row. */
 export interface Rows<Row> {
   readonly length: number
   at(position: number): Row | undefined
@@ -130,7 +130,7 @@ export function pageOf<Row>(
   return { rows, cursor: '' }
 }
 
-/** Position after the cursor's row. Earlier rows may have been removed, so it searches for the row. */
+/** Position after the cursor's row. It may have moved, because earlier rows were removed. */
 function locate<Row>(items: Rows<Row>, cursor: string, options: PageOptions<Row>): number {
   const match = /^(\d{1,9}):(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))
   if (match === null) throw badRequest('cursor must be a cursor of the previous page')

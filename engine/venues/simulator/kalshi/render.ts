@@ -74,7 +74,7 @@ export function renderMarket(
 /** Approximate end of a game. In recorded rows it is three hours after the start, in every sport. */
 const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
-/** A combination that contains this market, under the name of its series. */
+/** A combination with this market as its only leg. */
 export function renderCombo(
   ticker: string,
   market: SimMarket,
@@ -161,7 +161,7 @@ export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   return onTick(market, market.fairPrice(nowMs))
 }
 
-/** The nearest valid price on a market's grid, never 0 or 1. */
+/** The nearest multiple of the tick within (0, 1). */
 export function onTick(market: SimMarket, price: PriceMicros): PriceMicros {
   const tick = market.tickMicros
   const nearest = Math.round(price / tick) * tick
@@ -186,7 +186,7 @@ function quoteFields({ book }: SimMarket): Record<string, string> {
   }
 }
 
-/** Quotes of a day ago, from the fair price. Zeros if the market was not open. */
+/** Quotes of a day ago, derived from the fair price. They are 0 if the market was not open. */
 function previousFields(market: SimMarket, dayAgoMs: TimeMs): Record<string, string> {
   if (dayAgoMs < market.listing.openMs) {
     const none = '0.0000'

@@ -139,7 +139,7 @@ export class KalshiRest {
       return { market: this.#marketRow({ market: combo.market, combo: ticker }, nowMs) }
     }
     const market = found(this.#world.market('b', ticker))
-    // The venue's REST API lags behind its stream: a just announced market is not there yet.
+    // The venue's REST API lags behind its stream, so a market that was just announced is missing.
     return { market: this.#market(found(this.#stream.isHidden(market) ? null : market), nowMs) }
   }
 

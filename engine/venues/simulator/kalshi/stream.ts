@@ -1,4 +1,4 @@
-// Venue b's stream: sends each change of the world to the subscriptions that cover it. A body is rendered once.
+// Sends each change of the world to the subscriptions of venue b's stream that cover it.
 
 import type { Clock } from '../../../clock.ts'
 import {
@@ -31,19 +31,18 @@ import { hasAlternatingStructure, hourOf, hourStart } from './terms.ts'
 /** Time for which `GET /markets/{t}` still answers 404 after a `created` message. */
 const HIDDEN_MS = 300
 
-/** The subscriptions of every connection, by coverage. */
 export class SimKalshiStream {
   readonly #clock: Clock
   readonly #faults: Faults | null
   readonly #watches = new Map<string, Watch>()
-  /** Subscriptions to the whole exchange, by channel. */
+  /** Subscriptions that cover the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #announcedAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
   readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
-  /** Hourly changes up to this time were sent. */
+  /** Fee and structure changes until this time were sent. */
   #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults?: Faults }) {
@@ -183,7 +182,7 @@ export class SimKalshiStream {
         this.#publishFirstOrders(change.market, change.atMs)
         return
       case 'closed':
-        // The venue sends nothing when a market opens or closes by time: clients run timers.
+        // The venue sends nothing when a market opens or closes, because clients know these times.
         return
     }
   }
@@ -192,7 +191,7 @@ export class SimKalshiStream {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
-    // Dropped before numbering, so that no gap shows.
+    // Dropped before it gets a sequence number, so that clients see no gap.
     if (this.#faults?.isFrozen(nowMs) === true) return
     if (this.#faults?.isMuted(change.market.listing.nativeId, nowMs) === true) return
     if (change.kind === 'levels' && change.isLost === true) {
@@ -216,7 +215,8 @@ export class SimKalshiStream {
   }
 
   /**
-   * A subscription from before the opening received an empty book, so it gets each order of the first book as a delta.
+   * Clients that subscribed before the opening received an empty book. They get each order of the first book as a
+   * delta.
    */
   #publishFirstOrders(market: SimMarket, atMs: TimeMs): void {
     const watch = this.#watches.get(market.listing.nativeId)

@@ -1,5 +1,3 @@
-// One `sid` of one connection of venue b's stream: its coverage and its sequence number.
-
 import type { Faults } from '../faults.ts'
 import type { SimSocket } from '../sim-socket.ts'
 import type { MessageKind } from './messages.ts'
@@ -21,7 +19,7 @@ export class KalshiOutbox {
     this.#socket.reply(text)
   }
 
-  /** Sends a numbered stream message. A lost one still consumes its number, so the gap is visible. */
+  /** Sends a numbered stream message. A lost message uses its number, so that clients see a gap. */
   stream(kind: MessageKind, text: string): void {
     if (this.#socket.isSilenced) return
     if (kind === 'orderbook_delta') {
@@ -46,7 +44,7 @@ interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox
   readonly channel: string
   readonly sid: number
-  /** Covers markets by name, not the whole exchange. */
+  /** True: it covers named markets. False: it covers the whole exchange. */
   readonly isByMarket: boolean
   readonly isYesPriced: boolean
   /** An `ok` omits the list of markets. */

@@ -1,4 +1,5 @@
-// Wire fields of venue b that the simulated world does not have: shards, price ranges, block trades, combinations.
+// Fields of venue b's messages that the simulated world does not have: shards, price structures, block trades,
+// combinations.
 
 import { hash32 } from '../../../random.ts'
 import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -51,7 +52,7 @@ const edged = (name: string, [low, high]: readonly [string, string], steps: read
   return { name, ranges }
 }
 const TENTH = ['0.1000', '0.9000'] as const
-/** Structures that include every multiple of the world's tick. Most markets have the first. */
+/** Price structures in which every multiple of the tick is valid. Most markets have the first. */
 const CENT: readonly Structure[] = [
   { name: 'linear_cent', ranges: [['0.0000', '1.0000', '0.0100']] },
   edged('tapered_deci_cent', TENTH, ['0.0010', '0.0100']),
@@ -90,7 +91,7 @@ export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): s
   return combo === null ? id : `c1${id.slice(2)}`
 }
 
-/** One trade in 256 also trades a combination with the name of an ordinary series. Null for the others. */
+/** One trade in 256 occurs together with a trade of a combination. Null: this one does not. */
 export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
   if (!id.startsWith('c0')) return null
   const code = id.replaceAll('-', '').toUpperCase()

@@ -32,8 +32,8 @@ export function count(size: SizeMicros): string {
 }
 
 /**
- * Signed difference of two level sizes, "-4.00", each rounded first. Adding all differences to a snapshot gives exactly
- * the text of the next snapshot.
+ * Signed difference of two sizes, "-4.00". Both are rounded before, so that the differences of a level add up to its
+ * shown size.
  */
 export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): string {
   return hundredthsText(hundredths(sizes.to) - hundredths(sizes.from))
@@ -44,7 +44,7 @@ function isShown(size: SizeMicros): boolean {
   return hundredths(size) > 0
 }
 
-/** "2026-09-21T17:00:00.000Z". Many changes share a millisecond, so the last text is cached. */
+/** "2026-09-21T17:00:00.000Z". Caches the last text, because many changes occur in one millisecond. */
 export function rfc3339(time: TimeMs): string {
   if (time !== lastTime) {
     lastTime = time

@@ -96,7 +96,7 @@ export class KalshiConnection implements Conversation {
   #extend(subscription: KalshiSubscription, command: Extract<Command, { kind: 'subscribe' }>) {
     const { id, tickers } = command
     if (subscription.tickers !== null) {
-      // A list cannot be extended to the whole exchange. That requires a separate subscription.
+      // A subscription with a list of markets cannot be changed to the whole exchange.
       if (tickers.length === 0) return this.#refuse(id, 11, { subscription })
       return this.#addMarkets(subscription, { ...command, isAcknowledged: true })
     }

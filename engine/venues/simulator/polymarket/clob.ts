@@ -129,7 +129,7 @@ function addBatchRoutes(server: RestServer, world: World, faults: Faults): void 
     }
     return json(prices)
   })
-  // The batch omits tokens that never traded; the single answer has a placeholder.
+  // A market that never traded is omitted here; `/last-trade-price` returns a placeholder for it.
   batch('/last-trades-prices', (items) => {
     const traded = items.filter(({ market }) => market.lastTrade !== null)
     return json(traded.map((item) => ({ token_id: item.id, ...lastTrade(item) })))
@@ -189,8 +189,8 @@ function oneOf(key: string, price: PriceMicros | null): RestAnswer {
   return price === null ? json(NO_BOOK, 404) : json({ [key]: priceText(price) })
 }
 
-// Market-level: quoted in the token that traded last. A market that never traded has no side and a price of one half,
-// as live (Polymarket/ts-sdk#253).
+// The price is that of the token that traded last. A market without trades has no side and a price of 0.5
+// (Polymarket/ts-sdk#253).
 function lastTrade({ market }: Token): { price: string; side: string } {
   const trade = market.lastTrade
   if (trade === null) return { price: '0.5', side: '' }

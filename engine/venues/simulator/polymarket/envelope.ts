@@ -13,11 +13,11 @@ const LIMITS = { fallback: 100, max: 1_000 }
 const COPIES_MAX = 256
 const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
-/** Content of a cursor besides its page size: the start of the next page. */
+/** The start of the next page, as the cursor stores it. */
 export type Position = Readonly<Record<string, string | number>>
 
 export interface PageQuery {
-  /** In snake_case. */
+  /** Names are in snake_case. */
   readonly query: URLSearchParams
   readonly limit: number
   /** Null: the first page. */
@@ -56,7 +56,7 @@ export class DataV2 {
     this.#parts = parts
   }
 
-  /** Adds a paged list. Its cursors carry `type`, and other paths refuse them. */
+  /** Adds a paged list. `type` is part of its cursors, so that other paths refuse them. */
   pages(
     type: string,
     path: string,
@@ -184,7 +184,7 @@ function limitOf(query: URLSearchParams, limits: { fallback: number; max: number
   return limit
 }
 
-// Cursors are opaque to clients: base64url of JSON, signed so that forged ones are refused.
+// Cursors are base64url of JSON with a signature, so that changed cursors are refused.
 
 interface Held {
   readonly l: number
@@ -219,8 +219,8 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
 }
 
 /**
- * A parameter fixed by the first page. The cursor contains it under the parameter's name. Later pages may repeat it but
- * not change it. Throws QueryError.
+ * A parameter of the first page that the cursor contains. A later page may repeat it but not change it. Throws
+ * QueryError.
  */
 export function pinnedParam<const Value extends string>(
   { query, at }: PageQuery,
@@ -254,7 +254,7 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return new Map<string, unknown>(Object.entries(value))
 }
 
-/** Converts keys from the stream's spelling to v2's. An asset is a token id. */
+/** Converts field names of the stream to those of API v2. `asset` becomes `token_id`. */
 export function snakeRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [snake(key), value]))
 }

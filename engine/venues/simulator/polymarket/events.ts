@@ -1,5 +1,5 @@
-// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). Ids are hashes
-// of names; a few well-known ones have the venue's own number.
+// Renders Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md, Gamma). An id is a hash
+// of its name, or the venue's own id for some tags.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'
@@ -91,7 +91,6 @@ export function sportRow(league: string, series: string | null): Record<string, 
   }
 }
 
-/** The tag's id: the venue's own for well-known tags, else a hash of its slug. */
 export function tagId(label: string): number {
   const slug = tagSlug(label)
   return KNOWN_TAGS[slug] ?? numberOf('tag', slug)
@@ -133,7 +132,7 @@ const KNOWN_TAGS: Readonly<Record<string, number>> = {
   nhl: 899,
 }
 
-// The range is large enough that two names of one run practically never collide.
+// The range is so large that two names of one world practically never collide.
 function numberOf(kind: string, name: string): number {
   return 200_000 + (hash32(kind, name) % 900_000_000)
 }
@@ -181,7 +180,7 @@ function seriesRow(event: SimEvent): Record<string, unknown> {
 
 function gameFields(event: SimEvent, nowMs: TimeMs): Record<string, unknown> {
   const { game } = event
-  // Besides games, only price windows have a start time.
+  // Events about prices have a start time too.
   if (game === null) return event.topic === 'crypto' ? { startTime: startText(event) } : {}
   const isOngoing = isLive(event, nowMs)
   return {

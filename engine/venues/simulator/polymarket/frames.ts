@@ -32,8 +32,8 @@ function sizeText(size: SizeMicros): string {
 }
 
 /**
- * One outcome's book in REST format: levels from worst to best, and the hash, which is the SHA-1 of the same text with
- * an empty hash. An absent last price is an empty text.
+ * One outcome's book in REST format, with levels from worst to best. The hash is the SHA-1 of the same text with an
+ * empty hash.
  */
 export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
   const { listing, book, lastTrade } = market
@@ -61,8 +61,8 @@ export class MarketFrames {
   readonly #id: string
   readonly #entryHeads: readonly [string, string]
   readonly #hashHeads: readonly [string, string]
-  // Two 32-bit halves, each the XOR over all levels of a mix of side, price and size. Equal books have equal hashes. A
-  // SHA-1 of the whole book for each change would be too slow.
+  // Two 32-bit halves of a hash of the book: the XOR of a mix of side, price and size over all levels. A SHA-1 of the
+  // book for each change would be too slow.
   #hashA = 0
   #hashB = 0
 

@@ -1,6 +1,6 @@
-// Gamma's lists of markets and events, each with two paging schemes (engine/venues/polymarket/README.md, Gamma): `limit`
-// and `offset` with a bare array, and keysets with `after_cursor` in and `next_cursor` out, absent on the last page.
-// Unknown parameters, `cursor` among them, are ignored as live.
+// Gamma's lists of markets and events with two kinds of paging (engine/venues/polymarket/README.md, Gamma): `limit` and
+// `offset`, or `after_cursor` and `next_cursor`. The last page has no cursor. Unknown parameters are ignored, as by the
+// venue.
 
 import { toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
@@ -16,7 +16,7 @@ interface List<Row> {
   readonly number: (row: Row) => number
   /** Parameters with true or false. */
   readonly flags: Readonly<Record<string, (row: Row) => boolean>>
-  /** Parameters with ids, of which a row has one. */
+  /** Parameters with ids. A row matches if it has one of them. */
   readonly ids: Readonly<Record<string, (row: Row) => readonly string[]>>
   /** By the venue's spelling without case and underscores. */
   readonly orders: Readonly<Record<string, (row: Row) => number>>
@@ -31,7 +31,7 @@ const ROWS_DEFAULT = 20
 export function addGammaLists(server: RestServer, world: World): void {
   addList<SimMarket>(server, {
     key: 'markets',
-    // Migration targets are found only by their ids.
+    // Markets that are targets of migrations are found only by their ids.
     rows: (query) => {
       const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
       const migrated = requested.filter((market) => market !== null && originOf(market) !== null)

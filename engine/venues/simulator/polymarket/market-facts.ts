@@ -22,7 +22,7 @@ import { feeScheduleOf } from '../world/fees.ts'
 /** Minimum order in contracts, at every market. */
 export const ORDER_SIZE_MIN = 5
 
-/** Value of legacy fee fields of every market with a fee, in basis points. It has no meaning. */
+/** Legacy fee field of every market with a fee, in basis points. The venue does not use it. */
 export const LEGACY_FEE_BPS = 1000
 
 /** Gamma's `closed`: trading has ended, with or without a result. */
@@ -30,12 +30,12 @@ export function isOver(market: SimMarket): boolean {
   return market.status !== 'open' && market.status !== 'unopened'
 }
 
-/** Gamma's `active`: true from the opening on, and still true after resolution. */
+/** Gamma's `active`: true from the opening on, also after the resolution. */
 export function isActive(market: SimMarket): boolean {
   return market.status !== 'unopened'
 }
 
-/** Gamma's `endDate`, which is not the close of trading: a game's start, else the planned close. */
+/** Gamma's `endDate`: the start of a game, else the planned close. Trading may end later. */
 export function endMs({ event, listing }: SimMarket): TimeMs {
   return event.game?.startMs ?? plannedMs(event, listing.closeMs)
 }
@@ -44,7 +44,7 @@ export function eventEndMs(event: SimEvent): TimeMs {
   return event.game?.startMs ?? plannedMs(event, event.endMs)
 }
 
-/** One in four events without a counterpart trades for days after its planned end. */
+/** One event in four without a pair trades for days after its planned end. */
 function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: TimeMs): TimeMs {
   const isLate =
     topic !== 'crypto' &&
@@ -66,7 +66,7 @@ export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'di
   return Math.floor(nowMs / (HOUR_MS / 2)) % 2 === 0 ? 'proposed' : 'disputed'
 }
 
-/** A condition id in Gamma's form. For protocol v2 it is 31 bytes; all other hosts pad it with 00. */
+/** A condition id as Gamma shows it. A protocol v2 id has 31 bytes; other hosts pad it with 00. */
 export function gammaId({ listing }: SimMarket): string {
   return listing.isV2 ? listing.nativeId.slice(0, -2) : listing.nativeId
 }
@@ -91,7 +91,7 @@ export function lastFirstPrice(market: SimMarket): PriceMicros | null {
   return trade.outcomeIndex === 0 ? trade.price : complement(trade.price)
 }
 
-/** Fee in basis points, for makers and takers alike. Only crypto markets have one. */
+/** Fee in basis points, for makers and takers alike. */
 export function feeBps(market: SimMarket): number {
   return (feeScheduleOf(market)?.rate ?? 0) > 0 ? LEGACY_FEE_BPS : 0
 }
@@ -152,7 +152,7 @@ export function spacedTime(time: TimeMs): string {
   return `${text.slice(0, 10)} ${text.slice(11, 19)}+00`
 }
 
-/** An id that Gamma shows for a game: a text on markets, a number on events. */
+/** Gamma shows it as a text on markets and as a number on events. */
 export function gameId(event: SimEvent): number {
   return 20_000_000 + event.number
 }
@@ -160,7 +160,7 @@ export function gameId(event: SimEvent): number {
 function firstPrice(market: SimMarket): PriceMicros {
   const { payout } = market.listing
   if (market.status === 'resolved') return payout
-  // As in live rows, a proposed result is shown at the edge of the book, not as an exact payout.
+  // The venue shows a proposed result as the price at the edge of the book.
   if (market.status === 'determined') return priceMicros(Math.min(999_500, Math.max(500, payout)))
   const { bestBid, bestAsk } = market.book
   if (bestBid !== null && bestAsk !== null) return midPrice(bestBid, bestAsk)

@@ -1,5 +1,5 @@
-// Venue a's market channel (engine/venues/polymarket/README.md, Market channel). Frames are rendered once for all
-// readers.
+// Venue a's market channel (engine/venues/polymarket/README.md, Market channel). A frame is rendered once for all
+// clients.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
@@ -69,7 +69,7 @@ export class MarketChannel {
     else if (request.tokens.length > 0) reader.socket.reply('NO NEW ASSETS')
   }
 
-  // Books and subscription are handled in one synchronous event-loop tick, so that no change can occur between them.
+  // Runs in one event-loop tick, so that no change occurs between the books and the subscription.
   #subscribe(reader: Reader, tokens: readonly string[], hasDump: boolean): void {
     const books: string[] = []
     for (const token of tokens) {
@@ -84,7 +84,7 @@ export class MarketChannel {
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
     if (!hasDump || this.#faults.isFrozen(this.#clock.monotonicMs())) return
-    // One array frame, as live. Only a subscription above its asset limit needs several.
+    // The venue sends one array frame. A subscription above its asset limit needs several.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
     }
@@ -97,7 +97,7 @@ export class MarketChannel {
     subscribers.readers.set(reader, (subscribers.readers.get(reader) ?? 0) | bit)
   }
 
-  /** A token may be subscribed before its market is announced. From now on such readers get the market's messages. */
+  /** Subscribes clients that requested a token before its market was announced. */
   #addWaitingReaders(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {
@@ -232,7 +232,7 @@ export class MarketChannel {
     }
   }
 
-  // Renders only at the first reader of one of these tokens.
+  // Renders the frame only if a client subscribes to one of these tokens.
   #send(
     subscribers: MarketSubscribers,
     bits: number,
@@ -262,10 +262,10 @@ const BITS = [1, 2] as const
 const BOTH = 3
 const DUMP_BOOKS_MAX = 1_000
 
-/** One connection's subscription. The limit on its frames bounds it. */
+/** One connection. The maximum frame size bounds its tokens. */
 interface Reader {
   readonly socket: SimSocket
-  /** The index of each token. Null: a token of no market. */
+  /** The subscription of each token. Null: the token belongs to no market. */
   readonly tokens: Map<
     string,
     { readonly subscribers: MarketSubscribers; readonly bit: number } | null
@@ -274,7 +274,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market with readers. The number has a bit for each of its two tokens. */
+/** A market with subscribers. The number has one bit for each of the two tokens. */
 interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames

@@ -11,7 +11,7 @@ import { type DataV2, type Page, type PageQuery, QueryError } from './envelope.t
 const MINUTE_S = 60
 const DAY_S = 86_400
 const SPAN_MAX_S = 15 * DAY_S
-/** Above this count the step grows, so that one request cannot fetch a year of minutes. */
+/** Maximum points of an answer. The step grows if there would be more. */
 const POINTS_MAX = 25_000
 /** Length of an interval, the CLOB's step in minutes, and the Data API's step in seconds. */
 interface Interval {

@@ -259,7 +259,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
     const oracleStatuses =
       oracle === 'disputed' ? ['proposed', oracle] : oracle === null ? [] : [oracle]
     const umaResolutionStatuses = listText(oracleStatuses)
-    // Half of such rows state the status in the list alone.
+    // Half of these rows show the status only in the list.
     const isListed = oracle === null || listing.number % 2 === 0
     return {
       ...closed,

@@ -53,14 +53,14 @@ export class Rtds {
     this.#listeners.add(listener)
     return {
       receive: (text) => this.#receive(listener, text),
-      // A row held for a swap is released when its second ends.
+      // Sends a row that was held for a swap when its second ends.
       tick: () => this.#release(listener),
       closed: () => this.#listeners.delete(listener),
     }
   }
 
   #receive(listener: Listener, text: string): void {
-    // The npm client sends `ping` and reports any answer as an error. Newer ones send `PING`.
+    // The npm client sends `ping` and reports any answer as an error. Newer clients send `PING`.
     if (text === 'ping') return
     const request = text === 'PING' ? null : parseRequest(text)
     if (request === null) {
@@ -146,7 +146,7 @@ export class Rtds {
   }
 }
 
-/** One connection. `held` is the row that is swapped with the next one. */
+/** One connection. `held` is a row that is sent after the next one. */
 interface Listener {
   readonly socket: SimSocket
   readonly topics: Map<string, Topic>
@@ -192,7 +192,7 @@ function unsubscribe(listener: Listener, entry: Entry): void {
   if (topic.types.size === 0) listener.topics.delete(entry.topic)
 }
 
-// The live server compares slugs by substring, so a filter may match more.
+// The venue compares slugs by substring, so a filter may match more.
 function wants(topic: Topic, type: string, row: TradeRow): boolean {
   if (!topic.types.has(ALL_TYPES) && !topic.types.has(type)) return false
   if (topic.filter === null) return true
@@ -218,7 +218,7 @@ function parseRequest(
 function entryIn(item: Readonly<Record<string, unknown>>): Entry | null {
   const { topic, type = ALL_TYPES, filters = '' } = item
   if (typeof topic !== 'string' || typeof type !== 'string') return null
-  // Filters are JSON text inside a string. An object is refused, as live.
+  // A filter is a JSON text inside a string. The venue refuses an object.
   if (typeof filters !== 'string') return null
   if (filters === '') return { topic, type, filter: null }
   const parsed = parseRecord(filters)

@@ -102,7 +102,7 @@ export async function startPolymarketServer(
   }
 }
 
-/** Paths of Data API v1, each also under `/v1`. Without `/v1/accounting/snapshot`, which the venue retains. */
+/** Paths of Data API v1, each also under `/v1`. The venue still serves `/v1/accounting/snapshot`. */
 const RETIRED_PATHS = [
   ...['trades', 'activity', 'positions', 'closed-positions', 'market-positions', 'value', 'traded'],
   ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],

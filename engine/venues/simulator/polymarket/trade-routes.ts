@@ -1,5 +1,5 @@
-// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, cursor pages, one row per
-// transaction and taker unless makers are requested too. Rows appear immediately.
+// Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, one row per transaction and
+// taker, and rows of makers if requested.
 
 import type { SimMarket, SimTrade, World } from '../model.ts'
 import type { WalletLedgers } from '../world/wallet-ledgers.ts'
@@ -15,7 +15,7 @@ import {
 } from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
-/** Seconds for which the venue's edge caches a page. */
+/** Seconds for which caches may store a page. */
 export const TRADES_AGE_S = 300
 const LISTED_MAX = 20
 /** Smaller trades are never shown. */
@@ -47,7 +47,7 @@ export function addTrades(data: DataV2, parts: Parts): void {
   })
 }
 
-// The cursor is the last transaction shown and the count of its rows shown. Later trades do not shift it.
+// The cursor has the last transaction and the number of its rows that were returned. Later trades do not shift it.
 function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
   const wanted = wantedOf(parts.world, query)
   const rows: unknown[] = []
@@ -108,7 +108,7 @@ export function requestedMarkets(
   return [...ids].flatMap((id) => marketOfCondition(world, id) ?? [])
 }
 
-/** The market of a condition id in the Data API's form: 64 hex digits. 62 digits find none. */
+/** The market of a condition id with 64 hex digits. The Data API finds none by 62 digits. */
 export function marketOfCondition(world: World, id: string): SimMarket | null {
   if (!/^0x[0-9a-f]+$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   const text = id.toLowerCase()
@@ -145,7 +145,7 @@ function* matchesOf(
   user: string,
 ): Generator<readonly SimTrade[]> {
   const ledger = wallets.wallet(user)
-  // The owner's address finds nothing here, as live.
+  // The venue finds no trades by an owner's address.
   if (ledger === null || ledger.wallet.address.toLowerCase() !== user) return
   const markets = wanted.markets === null ? null : new Set(wanted.markets)
   for (let position = ledger.events.length - 1; position >= 0; position -= 1) {

@@ -37,7 +37,7 @@ interface Parts {
   readonly faults: Pick<Faults, 'strikes'>
 }
 
-/** Seconds for which the venue's edge caches an answer. */
+/** Seconds for which caches may store an answer. */
 const ACTIVITY_AGE_S = 15
 const POSITIONS_AGE_S = 5
 
@@ -64,7 +64,7 @@ export function addWalletRoutes(data: DataV2, parts: Parts): void {
   data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
 }
 
-/** The ledger of a proxy address. Owners' addresses find nothing here, as live. */
+/** The ledger of a proxy address. Null for an owner's address, as at the venue. */
 function proxyLedger(wallets: WalletLedgers, address: string): WalletAccount | null {
   const ledger = wallets.wallet(address)
   return ledger?.wallet.address.toLowerCase() === address ? ledger : null
@@ -82,7 +82,7 @@ function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
   return { proxy_wallet: address, value: rounded(total, 4) }
 }
 
-/** Null for an unknown wallet. `trades` counts markets. */
+/** Null for an unknown wallet. `trades` is the number of traded markets, as at the venue. */
 function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   if (ledger === null) return null
@@ -98,7 +98,7 @@ function userStats(wallets: WalletLedgers, query: URLSearchParams): unknown {
   }
 }
 
-// The cursor is the number of the last row in the wallet's life. Later rows do not shift it.
+// The cursor is the number of the last row in the wallet's history. Later rows do not shift it.
 function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: PageQuery): Page {
   const ledger = proxyLedger(wallets, requestedWallet(query))
   enumParam(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
@@ -130,7 +130,7 @@ function activity({ world, wallets, faults }: Parts, { query, limit, at: after }
   }
 }
 
-/** All types of any API version. Other types are refused. */
+/** Types of all API versions. Other types are refused. */
 const ACTIVITY_TYPES = [
   'TRADE',
   'SPLIT',

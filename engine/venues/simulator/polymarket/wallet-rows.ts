@@ -19,7 +19,7 @@ export interface Position {
   readonly outcomeIndex: 0 | 1
 }
 
-/** An activity row. For rows other than trades the outcome fields are empty texts, 999 and 0. */
+/** An activity row. The outcome fields of a row without a trade have the placeholders '', 999 and 0. */
 export function activityRow(
   ledger: WalletAccount,
   event: SimWalletEvent,
@@ -57,8 +57,8 @@ export function activityRow(
 }
 
 /**
- * Rows of a combo that a wallet bought beside a fill, for one fill in four. Every other combo is redeemed immediately.
- * Their ids are those of the combo module, padded.
+ * Rows of a combination that a wallet bought with a fill, for one fill in four. Every other combination is redeemed at
+ * once.
  */
 export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly unknown[] {
   const digits = fill.txHash.slice(2)
@@ -195,7 +195,6 @@ export function* positionsOf(ledger: WalletAccount | null): Generator<Position> 
   }
 }
 
-/** Reports whether tokens can be redeemed. Losing tokens can be too, for nothing. */
 export function isRedeemable(market: SimMarket): boolean {
   return market.status === 'resolved'
 }

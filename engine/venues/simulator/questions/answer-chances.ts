@@ -1,4 +1,5 @@
-// Draws consistent probabilities and payouts: strikes are monotone, and exactly one bucket or name is right.
+// Draws probabilities and payouts that are consistent within a question: monotonic strikes, and exactly one right
+// bucket or name.
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'
@@ -22,7 +23,7 @@ export const answerWith = (
   ...fields,
 })
 
-/** Yes if the value is above the strike. Under the trap opposite_side, Yes if it is at or below. */
+/** Yes if the value is above the strike. Under the trap opposite_side: if it is at or below the strike. */
 export function aboveAnswers(
   view: View,
   strikes: readonly number[],
@@ -45,8 +46,8 @@ export function aboveAnswers(
 }
 
 /**
- * Buckets of whole steps: up to the first edge, between neighbours, from the last edge on. The value is rounded to the
- * step's grid, so that exactly one bucket contains it. Needs at least 2 edges.
+ * Buckets of steps: below the first edge, between two edges, and from the last edge on. The value is rounded to a step,
+ * so that exactly one bucket contains it. Needs at least 2 edges.
  */
 export function rangeAnswers(
   edges: readonly number[],
@@ -129,7 +130,7 @@ export function singleAnswer(
   })
 }
 
-/** The result under different rules: shifted by up to ±`reach`, otherwise unchanged. */
+/** The result under different rules: it differs by at most `reach`. */
 export function underRules(view: View, result: number, reach: number): number {
   if (view.trap !== 'other_rules') return result
   return result + (2 * chanceOf(view.seed, view.resultKey, 'other source') - 1) * reach
@@ -156,7 +157,7 @@ export function roundTo(value: number, unit: number): number {
   return Number((Math.round(value / unit) * unit).toFixed(decimals))
 }
 
-/** Reports whether the market is one of the rare void ones, which pay one half to both sides. */
+/** Reports whether the market is void and pays one half to both sides, which is rare. */
 export function isVoid(view: View, share: number): boolean {
   return chanceOf(view.seed, view.resultKey, 'void') < share
 }

@@ -74,7 +74,7 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
   return { form: 'single', answers: [answer], values: { window, startClock: clockUpper(start) } }
 }
 
-/** The price four days before, its possible range, and its final value. */
+/** The price four days before the close, its spread, and the price at the close. */
 export function coinMeasured(view: View, coin: Coin): Measured {
   const guess = priceOf(view, coin, view.plainCloseMs - 4 * DAY_MS)
   const result = underRules(view, priceOf(view, coin, view.closeMs), guess * 0.002)
@@ -102,7 +102,7 @@ export function dollars(price: number): string {
 export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 
-/** The day on the city's clock. Cycles count days, whatever New York's clock shows at the close. */
+/** The date in the city, whatever New York's clock shows at the close. */
 export function questionDay(view: View): EasternTime {
   const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
   return easternTime(easternMs({ dayNumber, minuteOfDay: 12 * 60 }))
@@ -144,7 +144,7 @@ export function decisions(view: View, { short }: { readonly short: string }) {
   return labels.map((label, index) => ({ label, code: codes[index] ?? '' }))
 }
 
-/** Whether it happens by the close. `opposite` names the side for which it does not. */
+/** Yes if it happens by the close. `opposite` begins the label of the opposite side. */
 export function drawDeed(view: View, opposite: string): Drawn {
   const preposition = view.trap === 'opposite_side' ? opposite : 'Before'
   const label = `${preposition} ${longDate(easternTime(view.closeMs))}`
@@ -190,7 +190,7 @@ export function drawBoxOffice(view: View, work: string, count: number): Drawn {
 }
 
 export const workOf = (view: View, ordinal: number): string =>
-  // The cycles of one slot and the other slots never name the same work within a run.
+  // Neither another cycle nor another slot names the same work within a run.
   workTitle(ordinal * 97 + (view.cycle % 97) + Math.floor(view.cycle / 97) * 10_000_019)
 
 /** Golfers in the order of their probabilities. One simulated race decides every placing of the week. */

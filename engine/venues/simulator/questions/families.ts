@@ -1,5 +1,5 @@
-// All kinds of questions, in the order in which they fill the world: subject by ordinal, schedule, and how answers are
-// drawn. The last kind can fill the remainder.
+// All kinds of questions: subject, schedule, and how answers are drawn. A world is filled in this order; the last kind
+// fills the remainder.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'

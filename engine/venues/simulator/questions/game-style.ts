@@ -1,5 +1,5 @@
-// Listings of games: venue a lists one event (winner, spreads, totals), venue b up to three events with one market per
-// team or line. Texts are templates (games.json).
+// Listings of games. Venue a lists one event with the winner, spreads and totals. Venue b lists up to three events.
+// Texts are in games.json.
 
 import { readFileSync } from 'node:fs'
 import type { SimGame, SimPairKind, SimTeam, SimVenue } from '../model.ts'
@@ -25,9 +25,9 @@ export interface GameResult {
   readonly chance: number
   readonly isAwayWinner: boolean
   readonly isAwayFavourite: boolean
-  /** Cancelled: everything pays one half. */
+  /** Cancelled: every market pays one half. */
   readonly isVoid: boolean
-  /** Venue b's different rules make it a tie. */
+  /** The game is a tie under venue b's rules. */
   readonly isTied: boolean
   readonly trap: SimPairKind
   /** Yes if the favourite wins by more than the line. */
@@ -116,8 +116,8 @@ export function polymarketGame(game: SimGame, league: League, result: GameResult
 }
 
 /**
- * Venue a's marker for the second game of a day is unknown (engine/venues/polymarket/README.md, Not known). Here it is
- * a digit, as for other slugs that are in use.
+ * How venue a marks the second game of a day is unknown (engine/venues/polymarket/README.md, Not known). Here it is a
+ * digit.
  */
 function slugOfGame({ league, away, home, date, number }: SimGame): string {
   const codes = `${away.polymarketCode}-${home.polymarketCode}`
@@ -166,7 +166,7 @@ export function kalshiGame(
       markets: drafts(series).map((market) => ({ ...market, rulesSecondary })),
     }
   }
-  // The market that matches venue a's is the away team's, or the home team's as a trap.
+  // Venue a's market is paired with that of the away team, or of the home team under the trap opposite_side.
   const winners = (series: string) =>
     (['away', 'home'] as const).map((side): MarketDraft => {
       const isAway = side === 'away'

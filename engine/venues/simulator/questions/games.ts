@@ -65,7 +65,7 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
   }
 }
 
-/** The pair of the day's schedule that meets, and the number of the meeting. */
+/** The pair of teams in the day's order, and whether it is their first or second game of the day. */
 interface Meeting {
   readonly pair: number
   readonly number: 1 | 2
@@ -95,8 +95,8 @@ function gameOf(
   const slate = slateOf(view.seed, league.league, view.cycle)
   const [first, second] = [slate[2 * meeting.pair], slate[2 * meeting.pair + 1]]
   if (first === undefined || second === undefined) throw new RangeError('the slate is too short')
-  // A pair's home team alternates by day. The trap other_date (the same match a day later) can therefore never equal
-  // another slot's game of that day.
+  // A pair's home team alternates by day, so that a game under the trap other_date never equals another game of its
+  // day.
   const pair = [first.name, second.name].sort().join('|')
   const isFirstAway = ((hash32(pair) + view.cycle) & 1) === (first.name < second.name ? 0 : 1)
   return {
@@ -153,7 +153,7 @@ function resultOf(view: View, game: SimGame, league: League, lineCount: number):
   }
 }
 
-/** The middle line first, then one above, one below, … */
+/** The middle line, then alternately one above and one below. */
 function lines(count: number, middle: number, step: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = index % 2 === 1 ? (index + 1) / 2 : -index / 2
@@ -180,7 +180,7 @@ function tournamentOf(view: View, game: SimGame): string {
 }
 
 const slates = new Map<string, readonly SimTeam[]>()
-/** Holds a week of all leagues. When full, the cache is cleared. */
+/** Bounds the cache to a week of all leagues. A full cache is cleared. */
 const SLATES_MAX = 256
 
 /** The league's teams in the day's order. Those at 2k and 2k + 1 play each other. */

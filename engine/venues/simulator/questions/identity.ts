@@ -11,7 +11,7 @@ export interface ChainIds {
 
 /** Grouping of a protocol v2 condition: one of a group with one winner, or alone. */
 interface V2Grouping {
-  /** The key that the id's base is hashed from: the group's, or its own. */
+  /** The key that the id's base is hashed from: that of the group, or of the market. */
   readonly baseKey: string
   readonly group: { readonly size: number; readonly index: number } | null
 }

@@ -1,4 +1,4 @@
-// Kinds of questions and their conversion to families: subject, one drawn cycle, and its templates filled for a venue.
+// Kinds of questions, and their conversion to families.
 
 import { MINUTE_MS } from '../../../units.ts'
 import {
@@ -32,7 +32,7 @@ import type { Schedule } from './schedule.ts'
 
 export type Values = Readonly<Record<string, string>>
 
-/** A kind of question: a row of the table in families.ts. The rest is in words.json. */
+/** A kind of question: a row of families.ts. Its texts are in words.json. */
 export interface Kind {
   readonly name: string
   /** The question at an ordinal. Null: no more questions. */
@@ -96,7 +96,7 @@ function questionSetOf(kind: string, view: View, recurring: Values, drawn: Drawn
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
-  // An event by the end of a day happens before the next day.
+  // An event that happens by the end of a day happens before the next day.
   const { dayNumber } = easternTime(view.closeMs)
   const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
   const values = { ...datesOf(at), nextDate, ...recurring, ...drawn.values }

@@ -1,5 +1,4 @@
-// Smooth random paths with direct access to the value at any time. A future price is therefore known in advance and
-// equal for all questions about it.
+// Smooth random paths whose value at any time is computed directly. All questions about a price therefore agree.
 
 import { hash32 } from '../../../random.ts'
 

@@ -1,4 +1,4 @@
-// Plans one cycle of a slot as events: texts from the styles, ids, times, pairs. Pure.
+// Plans the events of one cycle of a slot.
 
 import { timeMs } from '../../../units.ts'
 import {
@@ -45,7 +45,7 @@ export interface Numbering {
 
 /** Maximum events that a variant drafts per cycle and venue. */
 const EVENTS_PER_CYCLE = 4
-/** Cycles are counted from 1970. The offset ensures positive numbers close to it. */
+/** Cycles are counted from 1970. The offset keeps numbers positive. */
 const CYCLES_BEFORE = 1000
 
 /**

@@ -9,7 +9,7 @@ import type { Schedule } from './schedule.ts'
 export interface Family {
   readonly name: string
   readonly topic: SimTopic
-  /** Share of a venue's markets. The next families get what this one cannot use. */
+  /** Share of a venue's markets. A family that cannot use its share leaves the rest to the next families. */
   readonly share: number
   /** The variant of an ordinal. Null: no more variants. Deterministic for a world size. */
   variant(ordinal: number, size: WorldSize): Variant | null
@@ -23,13 +23,16 @@ export interface WorldSize {
 export interface Variant {
   readonly key: string
   readonly schedule: Schedule
-  /** Number of its cycles that exist at any moment. It determines how early each is announced. */
+  /** Number of cycles that exist at any time. It determines how early a cycle is announced. */
   readonly copies: number
   readonly counts: { readonly a: number; readonly b: number }
-  /** Questions of one cycle at each venue, and shared by both. A game counts as one with two markets. */
+  /**
+   * Questions of one cycle at each venue, and those that both venues list. The two markets of a game's winner count as
+   * one.
+   */
   readonly questions: { readonly a: number; readonly b: number; readonly shared: number }
   readonly traps: readonly SimPairKind[]
-  /** Delay of venue b's close under the trap other_date: less than a period, or a multiple. */
+  /** Delay of venue b's close under the trap other_date: less than a period, or a multiple of it. */
   readonly otherDateMs: number
   /** Relative activity, 1 is average. */
   readonly interest: number

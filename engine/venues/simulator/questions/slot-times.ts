@@ -1,5 +1,5 @@
-// Times of a slot's cycles. A cycle is announced when the one `copies` before it is removed, two days after that one
-// was resolved. Exactly `copies` therefore exist at any time, and a later start finds the same cycles.
+// Times of a slot's cycles. A cycle is announced when the cycle `copies` before it is removed, two days after the
+// resolution of the latter. Exactly `copies` cycles exist at any time.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
 import type { SimListing, SimVenue } from '../model.ts'
@@ -40,7 +40,7 @@ export function createdOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return endOf(slot, venue, cycle - slot.variant.copies) + 1
 }
 
-/** The earliest cycle that still exists. It and the next copies − 1 are those that exist. */
+/** The earliest cycle that exists. It and the next copies − 1 cycles exist. */
 export function presentFrom(slot: Slot, venue: SimVenue, atMs: number): number {
   let cycle = slot.variant.schedule.cycleNear(atMs - RETENTION_MS)
   while (endOf(slot, venue, cycle) >= atMs) cycle -= 1
@@ -53,7 +53,7 @@ function endOf(slot: Slot, venue: SimVenue, cycle: number): number {
   return Math.floor(resultTimes(slot, venue, cycle).resolveMs) + RETENTION_MS
 }
 
-/** The result follows after minutes, the end up to an hour later. The cycles of a slot stay in order. */
+/** The result follows minutes after the close, and the resolution up to an hour later. */
 function resultTimes(
   slot: Slot,
   venue: SimVenue,

@@ -1,4 +1,4 @@
-// Selects the recurring questions of a world. A third are at both venues, and a quarter of those have a trap.
+// Selects the recurring questions of a world. Both venues list a third of them, a quarter of which are traps.
 
 import { MINUTE_MS } from '../../../units.ts'
 import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'

@@ -3,7 +3,7 @@
 import type { Random } from '../../../random.ts'
 
 export class ActivityTree<Member> {
-  /** sums[i] covers the slots from i − lowbit(i) to i − 1 (Fenwick, counted from 1). */
+  /** Fenwick tree: sums[i] is the sum of the slots from i − lowbit(i) to i − 1. */
   #sums = new Float64Array(1025)
   #weights = new Float64Array(1024)
   readonly #members: (Member | null)[] = []

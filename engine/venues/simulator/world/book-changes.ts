@@ -1,4 +1,4 @@
-// Collects the levels that one action changes, each at most once, and applies them immediately.
+// Applies the level changes of one action and collects them. An action changes each level at most once.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'

@@ -1,6 +1,5 @@
-// Faults of the books on both venues: a tick change, or withdrawal of one or both sides for ten seconds. A market with
-// withdrawn quotes has no order flow meanwhile, so that the same quotes are restored. Each open market with a created
-// book has one opportunity per minute.
+// Faults of books: a tick change, or withdrawal of one or both sides for ten seconds. A market with withdrawn quotes
+// has no order flow. Each open market with a created book has one opportunity per minute.
 
 import type { BookSide, Level } from '../../../events.ts'
 import {

@@ -1,6 +1,6 @@
-// The fair price of a listing at any past or future moment: a pure function of the seed, the listing and the time.
-// A restart therefore continues the same world, and price history is available. One question has one fair price at
-// both venues, and the outcomes of an exclusive event sum to a dollar. Books differ only by their makers' quotes.
+// The fair price of a listing at any time: a pure function of the seed, the listing and the time. A restart therefore
+// continues the same world. A question has one fair price at both venues. The prices of an exclusive event sum to a
+// dollar.
 //
 //   log-odds = opening odds + noise of the mover key
 //   then pulled towards the payout over the last part of the market's life, exact once determined
@@ -20,7 +20,7 @@ import type { PlannedEvent, PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
 
-/** Each octave's cell width and its amplitude in log-odds. Amplitudes grow about with the square root of the cell. */
+/** Cell width and amplitude in log-odds of each octave. Amplitudes grow about with the square root of the cell width. */
 const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = [
   { cellMs: 7 * DAY_MS, swing: 0.8 },
   { cellMs: 2 * DAY_MS, swing: 0.5 },
@@ -32,7 +32,7 @@ const OCTAVES: readonly { readonly cellMs: number; readonly swing: number }[] = 
   { cellMs: MINUTE_MS, swing: 0.018 },
 ]
 
-/** News: at most one jump per cell, at a hashed moment, which fades over `cellCount` cells. */
+/** News: at most one jump per cell. It fades over `cellCount` cells. */
 const JUMPS: readonly {
   readonly cellMs: number
   readonly cellCount: number
@@ -91,7 +91,7 @@ export class FairPrice {
 /** Normalizes the outcomes of an exclusive event to one dollar. */
 class ExclusiveGroup {
   #members: readonly FairPrice[] = []
-  /** Cache of the last requested moment: callers request all markets of one moment. */
+  /** The time of the cached shares. Callers request all markets for one time. */
   #atMs = Number.NaN
   #shares: ReadonlyMap<FairPrice, number> = new Map()
 

@@ -1,4 +1,4 @@
-// Amounts of each side of a fill at venue a. Rows, stream and ledgers use it, so that they agree to the micro.
+// Amounts of a fill at venue a. Rows, stream and ledgers share them, so that they agree exactly.
 
 import { toNumber, USD_ZERO, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
@@ -8,8 +8,8 @@ import { feeScheduleOf } from './fees.ts'
 const FEE_STEP_MICROS = 10
 
 /**
- * The price in rows, in dollars. Live prices are quotients of amounts and often slightly off the tick
- * (0.5199999923664122). One transaction in sixteen shows that. Rounded to a millionth it is the true price.
+ * The price in rows, in dollars. The venue's prices are often slightly off the tick (0.5199999923664122), as here in
+ * one transaction of sixteen. Rounded to a millionth they are exact.
  */
 export function shownPrice(trade: SimTrade): number {
   const price = toNumber(trade.price)

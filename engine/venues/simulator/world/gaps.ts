@@ -1,7 +1,7 @@
 // Planned price gaps between the venues' listings of one question, and between the outcomes of an event. The plan
-// follows from the seed, the start and the listings. Some gaps are profitable, others only seem so. While a gap is
-// open, the makers of one market quote off the fair price; the fair prices always agree (fair-price.ts). Only pairs
-// and events that share their prices with no other market have gaps, so that no gap opens a second one.
+// follows from the seed, the start and the listings. While a gap is open, the makers of one market quote off the fair
+// price. Only pairs and events that share their prices with no other market have gaps, so that a gap opens no second
+// one.
 //
 //   real    exceeds depth and fees
 //   fees    smaller than the fees
@@ -40,20 +40,20 @@ const GAPS_MAX = 2_000
 /** Duration of a real gap, which is longer so that users see it. */
 const REAL_MS = { least: 20_000, most: 60_000 }
 const OTHER_MS = { least: 5_000, most: 15_000 }
-/** Minimum time without a lifecycle change of the pair. */
+/** Minimum time until and since a lifecycle change of a market with a gap. */
 const QUIET_MS = 2 * MINUTE_MS
 /** Minimum and maximum profit of a real gap per contract in micro-dollars, after fees and ticks. */
 const EDGE = { least: 10_000, most: 30_000 }
 /** Price difference of a trap, and size of a stale gap's jump. */
 const APART = 150_000
-/** Three hundredths of a contract: their fee is rounded up to a cent. */
+/** Three hundredths of a contract. The fee is rounded up to a cent, which exceeds the profit. */
 const FEW = sizeMicros(30_000)
-/** Price range with the largest fees, in which a gap below the fees is still visible. */
+/** Range of prices with large fees, in which a gap below the fees is visible. */
 const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
 /** Minimum distance from 0 and from 1 at which makers quote an event's most expensive outcome. */
 const LEAST_LEFT = 50_000
-/** Share of the fees at the opening. Prices, and with them the fees, change meanwhile. */
+/** Share of the fees at the opening, because prices and fees change while the gap is open. */
 const FEES_SHARE = 0.8
 const KALSHI_RATE = 0.07
 
@@ -107,7 +107,7 @@ export class Gaps {
     if (this.#everyMs === Number.POSITIVE_INFINITY) return
     const dueMs = nowMs - this.#startedMs - FIRST_AFTER_MS
     const dueCount = dueMs < 0 ? 0 : Math.floor(dueMs / this.#everyMs) + 1
-    // Gaps skipped by a clock jump are not made up for.
+    // Gaps that a clock jump skipped do not open.
     this.#count = Math.max(this.#count, dueCount - 1)
     for (; this.#count < dueCount; this.#count += 1) this.#begin(this.#count, nowMs)
   }
@@ -143,8 +143,8 @@ export class Gaps {
   }
 
   /**
-   * Makers of the most expensive outcome ask less (`sign` −1), or bid more so that the other sides cost less (1). The
-   * difference is the fees and ticks of all outcomes plus a profit.
+   * Makers of the most expensive outcome ask less (`sign` −1), or bid more, which makes the opposite sides cheaper (1).
+   * The difference is the fees and ticks of all outcomes plus a profit.
    */
   #beginInEvent(plan: {
     chance: number
@@ -197,7 +197,7 @@ export class Gaps {
     this.#open.delete(gap)
     for (const market of gap.markets.toReversed()) {
       market.gap = null
-      // Withdrawn quotes are restored unchanged and requoted then.
+      // A market with withdrawn quotes is requoted when they are restored.
       if (market.slot >= 0) this.#flow.requote(market, nowMs)
     }
   }

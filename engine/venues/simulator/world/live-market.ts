@@ -231,7 +231,7 @@ export function statusAt(listing: SimListing, atMs: number): SimStatus {
   return atMs >= listing.openMs ? 'open' : 'unopened'
 }
 
-/** The latest calendar time of the listing not after `atMs`. */
+/** The latest calendar time of the listing that is not after `atMs`. */
 function lastChangeMs(listing: SimListing, atMs: number): TimeMs {
   const { createdMs, openMs, closeMs, determineMs, resolveMs } = listing
   let latest = createdMs
@@ -265,7 +265,7 @@ export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   return status === 'determined' ? listing.resolveMs : null
 }
 
-/** Removes every quote from the book and emits that, as venues cancel resting orders at the close. */
+/** Removes every quote and emits the changes, as venues cancel resting orders at the close. */
 export function endTrading(
   market: LiveMarket,
   atMs: TimeMs,

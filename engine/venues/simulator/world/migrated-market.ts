@@ -1,6 +1,5 @@
-// The protocol v2 market into which wallets' tokens of a protocol v1 market migrate. It has the same question and ids
-// derived from the old ones (engine/venues/polymarket/README.md, Wallets). It is in no list, has no book of its own,
-// and is found by its id.
+// The protocol v2 market to which wallets migrate tokens of a protocol v1 market (engine/venues/polymarket/README.md,
+// Wallets). Its ids are derived from those of the old market. It is in no list and is found only by its id.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
@@ -64,7 +63,7 @@ class MigratedMarket implements SimMarket {
   }
 }
 
-/** Null: the market has protocol v2 ids itself, or may not migrate because its event's markets exclude each other. */
+/** Null: the market has protocol v2 ids, or may not migrate because its event is exclusive. */
 export function migratedOf(market: SimMarket): SimMarket | null {
   const { listing, event } = market
   const [first] = listing.tokens
@@ -76,7 +75,7 @@ export function migratedOf(market: SimMarket): SimMarket | null {
   return created
 }
 
-/** The market from which this one's tokens migrated. Null: it is listed itself. */
+/** The market whose tokens migrate to this one. Null: this market is listed itself. */
 export function originOf(market: SimMarket): SimMarket | null {
   return market instanceof MigratedMarket ? market.origin : null
 }

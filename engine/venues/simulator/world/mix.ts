@@ -1,5 +1,3 @@
-// Integer mixing for the simulated world: noise at any past moment, and ids that never repeat.
-
 /** Mixes two integers to 32 bits. For a fixed `key` it is a bijection of `value` modulo 2^32. */
 export function mix32(key: number, value: number): number {
   let hash = (value ^ key) | 0

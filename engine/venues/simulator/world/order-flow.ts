@@ -1,4 +1,4 @@
-// Simulated order flow of one market: quotes placed, cancelled, resized and moved after the fair price, and trades.
+// Simulated order flow of one market: makers place, cancel, resize and move quotes, and takers trade.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -28,7 +28,7 @@ interface Action {
   readonly book: LiveBook
   readonly changes: BookChanges
   readonly fair: PriceMicros
-  /** The best prices that makers want now. 0, or a dollar and more, means none. */
+  /** The best prices that makers want. 0, or a dollar and more: makers want none. */
   readonly bid: number
   readonly ask: number
 }

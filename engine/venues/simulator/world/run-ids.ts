@@ -1,5 +1,5 @@
-// Ids of one run of the world. They include the run's start, so that a database that survives a restart never sees an
-// id twice. The first word is a bijection of a counter; the rest is hashed.
+// Ids of one run. They depend on the run's start, so that a database that is used in several runs never sees an id
+// twice.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -35,7 +35,7 @@ export class RunIds {
     return text
   }
 
-  /** The last digit of a transaction's hash, computed without the rest. */
+  /** The last digit of a transaction's hash. */
   txDigit(count: number): number {
     return this.#word(11, count) % 16
   }

@@ -1,5 +1,5 @@
-// One simulated market's order book. Levels are plain number arrays, worst first, because a hundred thousand books
-// must fit in memory and nearly all changes occur near the best, at the arrays' end.
+// An order book. Levels are number arrays, worst first, because many books must fit in memory and most changes occur at
+// the best price, which is at the end of the arrays.
 //
 //   bids  prices [ 470000 | 480000 | 490000 ]  asks  prices [ 530000 | 520000 | 510000 ]
 //         sizes  [      … |      … |   best ]        sizes  [      … |      … |   best ]

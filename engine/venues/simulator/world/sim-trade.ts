@@ -1,4 +1,4 @@
-// One fill of the world. Its ids are computed on access, because their texts would double its memory.
+// One fill. Its ids are computed on access, because the texts would double its memory.
 
 import type { TradeSide } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -7,7 +7,6 @@ import type { RunIds } from './run-ids.ts'
 
 type Makers = SimTrade['makers']
 
-/** A stored trade. `id` and `txHash` are equal at every read. */
 export class LiveTrade implements SimTrade {
   readonly market: SimMarket
   readonly outcomeIndex: 0 | 1

@@ -1,4 +1,4 @@
-// Persists a simulated world as one file. Books and planned actions other than redemptions are not persisted. After a
+// Persists a simulated world as one file, without books and without planned actions other than redemptions. After a
 // kill the world continues from the last file.
 
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { fillEvent, OwnTransaction, WalletFill, WalletOperation } from './wallet
 import { operationSeed, type WalletLedgers } from './wallet-ledgers.ts'
 import type { SimulatedWorld } from './world.ts'
 
-/** Trades of each venue, and wallet events, that a persisted world retains. */
+/** Maximum trades of each venue, and wallet events, of a persisted world. */
 export const PERSISTED = { trades: 150_000, events: 300_000 }
 
 const Index = Type.Integer({ minimum: 0 })
@@ -38,7 +38,7 @@ const Kind = Type.Union(
 )
 const Venue = Type.Union([Type.Literal('a'), Type.Literal('b')])
 
-/** Lists refer to each other and to the world's wallets by position. */
+/** Lists refer to items of other lists, and to the world's wallets, by position. */
 const Snapshot = Type.Object({
   format: Type.Literal(2),
   /** First start of the world. */
@@ -90,7 +90,7 @@ const Snapshot = Type.Object({
       holdings: Type.Array(Type.Tuple([Index, Figures, Figures])),
     }),
   ),
-  /** All wallets' events, oldest first: account, trade and participant of a fill; else the operation. */
+  /** All wallets' events, oldest first. A fill has account, trade and participant. */
   events: Type.Array(
     Type.Union([
       Type.Tuple([Index, Index, Index]),
@@ -113,7 +113,7 @@ export type Snapshot = Static<typeof Snapshot>
 
 const checker = TypeCompiler.Compile(Snapshot)
 
-/** Null: there is no such file. Throws Error if it is no snapshot. */
+/** Null: the file does not exist. Throws Error if it is not a snapshot. */
 export function readSnapshot(file: string): Snapshot | null {
   let text: string
   try {
@@ -199,7 +199,7 @@ class Table<Item> {
     return number
   }
 
-  /** All items. Items that are added meanwhile follow. */
+  /** All items, including those added during the iteration. */
   items(): Iterable<Item> {
     return this.#numbers.keys()
   }

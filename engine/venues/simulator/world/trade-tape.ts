@@ -1,5 +1,4 @@
-// A venue's trades, oldest first. When full, the oldest tenth is dropped here and in its markets, so that the copy is
-// rare.
+// A venue's trades, oldest first. A full list drops its oldest tenth, here and in the markets.
 
 import type { SimTrade } from '../model.ts'
 
@@ -9,7 +8,7 @@ export class TradeTape {
   readonly #onDrop: (market: SimTrade['market'], count: number) => void
   #droppedCount = 0
 
-  /** `forget` drops a market's oldest trades, as many as the tape drops of it. */
+  /** `onDrop` drops this number of a market's oldest trades. */
   constructor(options: {
     countMax: number
     onDrop: (market: SimTrade['market'], count: number) => void

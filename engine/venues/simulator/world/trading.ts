@@ -1,4 +1,4 @@
-// Trades of the simulated world. A fill is emitted with the exact liquidity that it removed from the book.
+// Trades of the simulated world. Each fill is emitted with the level changes that it causes.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
@@ -27,12 +27,12 @@ const REACH_TICKS = 15
 const WHALE_SHARE = 0.01
 const WHALE_USD_MIN = 5_100
 const WHALE_USD_MAX = 80_000
-/** Probability that a fill is reported as two equal ones: same order, price and size, two makers. */
+/** Probability that a fill is reported as two equal fills of one order with two makers. */
 const SPLIT_FILL_SHARE = 0.06
 
 type Maker = SimTrade['makers'][number]
 
-/** A taker's action in the terms of a trade. */
+/** A taker's order as a trade states it. */
 interface Deal {
   readonly market: LiveMarket
   readonly outcomeIndex: 0 | 1
@@ -139,7 +139,7 @@ export class Trading {
     return sizeWorth(Math.min(usd, WHALE_USD_MAX), paid)
   }
 
-  /** A whale meets one large resting order, placed at the best immediately before. */
+  /** Places one large resting order at the best price, which the whale then takes. */
   #restLarge(order: Order, best: PriceMicros, size: SizeMicros): void {
     const changes = new BookChanges(order.market, order.book)
     const held = order.book.sizeAt(order.taken, best)

@@ -32,7 +32,7 @@ class WalletPosition {
   realized = 0
   fees = 0
   lastMs: TimeMs = TIME_ZERO
-  /** Amount acquired in the second `#freshS` that was not yet passed on. */
+  /** Amount acquired in the second `#freshS` and not sold since. */
   #fresh = 0
   #freshS = 0
 
@@ -51,8 +51,8 @@ class WalletPosition {
   }
 
   /**
-   * Amount from before the current second. Rows have times in seconds, so clients may order the rows of one second
-   * differently.
+   * Amount from before the current second. Clients may order the rows of one second differently, because rows have
+   * times in seconds.
    */
   settled(atMs: TimeMs): number {
     return toSeconds(atMs) === this.#freshS ? this.amount - this.#fresh : this.amount
@@ -91,7 +91,7 @@ export class WalletHolding {
     this.market = market
   }
 
-  /** Number of complete sets that can be merged. Those from this second are excluded. */
+  /** Number of complete sets that can be merged, without those of the current second. */
   sets(atMs: TimeMs): number {
     return Math.min(this.positions[0].settled(atMs), this.positions[1].settled(atMs))
   }
@@ -158,8 +158,8 @@ export class WalletAccount {
   }
 
   /**
-   * Redeems contracts of the event's outcome at its payout in dollars. The number is that of a named row, or follows
-   * from the row's dollars. If the outcome pays nothing or a part, all are redeemed.
+   * Redeems contracts of the event's outcome at its payout in dollars. Their number is in a row that names its token,
+   * or follows from the dollars of a full payout. Otherwise all contracts are redeemed.
    */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]

@@ -38,7 +38,7 @@ export class WalletHabits {
     this.#seed = options.seed
   }
 
-  /** Sets that a seller splits who lacks `missing`: exactly these, or whole lots. */
+  /** Number of sets that a seller splits who lacks `missing` contracts: exactly these, or multiples of a lot. */
   splitSize(missing: number): SizeMicros {
     if (this.#random.next() < EXACT_SPLIT_SHARE) return sizeMicros(missing)
     return sizeMicros(Math.ceil(missing / LOT) * LOT)
@@ -63,15 +63,15 @@ export class WalletHabits {
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
-  /** Reports whether a winner who also holds the losing side does not redeem the latter. */
+  /** Reports whether a winner leaves the losing outcome unredeemed. */
   retainsLoser(address: string, { listing }: SimMarket): boolean {
     const key = hash32('keeps', this.#seed, address, listing.slug)
     return mixUnit(key, 0) < RETAIN_LOSER_SHARE
   }
 
   /**
-   * Delay from the resolution to a holder's redemption in milliseconds. Null: never. A pure function of the wallet and
-   * the market, so that a restart does not change it.
+   * Delay from the resolution to a holder's redemption in milliseconds. Null: the holder never redeems. A pure function
+   * of wallet and market, so that a restart does not change it.
    */
   redeemDelayMs(holder: { address: string; chanceKey: string; isWinner: boolean }): number | null {
     const key = hash32('redeems', this.#seed, holder.address, holder.chanceKey)

@@ -1,6 +1,6 @@
-// The wallets of venue a and their actions. A seller without enough tokens splits in the same transaction. Tokens
-// received within a second are not passed on in it, so that no balance is negative, whatever the order in which
-// clients read the second. Determined by the seed and the world's changes.
+// The wallets of venue a and their actions, determined by the seed and the world's changes. A seller without enough
+// tokens splits in the same transaction. A wallet does not spend tokens in the second in which it received them, so
+// that balances are never negative in any order of the rows.
 
 import { DueList } from '../../../due-list.ts'
 import { hash32, seededRandom } from '../../../random.ts'
@@ -47,24 +47,23 @@ const CONTRACT = 1_000_000
 const REST_AFTER_MS = 20_000
 /** One redemption of winning tokens in four is of a third only. */
 const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
-/** About 250 MB with the trades that they reference. */
+/** They use about 250 MB together with their trades. */
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world, from now on or from restored state. They retain up to two million
- * events together. When full, the oldest tenth is dropped, and each wallet counts its dropped events. Holdings without
- * a later event that are empty or resolved are dropped too.
+ * All wallets of a world. When the limit of events is reached, the oldest tenth is dropped, with holdings that are
+ * empty or resolved and have no later event.
  */
 export class WalletLedgers {
   readonly #habits: WalletHabits
   readonly #ids: RunIds
   readonly #accounts = new Map<string, WalletAccount>()
   readonly #owners = new Map<string, WalletAccount>()
-  /** Bounded by the fills of six seconds, and one redemption per holding. */
+  /** Bounded by the fills of six seconds, and by one redemption per holding. */
   readonly #plans = new DueList<Plan>()
   readonly #countMax: number
   readonly #stopListening: () => void
-  /** Owner addresses, like wallet addresses, belong to the world and not to the run. */
+  /** Addresses of owners are the same in all runs of the world. */
   readonly #ownerIds: RunIds
   /** The account of each retained event, oldest first. */
   #order: WalletAccount[] = []
@@ -130,7 +129,7 @@ export class WalletLedgers {
     return holding
   }
 
-  /** Call after all restored events: holders of resolved markets resume their planned redemptions. */
+  /** Plans the redemptions of holders of resolved markets. Call it after all events are restored. */
   restorePlans(): void {
     for (const { holdings } of this.#accounts.values()) {
       for (const [market, holding] of holdings) {
@@ -212,7 +211,7 @@ export class WalletLedgers {
     this.#count(ledger)
   }
 
-  /** Converts the wallet's No in the event, as many of each as of the least, if that is two markets or more. */
+  /** Converts No of at least two markets of the event, as many of each as the wallet holds of the least. */
   #convert({ ledger, market }: WalletHolding, atMs: TimeMs): void {
     const { markets } = market.event
     if (markets.some(({ status }) => status !== 'open')) return
@@ -237,7 +236,7 @@ export class WalletLedgers {
     for (const _ of events) this.#count(ledger)
   }
 
-  /** Migrates all of the side of which the wallet has more. */
+  /** Migrates the outcome of which the wallet holds more. */
   #migrate(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
     const target = migratedOf(market)
@@ -297,7 +296,7 @@ export class WalletLedgers {
     return new OwnTransaction(this.#ids, this.#operationCount)
   }
 
-  // A scan of a few thousand entries now and then, instead of an index that every new holding must update.
+  // Scans a few thousand entries. This is rare, so there is no index.
   #holdersOf(market: SimMarket): readonly WalletHolding[] {
     const found: WalletHolding[] = []
     for (const { holdings } of this.#accounts.values()) {

@@ -11,7 +11,7 @@ const WHALE_COUNT = 40
 const MANNERS = wordsOf('walletManners')
 const THINGS = wordsOf('walletThings')
 
-/** Wallets by trading frequency: low numbers trade most. */
+/** Wallets by trading frequency. Low numbers trade most. */
 export class WalletPool {
   readonly #wallets: readonly SimWallet[]
   readonly #random: Random

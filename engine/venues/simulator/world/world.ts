@@ -1,5 +1,5 @@
-// The simulated world over time: its markets and their states, and the rate and choice of order flow. A seed, a start
-// and a clock replay a run.
+// The simulated world over time: markets and their states, and the rate of order flow. The same seed, start and clock
+// replay a run.
 
 import type { Clock } from '../../../clock.ts'
 import { DueList } from '../../../due-list.ts'
@@ -32,7 +32,7 @@ import { TradeTape } from './trade-tape.ts'
 import { Trading } from './trading.ts'
 import { WalletPool } from './wallets.ts'
 
-/** Maximum order flow of one step. The world follows wall-clock time and drops the rest. */
+/** Maximum order flow of one step in milliseconds. Flow of longer pauses is dropped. */
 const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
 const TRADES_MAX = 2_000_000
@@ -77,7 +77,7 @@ export class SimulatedWorld implements World {
     a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
     b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
   } = { a: null, b: null }
-  /** Markets of trades that are retained longer than the market is listed. */
+  /** Unlisted markets with retained trades. */
   readonly #unlisted = new Map<string, LiveMarket>()
   readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
   #listeners: readonly ((change: WorldChange) => void)[] = []
@@ -86,7 +86,7 @@ export class SimulatedWorld implements World {
   #burst: { readonly messagesPerMs: number; readonly untilMs: number } | null = null
   #plannedToMs: TimeMs
   #sweptSecond: number
-  /** Only order flow counts towards the rate: a thousand books that close at once must not stop it. */
+  /** True during order flow. Other changes do not count towards the rate, so that closing books do not stop it. */
   #isMetered = false
   #isPaused = false
 
@@ -254,13 +254,12 @@ export class SimulatedWorld implements World {
     return this.#tapes[venue].droppedCount
   }
 
-  /** All trades of the venue since this time are retained. */
   tradesFromMs(venue: SimVenue): TimeMs {
     const oldest = this.droppedTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
     return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
-  /** A market of the world, including unlisted ones, whose event is then planned again. Null: it never existed. */
+  /** A market of the world. The event of an unlisted market is planned again. Null: the market never existed. */
   marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
     const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
     if (listed !== undefined) return listed
@@ -286,7 +285,7 @@ export class SimulatedWorld implements World {
   }
 
   onChange(listener: (change: WorldChange) => void): () => void {
-    // A new array each time, so that a listener that unsubscribes during a change does not shift the others.
+    // Creates a new array, so that a listener can unsubscribe during a change.
     this.#listeners = [...this.#listeners, listener]
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
@@ -330,7 +329,7 @@ export class SimulatedWorld implements World {
     return this.#listed[venue]
   }
 
-  /** Adds an event. `nowMs` is null for events at the start, which are not emitted. */
+  /** Adds an event. `nowMs` is null at the start, when no changes are emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
@@ -441,7 +440,7 @@ export class SimulatedWorld implements World {
     }
   }
 
-  /** Order flow for the time since the last step: a balance of messages from which each action pays its cost. */
+  /** Runs the order flow since the last step. Each action deducts its messages from the balance of due messages. */
   #runFlow(nowMs: TimeMs): void {
     const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
     // A burst is always delivered completely, however late a step is.
@@ -452,7 +451,7 @@ export class SimulatedWorld implements World {
     const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
     const due = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
     this.#messagesDue = due + ofBurst
-    // Some actions have no effect and no cost. The bound keeps a step finite.
+    // The bound keeps a step finite, because some actions have no effect.
     this.#isMetered = true
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
@@ -464,8 +463,8 @@ export class SimulatedWorld implements World {
   }
 
   /**
-   * Before a market changes, cancels quotes of all linked markets that the fair price has passed. Books of one question
-   * or event therefore never offer more than their joint worth. False: one of the markets is held.
+   * Cancels quotes of all linked markets that the fair price has passed, before one of them changes. Their books
+   * therefore never offer arbitrage. False: one of the markets is halted or held.
    */
   #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
     if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
