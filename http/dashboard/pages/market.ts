@@ -1,18 +1,21 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { DataMessage } from '../../client/messages.ts'
 import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
-import { stepDecimals } from '../format.ts'
+import { sizeDecimals, sizeText, stepDecimals, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import { BookPanel, DepthChart } from '../parts/book.ts'
+import { Price, Time, TradedText, tradedOf } from '../parts/figures.ts'
 import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market-facts.ts'
 import { MatchedMarketPanel } from '../parts/matched-market.ts'
-import { useRequest } from '../parts/requests.ts'
+import { mergedByTime, useLiveList, useRequest } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { TradePanel } from '../parts/trade-panel.ts'
-import type { Market } from '../records.ts'
+import { type Column, headings, tableRows } from '../parts/tables.ts'
+import type { Market, TradePage } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
-import { follow } from '../stream.ts'
+import { useSignal } from '../signal.ts'
+import { follow, streamState } from '../stream.ts'
 
 export function MarketPage({ route }: PageProps) {
   const { subject } = route
@@ -91,4 +94,102 @@ function LoadedMarket({
       </div>
     </div>
   </article>`
+}
+
+/** Maximum number of trades. The oldest are dropped beyond it. */
+export const TAPE_TRADES_MAX = 200
+/** Twice the visible rows, so that the list can scroll. */
+const ROWS_AT_TOP = 32
+
+export interface TapeTrade
+  extends Pick<
+    TradePage['trades'][number],
+    'id' | 'price' | 'size' | 'size_usd' | 'outcome' | 'timestamp_ms'
+  > {
+  readonly side: string
+}
+type Tape = readonly TapeTrade[]
+
+/** Of two trades with the same time, the later message counts as newer. */
+export const withTrade = (tape: Tape, trade: TapeTrade): Tape =>
+  tape.some(({ id }) => id === trade.id) ? tape : mergedByTime([trade], tape, TAPE_TRADES_MAX)
+
+interface TradePanelProps {
+  readonly marketId: string
+  /** Labels of the market's outcomes, the quoted one first. */
+  readonly outcomes: readonly string[]
+  /** Decimals of a cent in the market's prices. */
+  readonly decimals: number
+}
+
+/** Live trades, newest first. Only the first rows are rendered until the user scrolls. */
+function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
+  const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
+  const { kind, error, rows, again } = useLiveList<Tape>(
+    {
+      ...{ channel: 'trades', marketIds: [marketId], none: [] },
+      load: async (signal) =>
+        (await request<TradePage>(path, { query: { limit: TAPE_TRADES_MAX }, signal })).trades,
+      applyMessage: (tape, message: DataMessage) =>
+        message.type === 'trade' ? withTrade(tape, message.data) : tape,
+      join: (tape, answer) => mergedByTime(answer, tape, TAPE_TRADES_MAX),
+    },
+    [marketId],
+  )
+  const { state, isLost } = useSignal(streamState)
+  const isEmpty = rows.length === 0
+  const isLastKnown = isLost || state === 'offline'
+  const isOld = isLastKnown || state === 'late'
+  return html`<section class="card tape" aria-labelledby="tape-title" data-count=${rows.length}>
+    <div class="row panel-head">
+      <h2 id="tape-title">Trades</h2>
+      ${
+        isEmpty || !isOld
+          ? null
+          : html`<span class="tag wait" data-old=${state}>${isLastKnown ? 'Not connected: the last known trades' : 'No new messages: may be outdated'}</span>`
+      }
+    </div>
+    ${isEmpty || !isOld ? html`<${Failure} error=${error} retry=${again} />` : null}
+    ${kind === 'waiting' && isEmpty ? html`<${Waiting} what="trades" />` : null}
+    ${kind === 'answered' && isEmpty ? html`<${Empty}>No trades of this market are stored.<//>` : null}
+    ${isEmpty ? null : html`<${TapeTable} trades=${rows} outcomes=${outcomes} least=${decimals} />`}
+  </section>`
+}
+
+interface TapeTableProps {
+  readonly trades: Tape
+  readonly outcomes: readonly string[]
+  /** Minimum decimals of prices. */
+  readonly least: number
+}
+
+function TapeTable({ trades, outcomes, least }: TapeTableProps) {
+  const [isAtTop, setAtTop] = useState(true)
+  // The number of decimals only grows, so that columns do not jump.
+  const sizes = useRef<0 | 2>(0)
+  if (sizes.current === 0) sizes.current = sizeDecimals(trades.map(({ size }) => size))
+  const decimals = sizes.current
+  const priceOf = (trade: TapeTrade) => tradedOf(trade, outcomes).price
+  const columns: readonly Column<TapeTrade>[] = [
+    ['Time', 'when', ({ timestamp_ms: ms }) => html`<${Time} atMs=${ms} style="clock" />`],
+    ['Trade', 'what', (trade) => html`<${TradedText} of=${tradedOf(trade, outcomes)} />`],
+    ['Price', 'num price', (one) => html`<${Price} price=${priceOf(one)} decimals=${least} />`],
+    ['Contracts', 'num size', ({ size }) => sizeText(size, decimals)],
+    ['Value', 'num usd', ({ size_usd: usd }) => usdText(usd)],
+  ]
+  return html`<div
+    class="scroll-x scroll-y" tabindex="0" role="region" aria-label="Trades, newest first"
+    onScroll=${({ currentTarget }: Event) => setAtTop(currentTarget instanceof Element && currentTarget.scrollTop <= 0)}
+  >
+  <table class="list tape-list">
+    <caption class="visually-hidden">Trades, newest first</caption>
+    ${headings(columns)}
+    <tbody>${tableRows({
+      rows: isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades,
+      ...{ columns, inputs: [least, decimals] },
+      keyOf: ({ id }) => id,
+      marks: ({ id }) => ({ 'data-trade': id }),
+    })}</tbody>
+  </table>
+</div>`
 }

@@ -5,13 +5,9 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { barOfMessage, MarketBars } from '../../../http/dashboard/charts/candles.ts'
 import type { Bar } from '../../../http/dashboard/charts/canvases.ts'
+import { TAPE_TRADES_MAX, type TapeTrade, withTrade } from '../../../http/dashboard/pages/market.ts'
 import { tradedOf } from '../../../http/dashboard/parts/figures.ts'
 import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
-import {
-  TAPE_TRADES_MAX,
-  type TapeTrade,
-  withTrade,
-} from '../../../http/dashboard/parts/trade-panel.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,

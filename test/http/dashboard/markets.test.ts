@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { safeLink } from '../../../http/dashboard/parts/market-facts.ts'
 import {
   hrefOfQuery,
   type MarketQuery,
   pauseMsBefore,
   queryOf,
   searchText,
-} from '../../../http/dashboard/parts/market-search.ts'
+} from '../../../http/dashboard/pages/markets.ts'
+import { safeLink } from '../../../http/dashboard/parts/market-facts.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
 
 const EVERYTHING: MarketQuery = {
