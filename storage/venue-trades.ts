@@ -12,7 +12,7 @@ import { keyOfVenueRow, type TradeLocation, venueRow } from './records/trade-loc
 import { TABLES } from './tables.ts'
 import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 
-/** Milliseconds per venue whose next ordinals are cached; a power of two. */
+/** Milliseconds per venue whose next ordinals are cached. */
 const RECENT_MS = 4_096
 
 /** The position of a trade among its venue's trades. */
@@ -106,12 +106,11 @@ export class VenueTrades {
   }
 }
 
-/** The next ordinals of a venue's recent milliseconds, each in the slot given by the low bits of its time. */
+/** The next ordinals of a venue's recent milliseconds. */
 class Recent {
-  /** A millisecond above this without a slot has no trade. */
+  /** A millisecond above this without an entry has no trade. */
   #floorMs: number
-  readonly #times = new Float64Array(RECENT_MS).fill(Number.NaN)
-  readonly #next = new Uint32Array(RECENT_MS)
+  readonly #next = new Map<number, number>()
 
   constructor(floorMs: number) {
     this.#floorMs = floorMs
@@ -119,29 +118,18 @@ class Recent {
 
   /** Null if it is unknown. */
   next(time: number): number | null {
-    const slot = time & (RECENT_MS - 1)
-    if (this.#times[slot] === time) return this.#next[slot] ?? null
-    return time > this.#floorMs ? 0 : null
+    return this.#next.get(time) ?? (time > this.#floorMs ? 0 : null)
   }
 
   assign(time: number, ordinal: number): void {
-    const slot = time & (RECENT_MS - 1)
-    const before = this.#times[slot] ?? Number.NaN
-    // If two milliseconds share a slot, the newer one keeps it and the older one is read from the table.
-    if (before > time || before < time) this.#raiseFloor(Math.min(before, time))
-    if (before > time) return
-    this.#times[slot] = time
-    this.#next[slot] = ordinal + 1
+    this.#next.set(time, ordinal + 1)
+    const [oldest] = this.#next.keys()
+    if (this.#next.size > RECENT_MS && oldest !== undefined) this.invalidate(oldest)
   }
 
-  /** Drops a millisecond after one of its trades was removed. */
+  /** Drops a millisecond, which must then be read from the table. */
   invalidate(time: number): void {
-    const slot = time & (RECENT_MS - 1)
-    if (this.#times[slot] === time) this.#times[slot] = Number.NaN
-    this.#raiseFloor(time)
-  }
-
-  #raiseFloor(time: number): void {
+    this.#next.delete(time)
     this.#floorMs = Math.max(this.#floorMs, time)
   }
 }
