@@ -19,15 +19,7 @@ const NOON_DAY = Math.floor(NOON_MS / DAY_MS)
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 
-export function historyContract(subject: StorageUnderTest): void {
-  barContract(subject)
-  snapshotContract(subject)
-  pastPriceContract(subject)
-  coverageContract(subject)
-  ageContract(subject)
-}
-
-function barContract({ open, settle }: StorageUnderTest): void {
+export function historyContract({ open, settle }: StorageUnderTest): void {
   test('restores a bar as stored, replaces it and finds it in ranges', async () => {
     let storage = await open()
     const [price] = [trade('x').price]
@@ -97,15 +89,7 @@ function barContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.pastPrices.get(1, NOON_DAY), null)
     assert.deepEqual(storage.pastPrices.get(2, NOON_DAY - 2), past)
   })
-}
 
-/** A day of past prices, read at noon. */
-function pastDay(prices: readonly PriceMicros[]): PastDay {
-  const seconds = prices.map((_, index) => index + 1)
-  return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }
-}
-
-function snapshotContract({ open, settle }: StorageUnderTest): void {
   test('stores one snapshot a millisecond, counts them, and finds them strictly after a time', async () => {
     let storage = await open()
     for (const second of [0, 10, 20, 30]) {
@@ -159,9 +143,7 @@ function snapshotContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(row?.bids, deep.slice(0, bookSnapshotLevels))
     assert.equal(row?.asks.length, bookSnapshotLevels)
   })
-}
 
-function pastPriceContract({ open, settle }: StorageUnderTest): void {
   test('replaces a day of past prices and restores it as stored', async () => {
     let storage = await open()
     const { price } = trade('x')
@@ -184,9 +166,7 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.pastPrices.get(1, NOON_DAY - 1), null)
     assert.equal(storage.pastPrices.get(2, NOON_DAY), null)
   })
-}
 
-function coverageContract({ open, settle }: StorageUnderTest): void {
   test('finds the coverage interval of a time per venue and moves its end', async () => {
     let storage = await open()
     const at = (second: number) => timeMs(NOON_MS + second * 1_000)
@@ -210,9 +190,7 @@ function coverageContract({ open, settle }: StorageUnderTest): void {
     for (const second of [-1, 10.001, 15, 41]) assert.equal(found('a', second), null)
     assert.equal(found('b', 20), null)
   })
-}
 
-function ageContract({ open, settle }: StorageUnderTest): void {
   const hours = [1, 30, 60, 24 * 6, 24 * 9]
 
   /** Rows of every kind at several ages, in hours before noon. */
@@ -347,4 +325,10 @@ function ageContract({ open, settle }: StorageUnderTest): void {
       assert.deepEqual(left(), expected, `after ${count} rows`)
     }
   })
+}
+
+/** A day of past prices, read at noon. */
+function pastDay(prices: readonly PriceMicros[]): PastDay {
+  const seconds = prices.map((_, index) => index + 1)
+  return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }
 }

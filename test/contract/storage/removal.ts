@@ -17,13 +17,7 @@ import {
 } from '../../support/worlds/stored.ts'
 import type { StorageUnderTest } from '../storage.ts'
 
-export function removalContract(subject: StorageUnderTest): void {
-  marketContract(subject)
-  eventContract(subject)
-  runContract(subject)
-}
-
-function marketContract({ open, settle }: StorageUnderTest): void {
+export function removalContract({ open, settle }: StorageUnderTest): void {
   test('removes a market from all tables and never reuses its number', async () => {
     let storage = await open()
     const [one, two, three] = [marketListing('one'), marketListing('two'), marketListing('three')]
@@ -122,9 +116,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.ticks.oldestHour(number), null)
     assert.equal(storage.trades.count(), 0)
   })
-}
 
-function eventContract({ open, settle }: StorageUnderTest): void {
   test('removes an event and keeps its namesake of the other venue', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
@@ -145,9 +137,7 @@ function eventContract({ open, settle }: StorageUnderTest): void {
     storage.events.put(listing)
     assert.equal(storage.events.count(), 2)
   })
-}
 
-function runContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
   const retained = (storage: Storage) => storage.runs.all().map((run) => run.number)
 

@@ -11,13 +11,7 @@ import type { StorageUnderTest } from '../storage.ts'
 const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
 const isLong = process.env.TEST_LONG === '1'
 
-export function tradeContract(subject: StorageUnderTest): void {
-  identityContract(subject)
-  rangeContract(subject)
-  pagingContract(subject)
-}
-
-function identityContract({ open, settle }: StorageUnderTest): void {
+export function tradeContract({ open, settle }: StorageUnderTest): void {
   test('finds a trade by market and native id, at once and later', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
@@ -138,9 +132,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.trades.newestMs(1), NOON_MS)
     assert.equal(storage.trades.newestMs(2), null)
   })
-}
 
-function rangeContract({ open, settle }: StorageUnderTest): void {
   test('bounds ranges exactly at both ends, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
@@ -215,9 +207,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(offsets(2), [15, 16, 17, 18, 19])
     assert.deepEqual(offsets(3), [])
   })
-}
 
-function pagingContract({ open, settle }: StorageUnderTest): void {
   test('pages 1,000 rows of one millisecond exactly once while rows arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {

@@ -17,13 +17,7 @@ const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null }
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 const isLong = process.env.TEST_LONG === '1'
 
-export function venueTradeContract(subject: StorageUnderTest): void {
-  rangeContract(subject)
-  ordinalContract(subject)
-  removalContract(subject)
-}
-
-function rangeContract({ open, settle }: StorageUnderTest): void {
+export function venueTradeContract({ open, settle }: StorageUnderTest): void {
   test('returns the trades of a venue in one order, without those of the other', async () => {
     let storage = await open()
     const [one, two, other] = [traded(1), traded(2), traded(3, 'b')]
@@ -91,9 +85,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     const expected = { ...stored, maker: '0xmaker' }
     assert.deepEqual(rows, [{ market: 1, venueOrdinal: 0, trade: expected }])
   })
-}
 
-function ordinalContract({ open, settle }: StorageUnderTest): void {
   test('assigns a venue ordinal once, from 0, also to late trades', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
@@ -152,7 +144,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
-    // The cache has 4,096 slots. Of two milliseconds in the same slot, the older comes second, and twice.
+    // After a trade far ahead, two trades arrive at one earlier millisecond.
     for (const [id, atMs] of [
       ['far', 30_000 + 3 * 4_096],
       ['back', 30_000],
@@ -162,9 +154,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     }
     assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
   })
-}
 
-function removalContract({ open, settle }: StorageUnderTest): void {
   test('removes trades from their venue and keeps the other ordinals', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')

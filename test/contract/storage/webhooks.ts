@@ -24,14 +24,7 @@ import type { StorageUnderTest } from '../storage.ts'
 const [ONE, TWO] = [webhookNumber(1), webhookNumber(2)]
 const LANES = ['first', 'retry'] as const
 
-export function webhookContract(subject: StorageUnderTest): void {
-  tableContract(subject)
-  deliveryContract(subject)
-  keepingContract(subject)
-  propertyContract(subject)
-}
-
-function tableContract({ open, settle }: StorageUnderTest): void {
+export function webhookContract({ open, settle }: StorageUnderTest): void {
   test('restores a webhook with every field, in order of creation, and replaces it', async () => {
     let storage = await open()
     const full = webhook('full', {
@@ -80,9 +73,7 @@ function tableContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.deepEqual([...storage.webhooks.all()], [])
   })
-}
 
-function deliveryContract({ open, settle }: StorageUnderTest): void {
   test('creates one delivery per event and webhook, numbered from 1, with the same bytes', async () => {
     let storage = await open()
     const body = Buffer.alloc(20_000, 'é\u0000')
@@ -226,9 +217,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.oldestPending(ONE)?.number, 2)
     assert.equal(storage.outbox.oldestPending(TWO), null)
   })
-}
 
-function keepingContract({ open, settle }: StorageUnderTest): void {
   test('removes finished deliveries by number and age, oldest first, in batches, and keeps counts', async () => {
     let storage = await open()
     for (let count = 1; count <= 30; count += 1) {
@@ -351,31 +340,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.state(ONE).failingSinceMs, NOON_MS)
     assert.equal(storage.outbox.state(TWO).failingSinceMs, null)
   })
-}
 
-/** One step of the property test. Numbers are reduced to existing rows. */
-const STEPS = fc.array(
-  fc.record({
-    kind: fc.constantFrom(
-      'create',
-      'create',
-      'create',
-      'finish',
-      'retry',
-      'redo',
-      'prune',
-      'settle',
-    ),
-    event: fc.nat(25),
-    number: fc.integer({ min: 1, max: 20 }),
-    atMs: fc.nat(6),
-    status: fc.constantFrom<DeliveryStatus>('delivered', 'exhausted', 'dropped'),
-    count: fc.nat(4),
-  }),
-  { maxLength: 60 },
-)
-
-function propertyContract({ open, settle }: StorageUnderTest): void {
   test('matches a plain array after any order of changes', async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
@@ -417,6 +382,28 @@ function propertyContract({ open, settle }: StorageUnderTest): void {
     )
   })
 }
+
+/** One step of the property test. Numbers are reduced to existing rows. */
+const STEPS = fc.array(
+  fc.record({
+    kind: fc.constantFrom(
+      'create',
+      'create',
+      'create',
+      'finish',
+      'retry',
+      'redo',
+      'prune',
+      'settle',
+    ),
+    event: fc.nat(25),
+    number: fc.integer({ min: 1, max: 20 }),
+    atMs: fc.nat(6),
+    status: fc.constantFrom<DeliveryStatus>('delivered', 'exhausted', 'dropped'),
+    count: fc.nat(4),
+  }),
+  { maxLength: 60 },
+)
 
 function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.deepEqual(outbox.state(ONE).counts, naive.counts())

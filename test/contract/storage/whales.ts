@@ -30,13 +30,7 @@ function whale(id: string, changes: Partial<StoredWhale> = {}): Omit<StoredWhale
 
 const idsOf = (rows: readonly WhaleRow[]) => rows.map((row) => row.whale.nativeId)
 
-export function whaleContract(subject: StorageUnderTest): void {
-  identityContract(subject)
-  rangeContract(subject)
-  keepingContract(subject)
-}
-
-function identityContract({ open, settle }: StorageUnderTest): void {
+export function whaleContract({ open, settle }: StorageUnderTest): void {
   test('finds a whale by market and id, and replaces it in place', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
@@ -58,9 +52,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     const row = { market: 1, venue: 'a', nativeMarket: 'm1', whale: published }
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
   })
-}
 
-function rangeContract({ open, settle }: StorageUnderTest): void {
   test('numbers all whales of a millisecond and returns ranges of all markets or one', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
@@ -112,9 +104,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
       { numRuns: 5 },
     )
   })
-}
 
-function keepingContract({ open, settle }: StorageUnderTest): void {
   test('returns whales of a run by offset without unpublished ones', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
