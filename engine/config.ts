@@ -25,77 +25,6 @@ export interface PolymarketUrls {
 export type Role = (typeof ROLES)[number]
 const ROLES = ['all', 'engine', 'gateway'] as const
 
-export interface Config {
-  readonly role: Role
-  /** The NATS server that holds the cluster's log. Ignored by `ROLE=all`. */
-  readonly nats: {
-    /** Comma-separated addresses. */
-    readonly url: string
-    /** Paths of credential files. Null: none. */
-    readonly creds: string | null
-    readonly ca: string | null
-    /** Null: the connection uses `creds`, or no authentication. */
-    readonly login: { readonly user: string; readonly password: string } | null
-  }
-  /** Key that seals the messages between processes of a cluster. Null only with `ROLE=all`. */
-  readonly clusterKey: string | null
-  readonly host: string
-  readonly port: number
-  readonly dataDir: string
-  readonly venues: VenueSource
-  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
-  readonly sim: {
-    readonly marketsPerVenue: number
-    /** Fraction of venue a's markets that use protocol v2, 0 to 1. */
-    readonly v2Share: number
-    readonly messagesPerSecond: number
-    /** Simulated price gaps between the two venues. */
-    readonly gapsPerMinute: number
-    readonly seed: number
-    readonly faults: readonly string[]
-    /** Seconds after which the simulated activity stream ends; null: never. */
-    readonly activityEndsS: number | null
-    readonly port: number
-  }
-  /** Null: the simulator's own URL. */
-  readonly polymarket: { readonly [name in keyof PolymarketUrls]: string | null }
-  readonly kalshi: {
-    readonly restUrl: string | null
-    readonly wsUrl: string | null
-    readonly keyId: string | null
-    readonly privateKeyFile: string | null
-  }
-  readonly jwtSecret: string | null
-  /** A replaced secret. Its tokens stay valid until they expire. */
-  readonly jwtSecretPrevious: string | null
-  /** Encrypts webhook secrets. Null: generated and stored on first start. */
-  readonly secretsKey: string | null
-  /** Which URLs webhooks may have. */
-  readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
-  /** Whether a host must answer a test before webhooks post events to it. */
-  readonly mustVerifyWebhooks: boolean
-  readonly hasDemoKey: boolean
-  /** Whether accounts can be created over HTTP. */
-  readonly isSignUpOpen: boolean
-  /** Accounts that one IPv4 address or IPv6 /64 may create within an hour. */
-  readonly signUpsPerHour: number
-  /** Whether a dashboard on this machine can open the local account without a password. */
-  readonly opensLocalAccount: boolean
-  readonly isMetricsPublic: boolean
-  /** Host names other than loopback for which /metrics answers. */
-  readonly metricsHosts: readonly string[]
-  readonly corsOrigins: readonly string[]
-  /** Addresses or subnets whose X-Forwarded-For header is trusted. */
-  readonly trustedProxies: readonly string[]
-  readonly retentionDays: number
-  readonly dataBytesMax: number
-  /** Folder of a sentence encoder. Null: markets are matched without one. */
-  readonly matchEncoderDir: string | null
-  /** Milliseconds; see BOOK_AGE_S and BOOK_AUDIT_S. */
-  readonly bookLimits: { readonly ageMsMax: number; readonly roundMs: number }
-  readonly logLevel: string
-}
-
 /** Hosts of the real venues. VENUES=live uses them where no other URL is set. */
 export const LIVE_URLS = {
   polymarket: {
@@ -129,16 +58,20 @@ const BYTES_PER_GB = 2 ** 30
 /** Values of HOST that no other machine can reach. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
+/** The values of all variables. variables.json has their meanings. Null: not set. */
+export type Config = ReturnType<typeof loadConfig>
+
 /** Reads the configuration from an environment. Throws ConfigError with all problems at once. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
   const read = new EnvironmentReader(env, VARIABLES)
   const host = read.text('HOST')
   const hasDemoKey = read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production'
   const trustedProxies = readProxies(read)
   const role = readRole(read)
-  const config: Config = {
+  const config = {
     role,
     nats: readNats(read, role),
+    /** Seals the messages between processes of a cluster. Null only with `ROLE=all`. */
     clusterKey: readClusterKey(read, role),
     host,
     port: read.integer('PORT', 0, 65_535),
@@ -152,9 +85,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       gapsPerMinute: read.integer('SIM_GAPS', 0, 600),
       seed: read.integer('SIM_SEED', 0, 4_294_967_295),
       faults: read.subset('SIM_FAULTS', FAULT_NAMES, CHANGE_NAMES),
+      /** Seconds after which the simulated activity stream ends. Null: never. */
       activityEndsS: read.integer('SIM_RTDS_END_S', 0, 86_400) || null,
       port: read.integer('SIM_PORT', 1, 65_500),
     },
+    /** Null: the simulator's own URL. */
     polymarket: {
       gamma: read.url('POLYMARKET_GAMMA_URL', 'https:', 'http:'),
       clob: read.url('POLYMARKET_CLOB_URL', 'https:', 'http:'),
@@ -165,6 +100,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     kalshi: readKalshi(read),
     jwtSecret: readSecret(read, 'JWT_SECRET'),
     jwtSecretPrevious: readSecret(read, 'JWT_SECRET_PREVIOUS'),
+    /** Encrypts webhook secrets. Null: generated and stored on first start. */
     secretsKey: readSecret(read, 'SECRETS_KEY'),
     webhookPolicy: {
       allowsHttp: read.isOn('WEBHOOK_ALLOW_HTTP'),
@@ -177,7 +113,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
     signUpsPerHour: read.integer('SIGNUPS_PER_HOUR', 1, 1_000_000),
-    // Requests through a proxy on this machine look as if they came from this machine.
+    /** Requests through a proxy on this machine seem to come from it, so a dashboard needs a password then. */
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     metricsHosts: readHosts(read, 'METRICS_HOSTS'),
@@ -204,7 +140,7 @@ function readVenues(read: EnvironmentReader): VenueSource {
   return { kind: 'sim' }
 }
 
-function readVenueNames(read: EnvironmentReader): Config['venueNames'] {
+function readVenueNames(read: EnvironmentReader): Partial<Record<VenueKey, string>> {
   for (const name of ['VENUE_A_NAME', 'VENUE_B_NAME']) {
     if (!/^[a-z][a-z0-9_-]{0,31}$/.test(read.text(name))) {
       read.refuse(name, 'a lower-case letter, then up to 31 letters, digits, _ or -')
@@ -220,7 +156,7 @@ function readRole(read: EnvironmentReader): Role {
   return ROLES.find((role) => role === value) ?? 'all'
 }
 
-function readNats(read: EnvironmentReader, role: Role): Config['nats'] {
+function readNats(read: EnvironmentReader, role: Role) {
   const url = read.text('NATS_URL')
   const servers = url.split(',').map((one) => one.trim())
   const isServer = (one: string) => URL.canParse(one) && /^(?:nats|tls):\/\/[^/@]+$/.test(one)
@@ -258,7 +194,7 @@ function readClusterKey(read: EnvironmentReader, role: Role): string | null {
   return key
 }
 
-function readKalshi(read: EnvironmentReader): Config['kalshi'] {
+function readKalshi(read: EnvironmentReader) {
   const keyId = read.optional('KALSHI_KEY_ID')
   const privateKeyFile = read.optional('KALSHI_PRIVATE_KEY_FILE')
   if ((keyId === null) !== (privateKeyFile === null)) {
