@@ -1,11 +1,11 @@
 // Combo tickers start with KXMVE. Since September 2026 some are only recognizable by `mve_collection_ticker`.
 
+import { LRUCache } from 'lru-cache'
 import { isRecord } from '../../json-record.ts'
-import { Generations } from '../generations.ts'
 import { idOf } from './parse.ts'
 
 const PREFIX = 'KXMVE'
-/** Maximum cached combo tickers without the prefix. When full, the older half is discarded. */
+/** Maximum cached combo tickers without the prefix. */
 const TICKERS_MAX = 50_000
 
 export function isNamedCombo(ticker: string): boolean {
@@ -19,7 +19,7 @@ export function isComboRow(row: Readonly<Record<string, unknown>>): boolean {
 }
 
 export class Combos {
-  readonly #tickers = new Generations<true>(TICKERS_MAX / 2)
+  readonly #tickers = new LRUCache<string, true>({ max: TICKERS_MAX })
 
   has(ticker: string): boolean {
     return isNamedCombo(ticker) || this.#tickers.get(ticker) === true

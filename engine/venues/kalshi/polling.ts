@@ -1,11 +1,11 @@
 // The feed without an API key, which the socket requires. Trades of all markets are polled every two seconds. Books are
 // polled in batches of 100, recently traded ones first; they are the only source and therefore in order.
 
+import { LRUCache } from 'lru-cache'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
-import { Generations } from '../generations.ts'
 import { Poller } from '../poller.ts'
 import { type FrameTap, feedReporter } from '../socket-feed.ts'
 import type {
@@ -38,8 +38,8 @@ const HOT_EVERY_MS = 2_000
 const OVERLAP_MS = 3_000
 /** After a longer pause the trades count as a back-fill. */
 const STREAM_AGE_MAX_MS = 10_000
-/** Maximum cached trade ids for the detection of repeats. When full, the older half is discarded. */
-const IDS_MAX = 20_000
+/** Maximum cached trade ids for the detection of repeats. */
+const IDS_MAX = 40_000
 const FAILURES_UNTIL_DOWN = 3
 
 interface PollingParts extends VenueParts {
@@ -78,7 +78,7 @@ export class PollingFeed implements VenueFeed {
     books: { failures: 0, isUp: false, succeededAtMs: null },
     trades: { failures: 0, isUp: false, succeededAtMs: null },
   }
-  readonly #ids = new Generations<true>(IDS_MAX)
+  readonly #ids = new LRUCache<string, true>({ max: IDS_MAX })
   #tradesFromMs: TimeMs
   #lastDataAtMs: TimeMs | null = null
   #read: Readable = 'all'

@@ -1,6 +1,7 @@
 // Kalshi's trading fees: terms of the series, overrides of its event, and changes of both (README.md, Fees). Until
 // overrides have been read once, fees are unknown for a market whose event row lacks the override fields.
 
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../clock.ts'
 import type { JsonReader } from '../../../fetch.ts'
 import { microsOf } from '../../../json-fields.ts'
@@ -54,7 +55,7 @@ const READ_EVERY_MS = 3_600_000
 const RETRY_AFTER_MS = 300_000
 const CHANGE_ROWS = 1_000
 const PAGES_MAX = 50
-/** Maximum event overrides from the socket. The oldest is evicted; the next hourly read contains it. */
+/** Maximum event overrides from the socket. The next hourly read contains an evicted one. */
 const SOCKET_OVERRIDES_MAX = 10_000
 
 interface FeesParts {
@@ -68,7 +69,7 @@ export class KalshiFees {
   #ofSeries: Changes = new Map()
   /** null until the first read. */
   #ofEvents: Changes | null = null
-  readonly #socketOverrides = new Map<string, FeeChange>()
+  readonly #socketOverrides = new LRUCache<string, FeeChange>({ max: SOCKET_OVERRIDES_MAX })
   #readAgainAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FeesParts) {
@@ -92,12 +93,8 @@ export class KalshiFees {
 
   /** Stores an event override from the socket, valid from now on. */
   note(event: string, terms: FeeTerms): void {
-    this.#socketOverrides.delete(event)
     const sinceMs = timeMs(this.#parts.clock.nowMs())
     this.#socketOverrides.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
-    const [oldest] = this.#socketOverrides.keys()
-    if (this.#socketOverrides.size > SOCKET_OVERRIDES_MAX && oldest !== undefined)
-      this.#socketOverrides.delete(oldest)
   }
 
   /** Fees of a market, from its row, its event's row and the terms of its series, which were read at `readAtMs`. */

@@ -1,6 +1,7 @@
 // Trading fees from Gamma's fields, else from `new_market` or the CLOB (README.md, Fees). Unreadable fees are
 // `unknown`.
 
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
@@ -130,7 +131,7 @@ interface StatedTerms extends Terms {
   readonly atMs: number
 }
 
-/** Maximum cached terms. The oldest entry is evicted, and the next read of its listing requests it again. */
+/** Maximum cached terms. The next read of its listing requests an evicted entry again. */
 const STATED_MAX = 10_000
 /** Maximum queued markets. A market that does not fit is queued when its listing is read again. */
 const WANTED_MAX = 1_000
@@ -149,7 +150,7 @@ interface FeesParts {
 export class PolymarketFees {
   readonly #parts: FeesParts
   readonly #poller: Poller
-  readonly #stated = new Map<NativeMarketId, StatedTerms>()
+  readonly #stated = new LRUCache<NativeMarketId, StatedTerms>({ max: STATED_MAX })
   readonly #wanted = new Set<NativeMarketId>()
 
   constructor(parts: FeesParts) {
@@ -218,10 +219,7 @@ export class PolymarketFees {
   }
 
   #store(market: NativeMarketId, terms: Terms): void {
-    this.#stated.delete(market)
     this.#stated.set(market, { ...terms, atMs: this.#parts.clock.monotonicMs() })
-    const [oldest] = this.#stated.keys()
-    if (this.#stated.size > STATED_MAX && oldest !== undefined) this.#stated.delete(oldest)
   }
 }
 

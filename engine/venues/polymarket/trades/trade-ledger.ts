@@ -2,6 +2,7 @@
 // and Data API have one row per transaction; it is one trade, or one per fill (fills.ts). Size and price are in
 // millionths, and n numbers the equal trades of a transaction from 0.
 
+import { LRUCache } from 'lru-cache'
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../../ids.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
-import { Generations } from '../../generations.ts'
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
@@ -162,14 +162,13 @@ const NONE: readonly never[] = []
 const noFills = (_row: TradeRow): readonly Fill[] | null => null
 
 /**
- * The trades that the stream sent recently. Rows and transactions are cached in two generations. When the young
- * generation is full it becomes the old one, and the previous old one is discarded. A repeat of a discarded row is
- * emitted with n = 0, its previous id. The market's actor drops it by that id.
+ * The trades that the stream sent recently. A repeat of an evicted row is emitted with n = 0, its previous id, and the
+ * market's actor drops it by that id.
  */
 export class TradeLedger {
   readonly #parts: LedgerParts
-  readonly #keys = new Generations<KeyCount>(KEYS_PER_GENERATION)
-  readonly #transactions = new Generations<Transaction>(TRANSACTIONS_PER_GENERATION)
+  readonly #keys = new LRUCache<string, KeyCount>({ max: KEYS_MAX })
+  readonly #transactions = new LRUCache<string, Transaction>({ max: TRANSACTIONS_MAX })
   /** Transactions with participants but no fill yet, oldest first. When full, the oldest is dropped. */
   readonly #orphans = new Map<string, Transaction>()
 
@@ -362,9 +361,9 @@ export class TradeLedger {
   }
 }
 
-/** About 220 bytes per row, 7 MB for both generations. At 20 fills a second they cover 13 minutes. */
-const KEYS_PER_GENERATION = 16_384
-const TRANSACTIONS_PER_GENERATION = 8_192
+/** About 7 MB. At 20 fills a second they cover 27 minutes. */
+const KEYS_MAX = 32_768
+const TRANSACTIONS_MAX = 16_384
 /** Maximum makers per fill; further ones are not emitted. */
 const WAITING_PER_TRANSACTION_MAX = 64
 const ORPHANS_MAX = 4_096
