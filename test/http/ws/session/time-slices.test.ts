@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type AccountId, accountId } from '../../../engine/ids.ts'
-import { streamSliceMs } from '../../../engine/limits.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Hub } from '../../../http/ws/hub.ts'
-import type { SliceOutcome, Work } from '../../../http/ws/session/connection.ts'
-import { FakeEngine } from '../../support/fakes/engine.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type AccountId, accountId } from '../../../../engine/ids.ts'
+import { streamSliceMs } from '../../../../engine/limits.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { Hub } from '../../../../http/ws/hub.ts'
+import type { SliceOutcome, Work } from '../../../../http/ws/session/connection.ts'
+import { FakeEngine } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 /** A connection with a command of 100 slices that each use all of their time. */
 class Busy implements Work {
