@@ -33,7 +33,8 @@ const position = { epoch: text(), offset: nonNegativeInteger() }
 const written = {
   published_ms: Type.Integer({
     minimum: 0,
-    description: 'when the message was written, Unix milliseconds; a repeated one is written anew',
+    description:
+      'when the message was written, Unix milliseconds; a repeated message has a new time',
   }),
 }
 
@@ -41,7 +42,7 @@ const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
-/** A message by its type: what it says, its fields after `type`, and an example of them. */
+/** The description of a message type: its meaning, the fields after `type`, and an example of them. */
 interface Described {
   readonly summary: string
   readonly fields: TProperties
@@ -172,7 +173,7 @@ function ownMessages(channels: readonly Channel[]) {
   const market = { market_id: EXAMPLE_MARKET }
   return {
     heartbeat: message('heartbeat', {
-      summary: 'Every few seconds, behind the data that its offsets count',
+      summary: 'Sent every few seconds. Its offsets cover the messages sent before it',
       fields: {
         timestamp_ms: nonNegativeInteger(),
         counter: nonNegativeInteger(),
@@ -190,13 +191,13 @@ function ownMessages(channels: readonly Channel[]) {
       },
     }),
     resync: message('resync', {
-      summary: 'What was sent of the market no longer holds; its state follows',
+      summary: 'The state sent before for the market is out of sync; a new state follows',
       fields: { channel: oneOf(states), market_id: text(), reason: choice(RESYNC_REASONS) },
       example: { channel: states[0]?.name, ...market, reason: 'venue_gap' },
     }),
     stale: message('stale', {
       summary:
-        'What was sent of the market may be wrong, and no update follows until `resync` with a new state, or `fresh`; `since_ms`: when its book was last known to be right',
+        'Earlier messages of the market may be wrong. No update follows until `resync` with a new state, or `fresh`. `since_ms`: when its book was last known to be correct',
       fields: {
         channel: oneOf(ofBooks),
         market_id: text(),
@@ -211,13 +212,13 @@ function ownMessages(channels: readonly Channel[]) {
       },
     }),
     fresh: message('fresh', {
-      summary: 'A stale market was found unchanged: what was sent up to `seq` is right',
+      summary: 'The book of a stale market is unchanged: all messages up to `seq` are correct',
       fields: { channel: oneOf(ofBooks), market_id: text(), seq: nonNegativeInteger() },
       example: { channel: ofBooks[0]?.name, ...market, seq: 7 },
     }),
     gap: message('gap', {
       summary:
-        'Messages were lost and could not be brought back; `from_ms` null: it is not known since when; `count`: how many of the channel, where it is known',
+        'Messages are permanently lost. `from_ms` null: the start is unknown. `count`: the number of lost messages of the channel, if known',
       fields: {
         channel: oneOf(channels),
         market_id: Type.Optional(text()),
@@ -240,16 +241,19 @@ function ownMessages(channels: readonly Channel[]) {
 
 const status = message('status', {
   summary:
-    'How the feed of a venue is; after `connected` and at every change. Unless it is `live`, `reason` says why and `books` how many of its books are stale: a venue whose books become stale together sends this instead of a `stale` for each, and each book is right again with `resync` or `fresh`, or all with `live`. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
+    'State of a venue’s feed, sent after `connected` and at every change. Unless it is `live`, `reason` is the cause and `books` the number of stale books. If many books become stale together, this replaces a `stale` for each of them; a book recovers with `resync` or `fresh`, or all with `live`. `complete_to_ms`: after an outage or a restart, all trades up to this time were sent. `trades_source`: only for a venue with two trade sources; `last_trade_price` while the source with wallets is down',
   fields: {
     platform: text(),
     state: choice(FEED_STATES),
     lag_ms: nullable(
-      Type.Integer({ minimum: 0, description: 'from the venue to us, of late; in milliseconds' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'recent latency from the venue to the server, in milliseconds',
+      }),
     ),
     delay_ms: Type.Integer({
       minimum: 0,
-      description: 'the longest that anything waited within us during the last two seconds',
+      description: 'longest wait in the server during the last two seconds, in milliseconds',
     }),
     reason: Type.Optional(choice(STALE_REASONS)),
     books: Type.Optional(
@@ -293,22 +297,22 @@ function replies(channels: readonly Channel[]) {
       example: accepted,
     }),
     synced: reply('synced', {
-      summary: 'Every state of the command is out; live from here',
+      summary: 'All states of the command are sent; live from here',
       fields: { channel, ...position },
       example: synced,
     }),
     resumed: reply('resumed', {
-      summary: 'Every missed message of the command is out; live from here',
+      summary: 'All missed messages of the command are sent; live from here',
       fields: { channel, replayed: nonNegativeInteger(), ...position },
       example: { ...synced, replayed: 12 },
     }),
     resume_limited: reply('resume_limited', {
-      summary: 'Only the oldest missed messages are out; to be repeated from here',
+      summary: 'Only the oldest missed messages are sent; repeat the command from this position',
       fields: { channel, ...position },
       example: synced,
     }),
     unsubscribed: reply('unsubscribed', {
-      summary: 'No message of these follows',
+      summary: 'No message of these subscriptions follows',
       fields: { channel, ...targets },
       example: accepted,
     }),
@@ -358,31 +362,31 @@ export function clientCommands(
   const of = { channel: channels[0]?.name, market_ids: [EXAMPLE_MARKET] }
   return {
     subscribe: {
-      summary: 'Subscribe to markets, a venue or `*`; with `since`, from there on',
+      summary: 'Subscribe to markets, a venue or `*`; with `since`, from that position',
       schema: command('subscribe', { ...target, ...optionsOf(channels), since }),
       example: { action: 'subscribe', id: 1, ...of },
       answers: ['subscribed', 'synced', 'resumed', 'resume_limited', 'error'],
     },
     unsubscribe: {
-      summary: 'Take subscriptions out',
+      summary: 'Remove subscriptions',
       schema: command('unsubscribe', target),
       example: { action: 'unsubscribe', id: 2, ...of },
       answers: ['unsubscribed', 'error'],
     },
     snapshot: {
-      summary: 'Ask for fresh books, subscribed or not',
+      summary: 'Request current books, subscribed or not',
       schema: command('snapshot', { market_ids: ids() }),
       example: { action: 'snapshot', id: 3, market_ids: of.market_ids },
       answers: ['snapshot', 'synced', 'error'],
     },
     list: {
-      summary: 'Ask for all subscriptions',
+      summary: 'Request all subscriptions',
       schema: command('list', {}),
       example: { action: 'list', id: 4 },
       answers: ['subscriptions', 'error'],
     },
     ping: {
-      summary: 'Ask for a `pong`',
+      summary: 'Request a `pong`',
       schema: command('ping', {}),
       example: { action: 'ping', id: 5 },
       answers: ['pong', 'error'],

@@ -93,7 +93,7 @@ export const arbitrage: Channel = {
   row: {
     messages:
       '`arbitrage`: `event` (`opened`, `changed`, `closed`), `close_reason`, and the opportunity as `/v1/arbitrage` has it; `market_id` is the first leg’s',
-    when: 'opened and closed at once, a change at most every 250 ms; from the moment on in which it has come to the options',
+    when: 'opened and closed at once, a change at most every 250 ms; from the first message that meets the options',
     begins: '–',
   },
   open(parts) {

@@ -107,8 +107,8 @@ export const candles: Channel = {
   shapes: { StreamCandleSchema },
   row: {
     messages:
-      '`candle`: `interval` and the candle of the REST API; behind a `resync`, `data` is null for a market without one',
-    when: 'at most once a second a market, and at its end',
+      '`candle`: `interval` and the candle of the REST API; after a `resync`, `data` is null for a market without a candle',
+    when: 'at most once a second for each market, and when the bar ends',
     begins: 'newest bar',
   },
   open: (parts) => new Candles(parts),

@@ -65,14 +65,14 @@ export const depth: Channel = {
   updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     depth: counted(NAME, NAME, {
-      summary: 'The best levels of a book, whole each time',
+      summary: 'The best levels of a book, complete in each message',
       fields: { stale: Type.Boolean(), data: StreamBookSchema },
       example: { stale: false, data: EXAMPLE_BOOK },
     }),
   },
   shapes: {},
   row: {
-    messages: '`depth`: the best levels whole, `stale`',
+    messages: '`depth`: the best levels, complete in each message; `stale`',
     when: 'at most once in `conflate_ms`',
     begins: 'present state',
   },

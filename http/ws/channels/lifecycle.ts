@@ -66,7 +66,7 @@ export const lifecycle: Channel = {
   updateKinds: ['lifecycle'],
   messages: {
     lifecycle: counted(NAME, NAME, {
-      summary: 'Something happened to the market itself',
+      summary: 'An event of a market itself, such as its resolution',
       fields: { data: LifecycleSchema },
       example: { data: EXAMPLE_LIFECYCLE },
     }),

@@ -125,7 +125,8 @@ export const orderbook: Channel = {
   updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     snapshot: counted('snapshot', ORDERBOOK, {
-      summary: 'A whole book; a stale one is followed by `resync` and another, or by `fresh`',
+      summary:
+        'A complete book. After a stale snapshot, `resync` with another snapshot follows, or `fresh`',
       fields: { stale: Type.Boolean(), checksum: checksum(), data: StreamBookSchema },
       example: { stale: false, checksum: 3_632_233_996, data: EXAMPLE_BOOK },
     }),
@@ -199,8 +200,8 @@ class Orderbook implements OpenChannel {
 }
 
 /**
- * Sends `stale`, or `fresh` of a stale book that was confirmed, to every subscriber of these variants. False: nothing is
- * sent, since the venue announces its stale books together, or the book was not stale. `seq`: the newest of the channel.
+ * Sends `stale`, or `fresh` if a stale book was confirmed, to every subscriber of these variants. Returns false if it
+ * sends nothing: the venue announces its stale books together, or the book was not stale. `seq`: the channel's newest.
  */
 export function sendStaleness(
   fanOut: FanOut,

@@ -88,7 +88,7 @@ export const prices: Channel = {
   updateKinds: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     price: counted('price', NAME, {
-      summary: 'The present price; `stale`: the book behind it may be out of date',
+      summary: 'The current price. `stale`: the book that it comes from may be out of date',
       fields: { stale: Type.Boolean(), data: StreamPriceSchema },
       example: {
         stale: false,

@@ -1,5 +1,5 @@
-// The channel `whales`: large trades, each aggregated over its fills. Missed ones are read from the engine's whale log,
-// including fills that joined since.
+// The channel `whales`: large trades, each the sum of its fills. Missed messages are read from the engine's whale log,
+// which includes later fills.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
@@ -71,7 +71,7 @@ export const whales: Channel = {
   updateKinds: ['whale'],
   messages: {
     whale: counted('whale', NAME, {
-      summary: 'A large trade, summed up over its fills',
+      summary: 'A large trade: the sum of its fills',
       fields: { data: WhaleSchema },
       example: { data: EXAMPLE_WHALE },
     }),
@@ -94,8 +94,7 @@ export const whales: Channel = {
 }
 
 /**
- * Adapts the engine's whale log for resume. It reports no losses: a lost trade is announced as a trade, never as a
- * whale.
+ * Adapts the engine's whale log for resume. It reports no losses: a lost trade is reported in the channel `trades` only.
  */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {
   return {

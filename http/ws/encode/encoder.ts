@@ -1,5 +1,5 @@
-// Interfaces of the stream's encoders, and the messages that belong to a connection. A counted message has a kind, which
-// a channel describes: the fields after the head. Every message is encoded once per form, however many receive it.
+// Interfaces of the stream's encoders, and builders of messages without counters. A counted message has a `MessageKind`,
+// by which its channel defines the fields after the head. Each message is encoded once per form for all receivers.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
@@ -108,7 +108,7 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
   return { type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs, ...counted }
 }
 
-/** What was sent of the market no longer holds; its state follows. */
+/** The state sent before is out of sync; a new state follows. */
 export function resyncMessage(
   channel: ChannelName,
   market: MarketRef,
@@ -121,7 +121,7 @@ export function resyncMessage(
 export type Status = Omit<FeedStatus, 'venue'>
 
 export function statusMessage(status: Status): Reply {
-  // By name: in a venue's view these are getters, which a rest pattern would skip.
+  // A rest pattern would skip these properties, because they are getters in a venue's view.
   const { platform, state, lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks } = status
   return {
     type: 'status',
@@ -135,12 +135,12 @@ export function statusMessage(status: Status): Reply {
   }
 }
 
-/** What was sent of the market may be wrong. */
+/** Earlier messages of the market may be wrong. */
 export function staleMessage(channel: ChannelName, { market, reason, sinceMs }: BookStale): Reply {
   return { type: 'stale', channel, market_id: market.id, reason, since_ms: sinceMs }
 }
 
-/** What was sent of the market up to `seq` of the channel is correct. */
+/** All messages of the market up to `seq` of the channel are correct. */
 export function freshMessage(channel: ChannelName, market: MarketRef, seq: number): Reply {
   return { type: 'fresh', channel, market_id: market.id, seq }
 }

@@ -71,7 +71,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   return {
     maxPayloadLength: frameBytesMax,
     maxBackpressure: socketBufferBytesMax,
-    // With true, the library may still send later messages before it closes: an undetectable gap.
+    // With true, the library may send later messages before it closes, which is an undetectable gap.
     closeOnBackpressureLimit: false,
     idleTimeout: socketIdleSeconds,
     sendPingsAutomatically: true,

@@ -67,7 +67,7 @@ async function calm(rig: Rig): Promise<void> {
   }
 }
 
-function judge(rig: Rig): void {
+function assertCorrect(rig: Rig): void {
   const gaps = rig.of('gap')
   for (const market of MARKETS) {
     const view = rig.client.book(market)
@@ -148,7 +148,7 @@ describe('random damage', () => {
       }
       rig.server.damage = () => 'send'
       await calm(rig)
-      judge(rig)
+      assertCorrect(rig)
     })
   }
 })

@@ -145,7 +145,7 @@ describe('subscribers of an update', () => {
       const resync = await client.ofType('resync')
       assert.deepEqual([resync.market_id, resync.reason], [one.ref.id, 'venue_gap'])
       const snapshot = await client.ofType('snapshot')
-      assert.equal(snapshot.seq, seq, 'a snapshot uses no seq up')
+      assert.equal(snapshot.seq, seq, 'a snapshot does not consume a seq')
       assert.deepEqual(snapshot.data, {
         bids: [{ price: 0.3, size: 3, platform: 'venue_a' }],
         asks: [{ price: 0.6, size: 6, platform: 'venue_a' }],
@@ -353,7 +353,11 @@ test('counts and rate-limits log lines for a throwing channel, and still runs th
   const [failures] = metrics.counts('stream_channel_failures_total').values()
   assert.equal(failures?.value, 21)
   assert.equal([...metrics.counts('watcher_failures_total').values()][0]?.value, 0)
-  assert.equal(lines.length, 1 + 4, 'one of the status; of the trades three and the tenth')
+  assert.equal(
+    lines.length,
+    1 + 4,
+    'one line for the status; for the trades the first three and the tenth',
+  )
   assert.ok(lines.every((line) => line.includes('"channel":"broken"')))
   hub.stop()
 })

@@ -81,7 +81,7 @@ test('reports opportunities closed by a restart only to clients that resume from
     await old.ask({ ...subscribe, since: { epoch: 'before', offset: 812 } }, 'synced')
     await fresh.ask(subscribe, 'synced')
     const types = old.messages.map(({ type }) => type)
-    assert.ok(types.lastIndexOf('arbitrage') < types.indexOf('gap'), 'the rest is gone')
+    assert.ok(types.lastIndexOf('arbitrage') < types.indexOf('gap'), 'no other message remains')
     assert.deepEqual(
       old.messages.flatMap(({ type, data }) => (type === 'arbitrage' ? [idOf(data)] : [])),
       ['before-1', 'before-2'],

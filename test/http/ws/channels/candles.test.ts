@@ -77,7 +77,7 @@ for (const form of ['json', 'msgpack']) {
     assert.equal(subscribed.interval, '1m')
     const state = await client.ofType('candle')
     assert.deepEqual(dataOf(state), { interval: '1m', ...naive(market, startMs, 60_000, false) })
-    assert.equal(state.seq, 0, 'nothing was told yet')
+    assert.equal(state.seq, 0, 'no candle was sent before')
     await client.ofType('synced')
     const from = client.messages.length
     for (let step = 0; step < 40; step += 1) {
@@ -98,7 +98,7 @@ for (const form of ['json', 'msgpack']) {
     await pass(60_000)
     await settle(client)
     const ended = candlesOf(client, quiet)
-    assert.equal(ended.length, 1, 'the end of the bar, and nothing else')
+    assert.equal(ended.length, 1, 'only the end of the bar')
     assert.deepEqual(dataOf(ended[0]), { interval: '1m', ...naive(market, startMs, 60_000, true) })
     await client.close()
   })

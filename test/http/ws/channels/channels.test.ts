@@ -68,7 +68,7 @@ describe('depth', () => {
       assert.equal(synced.offset, server.engine.publisher.offset('orderbook'))
       one.change(bid(0.31, 5))
       const first = await client.ofType('depth')
-      assert.deepEqual(shown(first), expected(), 'a quiet market speaks at once')
+      assert.deepEqual(shown(first), expected(), 'a market without an open window is sent at once')
       for (let index = 0; index < 40; index += 1) one.change(ask(0.49 - (index % 5) / 1000, index))
       const { offset, seq } = server.engine.publisher.latest('orderbook', one.ref.number)
       market(1).change(bid(0.1, 1 + seq))
@@ -220,7 +220,7 @@ describe('options', () => {
     await depth(2, { market_ids: [id], levels: 5 })
     assert.equal(count(), 1, 'a repeat')
     await depth(3, { market_ids: [id], levels: 20 })
-    assert.equal(count(), 2, 'its state in the new options')
+    assert.equal(count(), 2, 'the state with the new options')
     const listed = await client.ask({ action: 'list', id: 4 }, 'subscriptions')
     const seq = market(6).seq('orderbook')
     assert.deepEqual(listed.subscriptions, [
@@ -228,7 +228,7 @@ describe('options', () => {
     ])
     market(6).change(bid(0.2, 8))
     await settled(clock, client)
-    assert.equal(count(), 3, 'the old lane is silent')
+    assert.equal(count(), 3, 'the former variant sends nothing')
     await depth(5, { market_ids: ['*'], levels: 20 })
     assert.equal(count(), 33)
     await depth(6, { market_ids: [id], levels: 20 })
@@ -242,7 +242,7 @@ describe('options', () => {
     assert.equal(await refused({ platform: 'venue_a', conflate_ms: 100 }), 'INVALID_FILTER')
     clock.advance(1_000)
     await depth(8, { market_ids: ['*'], levels: 5 })
-    assert.equal(count(), 63, 'everything again in the new options')
+    assert.equal(count(), 63, 'all states again with the new options')
     await client.ask(
       { action: 'unsubscribe', id: 9, channel: 'depth', market_ids: ['*'] },
       'unsubscribed',
@@ -266,7 +266,7 @@ test('pauses a channel variant without subscriptions and resumes it on the next 
     clock.advance(11_000)
     one.change(bid(0.2, 10 * round))
     await settled(clock, client)
-    assert.equal(count(), before + 2, 'its state and its change')
+    assert.equal(count(), before + 2, 'the state and the change')
     await client.ask({ ...command, action: 'unsubscribe', id: -round }, 'unsubscribed')
     clock.advance(11_000)
     one.change(bid(0.2, 10 * round + 1))

@@ -12,22 +12,22 @@ const refs = Array.from({ length: 5_000 }, (_, index) => engine.add(`m${index}`)
 const refAt = (index: number): MarketRef => refs[index] ?? assert.fail('no such market')
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-interface Told {
+interface Sent {
   readonly market: MarketRef
   readonly value: number
   readonly atMs: number
 }
 
 /** A conflation that records what it sends. Changes are numbers, and the newest one replaces the others. */
-function newLane(windowMs: number, initialCostMs = 0) {
+function openConflation(windowMs: number, initialCostMs = 0) {
   let costMs = initialCostMs
   const clock = new ManualClock()
   const slices = new ConflationScheduler(clock)
-  const published: Told[] = []
-  const deaf = new Set<number>()
+  const published: Sent[] = []
+  const unsubscribed = new Set<number>()
   const windows = new Conflation<number>(slices, {
     windowMs,
-    hasSubscribers: ({ number }) => !deaf.has(number),
+    hasSubscribers: ({ number }) => !unsubscribed.has(number),
     merge: (_older, newer) => newer,
     send: (market, value) => {
       published.push({ market, value, atMs: clock.monotonicMs() })
@@ -38,11 +38,11 @@ function newLane(windowMs: number, initialCostMs = 0) {
   const setCost = (ms: number) => {
     costMs = ms
   }
-  return { clock, slices, windows, published, deaf, note, setCost }
+  return { clock, slices, windows, published, unsubscribed, note, setCost }
 }
 
 test('sends a quiet market’s first change at once, then the last state of each window', () => {
-  const { clock, note, published } = newLane(250)
+  const { clock, note, published } = openConflation(250)
   note(refAt(0), 1)
   assert.deepEqual(
     published.map(({ value }) => value),
@@ -64,15 +64,15 @@ test('sends a quiet market’s first change at once, then the last state of each
     [1, 9, 3],
   )
   clock.advance(1_000)
-  assert.equal(published.length, 3, 'a window without change tells nothing')
+  assert.equal(published.length, 3, 'a window without a change sends nothing')
   note(refAt(0), 4)
-  assert.equal(published.length, 4, 'and is quiet again')
+  assert.equal(published.length, 4, 'the next change is sent at once again')
 })
 
 test('sends at most one message per market and window, and always the last state', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
-    const { clock, note, published } = newLane(100)
+    const { clock, note, published } = openConflation(100)
     const noted = new Map<number, { value: number; atMs: number }>()
     for (let step = 0; step < 20_000; step += 1) {
       const market = refAt(random.below(random.next() < 0.5 ? 5 : 300))
@@ -85,7 +85,7 @@ test('sends at most one message per market and window, and always the last state
       await tick()
       clock.advance(20)
     }
-    const last = new Map<number, Told>()
+    const last = new Map<number, Sent>()
     for (const one of published) {
       const before = last.get(one.market.number)
       if (before !== undefined) {
@@ -99,7 +99,7 @@ test('sends at most one message per market and window, and always the last state
 })
 
 test('sends a limited part of a burst at once and the rest in time slices', async () => {
-  const { note, published } = newLane(250, 0.05)
+  const { note, published } = openConflation(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(published.length, conflationTickCount)
   let slices = 0
@@ -117,7 +117,7 @@ test('sends a limited part of a burst at once and the rest in time slices', asyn
 
 test('sends all pending states in time slices when thousands of windows end simultaneously', async () => {
   const costMs = 0.05
-  const { clock, note, published, setCost } = newLane(250)
+  const { clock, note, published, setCost } = openConflation(250)
   for (const ref of refs) note(ref, 1)
   while (published.length < refs.length) await tick()
   for (const ref of refs) note(ref, 2)
@@ -133,13 +133,13 @@ test('sends all pending states in time slices when thousands of windows end simu
 })
 
 test('retains nothing for markets that are removed or without subscribers', async () => {
-  const { clock, note, published, windows, deaf, slices } = newLane(250)
-  for (const { number } of refs.slice(0, 100)) deaf.add(number)
+  const { clock, note, published, windows, unsubscribed, slices } = openConflation(250)
+  for (const { number } of refs.slice(0, 100)) unsubscribed.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)
   assert.equal(windows.isWaiting, false)
   note(refAt(200), 1)
   note(refAt(200), 2)
-  deaf.add(refAt(200).number)
+  unsubscribed.add(refAt(200).number)
   note(refAt(201), 1)
   note(refAt(201), 2)
   windows.removeMarket(refAt(201).number)

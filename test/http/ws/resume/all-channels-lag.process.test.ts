@@ -162,7 +162,7 @@ for (const form of ['json', 'msgpack']) {
           ({ channel, market_id }) => channel === 'candles' && market_id === id,
         )
         const from = own.findIndex(({ type }) => type === 'resync')
-        assert.ok(from >= 0, 'it is named as out of sync')
+        assert.ok(from >= 0, 'the state is reported as out of sync')
         const [state] = own.slice(from + 1)
         assert.equal(state?.type, 'candle')
         assert.equal(state.data === null, index === 1)
@@ -184,7 +184,7 @@ function checkWords(messages: readonly Message[]): void {
   judgeAll(messages)
   const beats = messages.filter(({ type }) => type === 'heartbeat')
   const lagging = beats.filter(({ catching_up }) => catching_up === true)
-  assert.ok(lagging.length > 0, 'a heartbeat said so')
+  assert.ok(lagging.length > 0, 'a heartbeat reports the lag')
   assert.ok(lagging.every((beat) => !('offsets' in beat)))
   assert.ok(beats.every((beat) => 'offsets' in beat || beat.catching_up === true))
 }
@@ -232,7 +232,7 @@ function check(
       const resyncs = about.filter(({ reason }) => reason === 'slow_consumer')
       assert.equal(resyncs.length, 1, `${channel} of ${id} is named out of sync once`)
       const type = about.at(-1)?.type
-      assert.notEqual(type, 'resync', `${channel} of ${id} was told again`)
+      assert.notEqual(type, 'resync', `${channel} of ${id} was sent again`)
     }
     const seqOf = (channel: string) => newest.get(`${channel} ${id}`)?.seq
     assert.equal(seqOf('depth'), publisher.latest('orderbook', number).seq)

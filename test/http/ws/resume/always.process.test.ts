@@ -147,6 +147,6 @@ for (const seed of [1, 2, 3]) {
       await client.disconnect()
     }
     const total = clients.reduce((sum, { counts }) => sum + counts.replayed, 0)
-    assert.ok(total > 500, 'it was a trial')
+    assert.ok(total > 500, 'too few messages for a valid test')
   })
 }

@@ -140,7 +140,7 @@ describe('books', () => {
         assert.deepEqual(idsOf(messages, 'snapshot').toSorted(), names, of)
         assert.ok(
           idsOf(messages, 'update').every((id) => !isReplaced(id)),
-          'in place of updates',
+          'a snapshot instead of updates',
         )
         const offsets = messages
           .filter(({ type }) => type === 'update')

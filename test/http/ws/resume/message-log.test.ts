@@ -86,7 +86,7 @@ test('finds a position unless its epoch is unknown or its offset was never issue
   assert.equal(find(stored, run.epoch, 4 + outstandingWritesMax), null)
   assert.equal(find(stored, 'nobody', 1), null)
   assert.equal(find(alone, run.epoch, 1), null)
-  assert.equal(find(alone, 'k3f9c2', 7), null, 'nothing older than the ring')
+  assert.equal(find(alone, 'k3f9c2', 7), null, 'a lost position before the ring buffer')
   assert.deepEqual(find(alone, 'k3f9c2', 8), [['k3f9c2'], 8])
   assert.deepEqual(
     offsets(alone.read(present, { offset: 3, markets: null })),

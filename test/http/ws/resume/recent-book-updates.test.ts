@@ -62,7 +62,7 @@ test('reaches back as far as its updates and levels fit into the limits', () => 
     [false, false, true],
   )
   for (let offset = 51; offset <= 57; offset += 1) recent.push(update(market, offset, 4))
-  assert.ok(recent.reachesBack(49), 'what went with a hole takes no room')
+  assert.ok(recent.reachesBack(49), 'messages before a gap use no capacity')
 })
 
 test('returns published updates unchanged after its ring buffers have wrapped many times', () => {
@@ -85,7 +85,7 @@ test('returns published updates unchanged after its ring buffers have wrapped ma
     }
     const stored = published.slice(-5)
     const levelCount = stored.reduce((sum, { changes: some }) => sum + some.length, 0)
-    assert.ok(levelCount > 40 || recent.reachesBack(offset - stored.length), 'five have room')
+    assert.ok(levelCount > 40 || recent.reachesBack(offset - stored.length), 'five updates fit')
   }
 })
 

@@ -127,7 +127,7 @@ test('answers every frame as documented or closes the connection, and keeps serv
   assert.equal(await outcomeOf(stream), 'pong', 'still there')
   await stream.end()
   for (let round = 0; apiServer.server.hub.sessions.size > 0; round += 1) {
-    assert.ok(round < 1_000, 'every connection is forgotten')
+    assert.ok(round < 1_000, 'the hub retains no closed connection')
     await new Promise((resolve) => setImmediate(resolve))
   }
 })

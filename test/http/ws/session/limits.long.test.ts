@@ -85,7 +85,7 @@ test('limits memory when readers stop, slow down or disappear, and sends complet
     assert.deepEqual(report.books.wrong, [])
     assert.deepEqual(report.faults, [])
     assert.equal(report.live, quick)
-    assert.equal(report.counts.connections, quick, 'no good reader was cut')
+    assert.equal(report.counts.connections, quick, 'no fast reader was disconnected')
     // Each connection may hold 1 MiB and the data of one sweep, far below the hard limit of 16 MiB.
     assert.ok(mostKb - beforeKb < (slow * 4 + 200) * 1_024, `${mostKb - beforeKb} KiB more`)
     for (const reader of readers) reader.destroy()

@@ -159,7 +159,7 @@ describe('subscriptions', () => {
       await tick()
       ticking.advance(25)
     }
-    assert.ok(ticks > 5, 'the row was sent in slices')
+    assert.ok(ticks > 5, 'the snapshots were sent in several slices')
     for (let index = 0; index < 500; index += 1) random.pick(extra).change(bid(0.2, index + 1))
     ticking.advance(1_000)
     await client.ask({ action: 'ping', id: 2 }, 'pong')

@@ -57,10 +57,10 @@ test('disconnects a client that is silent for a minute, frees its slot, and reta
   const seconds = (performance.now() - startMs) / 1_000
   t.diagnostic(`cut after ${seconds.toFixed(1)} s`)
   assert.equal(unsubscribed.closeCode, 1006)
-  assert.ok(seconds > socketIdleSeconds - 5, 'not before its time')
+  assert.ok(seconds > socketIdleSeconds - 5, 'not before the timeout')
   while (locations() !== 1) await pause(10)
   const again = await StreamClient.open(server.port, 'api_key=free-key')
-  assert.equal(locations(), 2, 'another one is let in')
+  assert.equal(locations(), 2, 'another connection is accepted')
   await answering.ask({ action: 'ping', id: 'still here' }, 'pong')
   for (const client of [answering, again]) await client.close()
   await server.stop()

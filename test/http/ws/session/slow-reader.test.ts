@@ -61,7 +61,7 @@ describe('slow readers', () => {
       if (bytes() === before) return
       clock.advance(10_100)
     }
-    assert.fail('there is always progress')
+    assert.fail('the connection always made progress')
   }
 
   test('notifies and resyncs a client that stopped reading, without unannounced loss', async () => {
@@ -132,7 +132,11 @@ describe('slow readers', () => {
     const session = newest()
     await flood(random, session)
     giveUp(session)
-    assert.equal(server.server.hub.sessions.size, 1, 'the close frame waits for room')
+    assert.equal(
+      server.server.hub.sessions.size,
+      1,
+      'the close frame waits until the buffer is empty',
+    )
     // 8 KiB a tick first empty the kernel's buffers, then the server's.
     while (!reader.isClosed) {
       reader.takeUpTo(8_192)
@@ -205,7 +209,7 @@ describe('slow readers', () => {
     assert.equal((await dead.closed).code, 1006)
     const rebuilt = new RebuiltBooks()
     for (const message of dead.messages) rebuilt.read(message)
-    assert.deepEqual(rebuilt.defects, [], 'what came is whole up to the cut')
+    assert.deepEqual(rebuilt.defects, [], 'all messages before the disconnect are complete')
     assert.equal((await server.get('/health')).status, 200)
   })
 })

@@ -77,7 +77,7 @@ describe('tickets', () => {
     const client = await StreamClient.open(server.port, `ticket=${ticket}`)
     await client.close()
     await ticketOf({ 'x-dashboard': '1', cookie: `twinbook${server.port}=${accessToken}` })
-    assert.equal(left(), before - 3, 'neither the handshake nor the dashboard')
+    assert.equal(left(), before - 3, 'the ticket opens neither the stream nor the dashboard')
   })
 
   test('limits tickets per account and in total, and evicts the account’s own oldest tickets only', () => {

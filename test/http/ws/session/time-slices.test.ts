@@ -45,14 +45,14 @@ test('runs one time slice at once, then one per event-loop tick, when many accou
   await nextTurn()
   assert.equal(sum(works), 2)
   // Buffer checks and further commands wait for a slice too.
-  for (let looks = 0; looks < 10; looks += 1) for (const work of works) hub.advance(work)
+  for (let checks = 0; checks < 10; checks += 1) for (const work of works) hub.advance(work)
   assert.equal(sum(works), 2)
   for (let turns = 0; turns < 10; turns += 1) await nextTurn()
   assert.equal(sum(works), 12)
   assert.deepEqual(
     works.slice(1).map(({ runs }) => runs),
     [...Array.from({ length: 10 }, () => 1), 0],
-    'the first one was served and waits behind the others',
+    'the first connection has run and waits behind the others',
   )
   hub.stop()
 })
