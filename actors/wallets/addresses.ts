@@ -161,8 +161,8 @@ function nameless(proxy: WalletAddress): WalletProfile {
 }
 
 /**
- * Concurrent profile requests, in total and per requester. They are short and precede everything else of a first
- * request.
+ * Maximum concurrent profile requests, in total and per requester. They are short, and the rest of a first request waits for
+ * them.
  */
 const RUNNING_MAX = 4
 const RUNNING_OF_ONE_MAX = 2
@@ -182,7 +182,7 @@ class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
   readonly #budget: VenueBudget
-  /** Running requests; as many as may run and wait. */
+  /** Running and queued requests by address. */
   readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
   /** Monotonic time until which an address counts as unknown to the venue; the oldest first. */
   readonly #unknownAddresses = new Map<WalletAddress, number>()
@@ -213,7 +213,7 @@ class WalletProfiles {
     this.#budget.take(by.requester)
     const fetching = this.#fetch(address, venue, by).finally(() => this.#fetches.delete(address))
     this.#fetches.set(address, fetching)
-    // The caller may be gone; the request continues.
+    // The request continues if its caller has timed out.
     fetching.catch(() => undefined)
     return fetching
   }

@@ -56,7 +56,7 @@ export class WalletComparisons {
   readonly #parts: ComparisonsParts
   readonly #slots: Slots
   readonly #sampler = new LogSampler()
-  /** Running and queued comparisons; bounded by these. */
+  /** Running and queued comparisons. */
   readonly #running = new Map<Compared, Promise<boolean>>()
 
   constructor(parts: ComparisonsParts) {

@@ -22,9 +22,9 @@ export interface WalletSource extends MarketSource {
 }
 
 export interface Settled {
-  /** In order. */
+  /** Ordered by time. */
   readonly events: readonly WalletEvent[]
-  /** With these events everything before this time is known. */
+  /** After these events, the ledger contains everything before this time. */
   readonly settledToMs: TimeMs
   /** Time of the last of these events in the venue's answer; null: none is in it. */
   readonly listedToMs: TimeMs | null
@@ -40,7 +40,7 @@ interface HistorySyncTask {
   readonly nowMs: TimeMs
   /** Shown events after the ledger, in order. */
   readonly shown: readonly WalletEvent[]
-  /** Awaited, so that it can slow the sync down. */
+  /** Appends events to the ledger. The sync awaits it before it reads on. */
   readonly settle: (settled: Settled) => Promise<void>
 }
 
@@ -97,7 +97,7 @@ export class HistorySync {
         retained: this.#unlisted,
       }
     } catch (error) {
-      // Seconds arrive complete: finished ones do not change.
+      // The venue returns complete seconds, so the seconds received so far do not change.
       await this.#settleListed()
       throw error
     }

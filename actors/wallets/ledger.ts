@@ -118,7 +118,7 @@ export class WalletLedger {
     return [...this.read(from, to)]
   }
 
-  /** The same, read one by one. */
+  /** The events at offsets [from, to), read one at a time. */
   *read(from: number, to: number): Iterable<WalletEvent> {
     for (let position = from; position < to; position += 1) yield this.at(position)
   }
@@ -161,7 +161,7 @@ export class WalletLedger {
       const begin = this.#firstAt(after.timeMs)
       const position = begin + (after.ordinal ?? 0)
       const end = this.#firstAt(timeMs(after.timeMs + 1))
-      // An ordinal that no longer exists means all events of its time.
+      // If the ordinal no longer exists, the page continues after all events of its time.
       if (order === 'asc')
         low = Math.max(low, after.ordinal === null ? end : Math.min(position + 1, end))
       else high = Math.min(high, (after.ordinal === null ? begin : Math.min(position, end)) - 1)
@@ -193,7 +193,7 @@ export class WalletLedger {
   /** Offset of the first event at or after a time; the end if there is none. */
   #firstAt(atMs: TimeMs): number {
     const end = this.#count + this.#unsettled.length
-    // Fast path: most queries request the whole ledger.
+    // Most queries request the complete ledger.
     if (end === 0 || atMs <= 0) return 0
     if (this.at(end - 1).timeMs < atMs) return end
     // Searches blocks first: their first times are cached, so that few of them are opened. All blocks from here on

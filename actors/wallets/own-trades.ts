@@ -123,7 +123,7 @@ function eventOf(
   const isFirst = outcomeIndex === 0
   return {
     kind: (side === 'buy') === isFirst ? 'buy' : 'sell',
-    // Whole seconds, as in the venue's history.
+    // The venue’s history states full seconds.
     timeMs: timeMs(Math.floor(atMs / 1_000) * 1_000),
     txHash: txHash?.toLowerCase() ?? '',
     ...{ market, token, size, price: isFirst ? price : complement(price) },

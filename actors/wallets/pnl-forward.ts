@@ -76,7 +76,7 @@ export class PnlForward {
   async rebuild(): Promise<Forwarded> {
     const rebuilt = await this.#inThread(null)
     if (rebuilt !== 'rebuild') return rebuilt
-    // A fact became known during the first attempt. Facts that become known during this one are left for the next call.
+    // A fact became known during the first attempt. The next call handles facts that become known during this one.
     const { isStale: _, ...next } = await this.#apply({ pnlState: PnlState.empty(), events: 0 })
     return { ...next, packed: null }
   }

@@ -35,11 +35,11 @@ interface RankedRow {
   figures: Readonly<Record<WalletWindow, RangeFigures>>
   /** The last hour with an event of the wallet; 0: none. */
   lastHour: number
-  /** Null: unknown in this process. */
+  /** Whether the wallet’s answers are complete. Null: the wallet was not loaded in this process. */
   isComplete: boolean | null
 }
 
-/** Bounded by the wallets that were ever requested; about 700 bytes each. */
+/** One row for each wallet that was ever requested, about 700 bytes each. */
 export class WalletRanking {
   readonly #parts: RankingParts
   /** In the order in which they were added. A wallet's number is its index. */

@@ -11,7 +11,7 @@ import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
 
-/** Syncs without progress for this long have lost their position: the venue no longer lists the last event. */
+/** After this time of syncs without progress the wallet counts as stuck: the venue no longer lists its last event. */
 const STUCK_MS = HOUR_MS
 /**
  * Maximum retained events that no sync contains. When full, the oldest are dropped, and must come from the venue's
@@ -24,7 +24,7 @@ export class WalletTail {
   readonly #proxy: WalletAddress
   /** Shown events that the last sync lacks, and live fills since it began; in order of arrival. */
   #retained: readonly WalletEvent[]
-  /** The first of these, which were compared with the last sync and not found in it. */
+  /** Number of events at the start of `#retained` that were compared with the last sync and not found in it. */
   #comparedCount = 0
   /** The stored events, for comparison with the shown ones. */
   #stored: readonly WalletEvent[]
@@ -131,12 +131,12 @@ export class WalletTail {
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const read = this.#lastSync?.result
-    // These were compared with the sync: of two equal fills of which it had one, the other stays.
+    // If the last sync contained one of two equal fills, the other one stays.
     const compared = this.#retained.slice(0, this.#comparedCount).filter(isBehind)
     const since = this.#retained.slice(this.#comparedCount).filter(isBehind)
     const more = [...compared, ...notAmong(since, read?.recent ?? [])]
     this.#unlisted = more
-    // A later sync may have settled some of these before it failed.
+    // A sync that failed afterwards may have settled some of these events.
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
 
@@ -156,7 +156,7 @@ export class WalletTail {
     this.#stored = shown
   }
 
-  /** Stops at a damaged block; its events must come from the venue again. */
+  /** Reads up to the first damaged block. Later events must come from the venue again. */
   #read(): readonly WalletEvent[] {
     const events: WalletEvent[] = []
     for (let index = 0; ; index += 1) {

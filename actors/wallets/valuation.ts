@@ -66,7 +66,7 @@ interface Values {
   readonly changedToMs: number
   /** Valid until this time while the wallet does not change. */
   readonly sameToMs: number
-  /** Of the PnlState at the valuation, like the two below. */
+  /** Properties of the wallet at the valuation. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
   readonly lacking: number
@@ -173,7 +173,7 @@ export class WalletValuation {
       const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // Assigned to the new object: copying each would be half of the cost.
+      // `figures` is a new object. Copying it again would double the cost.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (yielder.isDue) await yielder.yieldIfDue()
     }
@@ -183,7 +183,7 @@ export class WalletValuation {
   #events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
     const { ledger, record } = this.#wallet
     const { markets } = this.#parts
-    // Events of one time share an array, and so their ids.
+    // Events of one time share an array, so their ids are computed once.
     const ids = new Map<readonly WalletEvent[], readonly string[]>()
     try {
       return ledger.slice(query).map(({ event, ordinal, sameTime }) => {

@@ -95,7 +95,7 @@ export interface RankedWallet {
   readonly profile: WalletProfile
   readonly figures: RangeFigures
   readonly totals: WalletTotals
-  /** As in the wallet's own answers. */
+  /** Whether the wallet’s own answers are complete. */
   readonly isComplete: boolean
   /** Time of the sync that these figures come from; null: never complete. */
   readonly asOfMs: TimeMs | null

@@ -8,7 +8,7 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Maximum differences shown, the largest first; their number is always shown. */
+/** Maximum rows of a table of the answer. The totals are always complete. */
 const UNLISTED_MAX = 1_000
 
 /**

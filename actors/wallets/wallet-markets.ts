@@ -66,7 +66,7 @@ export class WalletMarkets {
   }
 
   /**
-   * Returns what is known of a market without a venue request. Takes a few hundred µs if it was not looked up recently.
+   * Returns the known facts of a market without a venue request. Takes a few hundred µs if it was not looked up recently.
    */
   readonly find: FindWalletMarket = (id) => {
     const cached = this.#facts.get(id)
@@ -87,7 +87,7 @@ export class WalletMarkets {
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size === 0) return
     this.#facts.delete(summary.nativeId)
-    // A new market of the event changes the groups of the others.
+    // A new market in an event changes the groups of the event’s other markets.
     if (summary.event === null || !this.#isGrown(summary.event)) return
     for (const { ref } of this.#parts.marketsOfEvent(summary.event))
       this.#facts.delete(ref.nativeId)
@@ -297,8 +297,7 @@ export class WalletMarkets {
     const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
     const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
-    // The listing does not state yet when the market closed. The time at which we learned of the payout is used until
-    // then.
+    // The listing does not state the closing time yet. Until then the time at which the payout became known is used.
     if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
     this.#put(facts)
     return facts

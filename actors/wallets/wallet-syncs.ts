@@ -24,7 +24,7 @@ interface WalletSyncsParts {
   readonly log: Log
   /** Aborts at shutdown. */
   readonly signal: AbortSignal
-  /** A wallet may have grown. Called often. */
+  /** Called after each part of a sync: the wallet may use more memory. */
   readonly onProgress: (warm: WarmWallet) => void
   readonly onSynced: (warm: WarmWallet, source: SyncSource) => void
 }
@@ -42,7 +42,7 @@ interface SyncOptions {
 
 /** Minimum time between a failed sync of a wallet and the next. */
 const FAILED_MS = 2_000
-/** How long a sync holds its slot while requesters with fewer syncs wait, and while any wait. */
+/** Time after which a sync yields its slot to requesters with fewer syncs, and to any waiting requester. */
 const HELD_MS = 1_000
 const HELD_ANYWAY_MS = 5_000
 
@@ -222,7 +222,7 @@ interface FullResyncsParts {
   readonly resyncs: Count
 }
 
-/** Delays after the first time; then once a day. */
+/** Delays between full resyncs of one wallet. After the last one: a day. */
 const LACKING_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,

@@ -125,7 +125,7 @@ export class Wallet {
     return this.#record.lacking + this.#tail.unlisted.length
   }
 
-  /** The unsettled ones of these, in order. */
+  /** Unsettled events that the venue’s answers lack, ordered by time. */
   get unlisted(): readonly WalletEvent[] {
     return this.#tail.unlisted
   }
@@ -544,7 +544,7 @@ export class Wallet {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The copy may have markets that the PnlState lacks.
+    // The copy with unsettled events may have further markets.
     const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()

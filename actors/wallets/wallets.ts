@@ -444,7 +444,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // The running sync may be the one that is needed.
+      // No full resync is scheduled during a sync, which may already be a full one.
       const isFree = warm.sync === null && this.#isLacking(wallet)
       const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
       const isOverdue = isLate || isLost || wallet.tail.hasRepeat
@@ -508,7 +508,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Equal in every field of the stream. The role is derived and may have become known in between. */
+/** Whether two fills have equal stream fields. The role is derived from other data and may differ. */
 function isSameFill(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false

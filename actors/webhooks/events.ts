@@ -184,7 +184,7 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!matchesFilters(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        // The base is unchanged, so the next event contains the whole change.
+        // The base price stays, so that the next event contains the complete change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])

@@ -1,4 +1,4 @@
-// Resolves receivers' names, anew for every connection. A name is rejected when any of its addresses is not
+// Resolves receivers' names again for every connection. A name is rejected when any of its addresses is not
 // public, so that the checked addresses are the ones that are connected to.
 
 import { Resolver } from 'node:dns/promises'

@@ -112,7 +112,7 @@ export const createBody = (names: VenueTable, types: readonly EventDescriptor[] 
     { additionalProperties: false },
   )
 
-/** Absent fields are unchanged; `filters` are replaced as a whole. */
+/** Absent fields are unchanged. `filters` replaces all filters. */
 export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
