@@ -33,7 +33,7 @@ const HIDDEN_MS = 300
 
 export class SimKalshiStream {
   readonly #clock: Clock
-  readonly #faults: Faults | null
+  readonly #faults: Faults
   readonly #watches = new Map<string, Watch>()
   /** Subscriptions that cover the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
@@ -45,8 +45,8 @@ export class SimKalshiStream {
   /** Fee and structure changes until this time were sent. */
   #publishedToMs: TimeMs
 
-  constructor(parts: { world: World; clock: Clock; faults?: Faults }) {
-    this.#faults = parts.faults ?? null
+  constructor(parts: { world: World; clock: Clock; faults: Faults }) {
+    this.#faults = parts.faults
     this.#clock = parts.clock
     this.#world = parts.world
     this.#publishedToMs = parts.world.nowMs()
@@ -192,8 +192,8 @@ export class SimKalshiStream {
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
     // Dropped before it gets a sequence number, so that clients see no gap.
-    if (this.#faults?.isFrozen(nowMs) === true) return
-    if (this.#faults?.isMuted(change.market.listing.nativeId, nowMs) === true) return
+    if (this.#faults.isFrozen(nowMs)) return
+    if (this.#faults.isMuted(change.market.listing.nativeId, nowMs)) return
     if (change.kind === 'levels' && change.isLost === true) {
       for (const subscription of watch.books) subscription.nextSeq()
       return

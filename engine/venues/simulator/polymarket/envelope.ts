@@ -31,7 +31,7 @@ export interface Page {
 }
 
 /** Time for which intermediate caches may store an answer, in seconds. Null: no caching. */
-export interface Caching {
+interface Caching {
   readonly maxAgeS: number | null
 }
 
@@ -40,7 +40,7 @@ interface PageOptions extends Caching {
   readonly limits?: { readonly fallback: number; readonly max: number }
 }
 
-export interface DataV2Parts {
+interface DataV2Parts {
   readonly faults: Faults
   readonly nowMs: () => TimeMs
 }

@@ -109,7 +109,7 @@ export function requestedMarkets(
 }
 
 /** The market of a condition id with 64 hex digits. The Data API finds none by 62 digits. */
-export function marketOfCondition(world: World, id: string): SimMarket | null {
+function marketOfCondition(world: World, id: string): SimMarket | null {
   if (!/^0x[0-9a-f]+$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   const text = id.toLowerCase()
   if (text.length !== 66) return null

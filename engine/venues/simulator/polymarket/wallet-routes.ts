@@ -49,7 +49,7 @@ function leastOf(query: URLSearchParams): number {
 }
 
 /** Throws QueryError for an invalid address and for the venue's own contracts. */
-export function requestedWallet(query: URLSearchParams): string {
+function requestedWallet(query: URLSearchParams): string {
   const address = user(query)
   if (CONTRACTS.has(address)) throw new QueryError('invalid user: a contract of the protocol')
   return address

@@ -78,13 +78,13 @@ export function comboRows(ledger: WalletAccount, fill: SimWalletEvent): readonly
 }
 
 /** `usdc_size` in micros: the amount a buyer paid including the fee, else the amount received without the fee. */
-export function usdcMicros(event: SimWalletEvent) {
+function usdcMicros(event: SimWalletEvent) {
   const isSale = sideOf(event) === 'SELL'
   return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
 }
 
 /** BUY or SELL of a trade row; null for all others. */
-export function sideOf({ fill }: SimWalletEvent): 'BUY' | 'SELL' | null {
+function sideOf({ fill }: SimWalletEvent): 'BUY' | 'SELL' | null {
   if (fill === null) return null
   return participation(fill.trade, fill.participant).isBuy ? 'BUY' : 'SELL'
 }
@@ -195,7 +195,7 @@ export function* positionsOf(ledger: WalletAccount | null): Generator<Position> 
   }
 }
 
-export function isRedeemable(market: SimMarket): boolean {
+function isRedeemable(market: SimMarket): boolean {
   return market.status === 'resolved'
 }
 

@@ -22,7 +22,7 @@ import type { OrderFlow } from './order-flow.ts'
 
 /** The order of kinds. The first is real, so that a new world soon has one. */
 const KINDS = ['real', 'fees', 'real', 'trap', 'real', 'depth', 'event', 'real', 'stale'] as const
-export type SimGapKind = (typeof KINDS)[number]
+type SimGapKind = (typeof KINDS)[number]
 
 export interface SimGap {
   readonly kind: SimGapKind
@@ -67,34 +67,30 @@ interface OpenGap {
   readonly closesMs: TimeMs
 }
 
+interface GapOptions {
+  readonly seed: number
+  readonly startedMs: TimeMs
+  /** 0: no gaps. */
+  readonly perMinute: number
+  readonly flow: OrderFlow
+  /** Pairs of the included kinds whose two markets trade. */
+  readonly pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
+  /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
+  readonly events: () => readonly (readonly LiveMarket[])[]
+}
+
 export class Gaps {
+  readonly #options: GapOptions
   readonly #seed: number
   readonly #everyMs: number
-  readonly #startedMs: TimeMs
-  readonly #flow: OrderFlow
-  readonly #pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
-  readonly #events: () => readonly (readonly LiveMarket[])[]
   readonly #open = new Set<OpenGap>()
   readonly #planned: SimGap[] = []
   #count = 0
 
-  constructor(options: {
-    seed: number
-    startedMs: TimeMs
-    /** 0: no gaps. */
-    perMinute: number
-    flow: OrderFlow
-    /** Pairs of the included kinds whose two markets trade. */
-    pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
-    /** Markets of each exclusive event of venue a, if all trade and share their prices with no other market. */
-    events: () => readonly (readonly LiveMarket[])[]
-  }) {
+  constructor(options: GapOptions) {
+    this.#options = options
     this.#seed = hash32('gaps', options.seed, options.startedMs)
     this.#everyMs = MINUTE_MS / options.perMinute
-    this.#startedMs = options.startedMs
-    this.#flow = options.flow
-    this.#pairs = options.pairs
-    this.#events = options.events
   }
 
   /** The gaps that opened so far, newest last. */
@@ -105,7 +101,7 @@ export class Gaps {
   step(nowMs: TimeMs): void {
     for (const gap of [...this.#open]) if (nowMs >= gap.closesMs) this.#close(gap, nowMs)
     if (this.#everyMs === Number.POSITIVE_INFINITY) return
-    const dueMs = nowMs - this.#startedMs - FIRST_AFTER_MS
+    const dueMs = nowMs - this.#options.startedMs - FIRST_AFTER_MS
     const dueCount = dueMs < 0 ? 0 : Math.floor(dueMs / this.#everyMs) + 1
     // Gaps that a clock jump skipped do not open.
     this.#count = Math.max(this.#count, dueCount - 1)
@@ -126,7 +122,7 @@ export class Gaps {
     }
     const isTrap = (pair: SimPairKind): boolean => pair !== 'same' && pair !== 'opposite_side'
     const suits = kind === 'trap' ? isTrap : (pair: SimPairKind): boolean => pair === 'same'
-    const pairs = this.#pairs(suits).filter((pair) => this.#isFree(pair, kind, nowMs))
+    const pairs = this.#options.pairs(suits).filter((pair) => this.#isFree(pair, kind, nowMs))
     const pair = pairs[Math.floor(chance(0) * pairs.length)]
     if (pair === undefined) return
     const sign = chance(2) < 0.5 ? -1 : 1
@@ -134,11 +130,11 @@ export class Gaps {
     const isMoved = kind === 'stale'
     pair.a.gap = { skew: isMoved ? micros : 0, isHeld: kind === 'depth' }
     pair.b.gap = { skew: micros, isHeld: kind === 'depth' }
-    this.#flow.requote(pair.b, nowMs, {
+    this.#options.flow.requote(pair.b, nowMs, {
       ...(kind === 'depth' ? { size: FEW } : {}),
       isLost: isMoved,
     })
-    this.#flow.requote(pair.a, nowMs)
+    this.#options.flow.requote(pair.a, nowMs)
     this.#note(kind, [pair.a, pair.b], { nowMs, closesMs })
   }
 
@@ -156,7 +152,8 @@ export class Gaps {
     const { nowMs } = plan
     const fair = (market: LiveMarket): number => market.fairPrice(nowMs)
     const isFree = (market: LiveMarket): boolean => isQuiet(market, nowMs)
-    const events = this.#events()
+    const events = this.#options
+      .events()
       .filter((markets) => markets.every(isFree))
       .map((markets) => {
         const sorted = markets.toSorted((one, other) => fair(other) - fair(one))
@@ -173,7 +170,7 @@ export class Gaps {
     if (event === undefined) return
     for (const [index, market] of event.markets.entries()) {
       market.gap = { skew: index === 0 ? event.skew : 0, isHeld: false }
-      this.#flow.requote(market, nowMs)
+      this.#options.flow.requote(market, nowMs)
     }
     this.#note('event', event.markets, plan)
   }
@@ -198,7 +195,7 @@ export class Gaps {
     for (const market of gap.markets.toReversed()) {
       market.gap = null
       // A market with withdrawn quotes is requoted when they are restored.
-      if (market.slot >= 0) this.#flow.requote(market, nowMs)
+      if (market.slot >= 0) this.#options.flow.requote(market, nowMs)
     }
   }
 

@@ -22,19 +22,7 @@ export class LiveTrade implements SimTrade {
   /** Number of the taker's order in that run. All fills of the order share it. */
   readonly orderCount: number
 
-  constructor(fields: {
-    market: SimMarket
-    outcomeIndex: 0 | 1
-    side: TradeSide
-    price: PriceMicros
-    size: SizeMicros
-    atMs: TimeMs
-    taker: SimWallet
-    makers: Makers
-    ids: RunIds
-    fillCount: number
-    orderCount: number
-  }) {
+  constructor(fields: Omit<LiveTrade, 'id' | 'txHash' | 'isBesideTick'>) {
     this.market = fields.market
     this.outcomeIndex = fields.outcomeIndex
     this.side = fields.side

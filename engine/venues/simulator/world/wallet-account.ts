@@ -127,7 +127,7 @@ export class WalletAccount {
   fees: UsdMicros = USD_ZERO
   income: UsdMicros = USD_ZERO
 
-  constructor(fields: { wallet: SimWallet; eoa: string; firstMs: TimeMs }) {
+  constructor(fields: Pick<WalletAccount, 'wallet' | 'eoa' | 'firstMs'>) {
     this.wallet = fields.wallet
     this.eoa = fields.eoa
     this.firstMs = fields.firstMs

@@ -18,13 +18,7 @@ export class WalletFill implements SimWalletEvent {
   readonly usd: UsdMicros
   readonly fee: UsdMicros
 
-  constructor(fields: {
-    trade: SimTrade
-    participant: number
-    size: SizeMicros
-    usd: UsdMicros
-    fee: UsdMicros
-  }) {
+  constructor(fields: Pick<WalletFill, 'trade' | 'participant' | 'size' | 'usd' | 'fee'>) {
     this.trade = fields.trade
     this.participant = fields.participant
     this.size = fields.size
@@ -98,15 +92,7 @@ export class WalletOperation implements SimWalletEvent {
   readonly usd: UsdMicros
   readonly transaction: Transaction
 
-  constructor(fields: {
-    kind: Exclude<SimWalletEventKind, 'TRADE'>
-    atMs: TimeMs
-    market: SimMarket | null
-    outcomeIndex: 0 | 1 | null
-    size: SizeMicros
-    usd: UsdMicros
-    transaction: Transaction
-  }) {
+  constructor(fields: Omit<WalletOperation, 'fill' | 'fee' | 'txHash'>) {
     this.kind = fields.kind
     this.atMs = fields.atMs
     this.market = fields.market
