@@ -20,7 +20,7 @@ import { listed } from './records.ts'
 
 const numbers = list(number)
 
-/** A pair of outcomes; null is also read from a list with fewer than two numbers. */
+/** A pair of outcomes. A list with fewer than two numbers decodes to null. */
 const outcomeMap = single<StoredMatch['outcomeMap']>((value, context) => {
   if (value === null) return null
   const [first, second] = numbers.decode(value, context)

@@ -61,7 +61,7 @@ const UUID_BYTES = 16
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** A hash or an address. */
 const HEX = /^0x(?:[0-9a-f]{2})+$/
-/** The rest of an id that begins with its transaction's hash: of a part of a trade, and with the trade's own fields. */
+/** Ids that begin with the transaction's hash continue with a part number, or with the fields of the trade. */
 const PART = /^-part-(\d{1,15})$/
 const FIELDS = /^-([^-]+)-.*-(\d{1,15})$/
 /** The largest size for which usd is computed; larger trades store it. */
@@ -69,7 +69,7 @@ const DERIVED_SIZE_MAX = 1e14
 /** A tenth of a cent or a hundredth of a contract: most prices and sizes are multiples of it. */
 const PRICE_UNIT = 1_000
 const SIZE_UNIT = 10_000
-/** The venue ordinal is stored as itself times this, plus the venue's index in VENUE_KEYS. */
+/** The stored number is the venue ordinal times this, plus the venue's index in VENUE_KEYS. */
 const VENUES_MAX = 8
 const NUMBERS_MAX = 12
 

@@ -188,7 +188,7 @@ test('delivers 25,000 missed trades once, in parts of 10,000, when the server is
     )
     const wanted = unreceived.map(({ id }) => id)
     const reported = ids.filter((id) => id.startsWith('unheard-'))
-    assert.deepEqual(reported, wanted, 'each once, in the order in which they were told')
+    assert.deepEqual(reported, wanted, 'each trade once, in the order of publication')
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {
     client?.close()

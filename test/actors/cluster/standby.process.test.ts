@@ -197,5 +197,5 @@ test('reports a loss to the next leader’s clients for trades of its own former
   const isPublished = storage.losses
     .range({ run: run.number, offset: storage.trades.newestOffset(run.number) })
     .some((loss) => loss.venue === venue && loss.fromMs <= timeMs && timeMs <= loss.toMs)
-  assert.ok(isPublished, 'a client that has all of the leader is told of the trade')
+  assert.ok(isPublished, 'a client that has all trades of the leader receives this trade')
 })

@@ -61,7 +61,7 @@ test('reports an unreadable block once and reads the other blocks', async () => 
   texts.addBlock({ ...first, packed: Buffer.from('no block') })
   texts.addBlock(second)
   assert.equal(texts.of(second.from), `rules ${second.from}`)
-  assert.equal(damagedCount, 0, 'nobody asked for one of the first')
+  assert.equal(damagedCount, 0, 'the first block was not requested')
   assert.equal(texts.of(3), null)
   assert.equal(texts.of(3), null)
   assert.equal(damagedCount, 1)

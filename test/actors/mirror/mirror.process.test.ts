@@ -221,7 +221,7 @@ test('fails on a batch that never arrives and does not serve later batches', asy
   assert.ok(['batch_missing', 'stalled'].includes(following.faults[0] ?? ''), following.faults[0])
   const count = following.published.length
   await world.play(5)
-  assert.equal(following.published.length, count, 'nothing is told behind a hole')
+  assert.equal(following.published.length, count, 'nothing is published after the gap')
 })
 
 test('ignores batches of a deposed engine and stops on batches of a later epoch', async (t) => {

@@ -177,7 +177,7 @@ test('checks the lease only after a pause of the process that is long enough for
   await rig.pass(10_000)
   assert.equal(lease.confirm(), null)
   rig.clock.stall(3_000)
-  assert.equal(lease.confirm(), null, 'nobody can have taken it')
+  assert.equal(lease.confirm(), null, 'no other engine can have taken it')
   await rig.pass(2_000)
   rig.clock.stall(6_000)
   const confirming = lease.confirm()
