@@ -10,8 +10,6 @@ import type {
   EventFilter,
   EventPage,
   ListQuery,
-  MarketFilter,
-  MarketOrder,
   MarketPage,
   MarketView,
   PageQuery,
@@ -119,43 +117,13 @@ export class CatalogLists {
 }
 
 /** Key of a list's filter and order. Rankings are shared by key, and pins are bound to it. */
-function marketKey(query: {
-  readonly filter: MarketFilter
-  readonly sortBy: MarketOrder | 'relevance'
-  readonly order: 'asc' | 'desc'
-  readonly text?: string
-}): string {
-  const { filter } = query
-  return JSON.stringify([
-    'markets',
-    query.text ?? null,
-    query.sortBy,
-    query.order,
-    filter.venue,
-    filter.status,
-    filter.resolution,
-    filter.phase,
-    filter.tags,
-    filter.category,
-    filter.eventSlug,
-    filter.volume24hMin,
-    filter.volumeTotalMin,
-    filter.createdFromMs,
-    filter.createdToMs,
-    filter.among?.key ?? null,
-  ])
+function marketKey(query: Omit<SearchQuery, 'text'> & { readonly text?: string }): string {
+  const { filter, sortBy, order, text = null } = query
+  const among = filter.among?.key ?? null
+  return JSON.stringify(['markets', text, sortBy, order, { ...filter, among }])
 }
 
 /** The same for a list of events. */
 function eventKey(filter: EventFilter): string {
-  return JSON.stringify([
-    'events',
-    filter.search,
-    filter.venue,
-    filter.status,
-    filter.tags,
-    filter.category,
-    filter.volume24hMin,
-    filter.volumeTotalMin,
-  ])
+  return JSON.stringify(['events', filter])
 }
