@@ -66,7 +66,7 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
   return bench
 }
 
-/** Lets the event loop turn until something is so; time moves by `stepMs` a turn. */
+/** Runs event-loop ticks until the condition holds, and advances the clock by `stepMs` in each tick. */
 async function until(bench: Bench, isSo: () => boolean, stepMs = 0): Promise<void> {
   if (stepMs === 0) return untilSo(isSo, 'what the peer does')
   for (let ticks = 0; ticks < 20_000; ticks += 1) {

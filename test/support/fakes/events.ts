@@ -5,7 +5,7 @@ import type { EventListing, MarketStatus } from '../../../engine/market/market.t
 import { type UsdMicros, usdMicros } from '../../../engine/units.ts'
 import type { FakeMarket } from './market.ts'
 
-/** One event; its markets are those that name it. */
+/** One event. Its markets are those that name it. */
 export class FakeEvent implements EventView {
   readonly summary: EventView['summary']
   readonly platform: string
@@ -53,7 +53,7 @@ export class FakeEvent implements EventView {
   }
 }
 
-/** Whether an event passes; only events with a market exist. */
+/** Whether an event matches the filters. Events without markets never match. */
 export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   const { summary } = event
   if (event.marketCount === 0) return false
@@ -71,12 +71,12 @@ export function isSame(one: string | null, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase()
 }
 
-/** Whether any of the wanted tags is present; none wanted: true. */
+/** Whether any of the wanted tags is present, or no tag is wanted. */
 export function hasTag(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.length === 0 || wanted.some((tag) => tags.some((own) => isSame(own, tag)))
 }
 
-/** Whether every word of `search` is a prefix of a word of `text`; false without words. */
+/** Whether every word of `search` is a prefix of a word of `text`. False if `search` has no words. */
 export function hasWords(text: string, search: string): boolean {
   const terms = wordsOf(search)
   const own = wordsOf(text)

@@ -18,7 +18,7 @@ import { privateKey } from './rsa-pair.ts'
 
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** One socket of the stub: numbers its sids from `firstSid`, and each sid's messages from 1. */
+/** One socket of the stub server. It numbers its sids from `firstSid`, and the messages of each sid from 1. */
 class Peer {
   readonly socket: WebSocket
   readonly sids = new Map<string, number>()
@@ -27,7 +27,7 @@ class Peer {
   #nextSid: number
 
   readonly #acknowledges: () => boolean
-  /** Sends no books, but still answers commands and pings. */
+  /** If true, the socket sends no books but still answers commands and pings. */
   isFrozen = false
 
   constructor(socket: WebSocket, firstSid: number, acknowledges: () => boolean) {
@@ -45,7 +45,7 @@ class Peer {
     this.socket.send(JSON.stringify({ type, sid, seq, msg }))
   }
 
-  /** Uses up a number without sending. */
+  /** Uses one sequence number without sending a message. */
   lose(channel: string): void {
     const sid = this.sids.get(channel) ?? 0
     this.#seqs.set(sid, (this.#seqs.get(sid) ?? 0) + 1)
@@ -106,7 +106,7 @@ export interface Bench {
   readonly requests: string[]
   /** Rows of /markets/trades. */
   trades: object[]
-  /** Rows of /markets by ticker; null: as {@link marketRow}. */
+  /** Rows of /markets for the given tickers. Null: rows of {@link marketRow}. */
   marketRows: ((tickers: readonly string[]) => object[]) | null
   isRestUp: boolean
   /** Whether subscriptions are confirmed. */
@@ -116,7 +116,7 @@ export interface Bench {
 
 const benches: Bench[] = []
 
-/** Closes everything that `open` started; for afterEach. */
+/** Closes everything that `open` started. Call it in afterEach. */
 export async function closeAll(): Promise<void> {
   for (const bench of benches.splice(0)) await bench.close()
 }

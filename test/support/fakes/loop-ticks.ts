@@ -2,7 +2,7 @@
 
 import type { StopTimer } from '../../../engine/clock.ts'
 
-/** Counts until stopped; without `stop` the process does not exit. */
+/** Counts until `stop` is called. A running counter keeps the process alive. */
 export function countTicks(): { readonly count: () => number; readonly stop: StopTimer } {
   let count = 0
   let isOn = true

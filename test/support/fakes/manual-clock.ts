@@ -1,18 +1,18 @@
-// A clock that moves only when a test advances it: timers run in the order in which they are due, and see their own due
-// time on the clock. A test that needs asynchronous work awaits it between two calls of `advance`.
+// A clock that moves only when a test advances it. Timers run in the order in which they are due, and the clock then
+// shows their due time. A test awaits asynchronous work between two calls of `advance`.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 
 interface Timer {
   dueMs: number
-  /** Order of creation: decides between timers of the same moment. */
+  /** Order of creation, which decides between timers that are due at the same time. */
   readonly order: number
   readonly periodMs: number | null
   readonly action: () => void
 }
 
-/** A clock for tests; starts at noon UTC of 20 November 2026 by default. */
+/** A clock for tests. By default it starts at noon UTC of 20 November 2026. */
 export class ManualClock implements Clock {
   #calendarOffsetMs: number
   #elapsedMs = 0
@@ -43,7 +43,7 @@ export class ManualClock implements Clock {
     this.#add(0, null, action)
   }
 
-  /** Number of waiting timers; a stopped component should leave none. */
+  /** Number of waiting timers. A stopped component should have none. */
   get timerCount(): number {
     return this.#timers.size
   }
