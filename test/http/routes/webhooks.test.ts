@@ -1,6 +1,7 @@
 // Webhook routes over HTTP with a fake store. Validates every answer against the API document.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery } from '../../../engine/webhooks/webhook.ts'
@@ -572,112 +573,23 @@ describe('single delivery', () => {
   })
 })
 
-/** Invalid bodies, and the expected errors. */
+/** Invalid bodies with their expected errors. Objects of hostile-webhooks.json are changes to a valid body. */
 function hostile(): readonly (readonly [body: unknown, failures: string])[] {
-  const url = (text: unknown, wanted = 'url value_error') =>
-    [{ ...GOOD, url: text }, wanted] as const
-  const types = (value: unknown, wanted: string) =>
-    [{ ...GOOD, event_types: value }, wanted] as const
-  const filter = (value: unknown, wanted: string) => [{ ...GOOD, filters: value }, wanted] as const
-  const secret = (value: unknown) => [{ ...GOOD, secret: value }, 'secret value_error'] as const
-  const half = '\ud800'
+  const written: readonly (readonly [body: string | Json, failures: string])[] = JSON.parse(
+    readFileSync(new URL('hostile-webhooks.json', import.meta.url), 'utf8'),
+  )
+  const many = (count: number, item: string) => Array.from({ length: count }, () => item)
   return [
-    ['', ' missing'],
-    ['{', '1 json_invalid'],
-    [`${'['.repeat(8_000)}`, '8000 json_invalid'],
+    ...written.map(([body, wanted]) => {
+      return [typeof body === 'string' ? body : { ...GOOD, ...body }, wanted] as const
+    }),
+    ['['.repeat(8_000), '8000 json_invalid'],
     ['{"a":'.repeat(3_000), '15000 json_invalid'],
-    ['[]', ' model_type'],
-    ['null', ' model_type'],
-    ['"whsec_abcdefgh hunter2"', ' model_type'],
-    ['5', ' model_type'],
-    ['{}', 'url missing,event_types missing'],
     [{ url: URL_OK }, 'event_types missing'],
-    [{ URL: URL_OK, ...GOOD }, 'URL extra_forbidden'],
-    [
-      `{"__proto__":${JSON.stringify(GOOD)}}`,
-      'url missing,event_types missing,__proto__ extra_forbidden',
-    ],
-    [
-      `{"constructor":{"prototype":{"url":"x"}},"url":"${URL_OK}","event_types":["trade"]}`,
-      'constructor extra_forbidden',
-    ],
-    [{ ...GOOD, toString: 'hunter2' }, 'toString extra_forbidden'],
-    [{ ...GOOD, id: 'wh_1' }, 'id extra_forbidden'],
-    [{ ...GOOD, active: true }, 'active extra_forbidden'],
-    [{ ...GOOD, secrte: SECRET }, 'secrte extra_forbidden'],
-    [{ ...GOOD, [SECRET]: 1 }, '[redacted] extra_forbidden'],
     [{ ...GOOD, ['x'.repeat(9_000)]: 'hunter2'.repeat(500) }, `${'x'.repeat(256)} extra_forbidden`],
-    url(null, 'url string_type'),
-    url(5, 'url string_type'),
-    url({ href: 'https://u:hunter2@example.com' }, 'url string_type'),
-    url(''),
-    url('http://example.com/'),
-    url('https://user:hunter2@example.com/'),
-    url('https://127.0.0.1/'),
-    url(`https://example.com/${'a'.repeat(2_048)}`),
-    types([], 'event_types too_short'),
-    types(null, 'event_types list_type'),
-    types('trade.created', 'event_types list_type'),
-    types({ 0: 'trade.created', length: 1 }, 'event_types list_type'),
-    types(['Trade.Created'], 'event_types.0 enum'),
-    types(['*'], 'event_types.0 enum'),
-    types(['__proto__'], 'event_types.0 enum'),
-    types([['trade']], 'event_types.0 enum'),
-    types(['trade', 'trade'], 'event_types.1 value_error'),
-    types(
-      Array.from({ length: EVENT_TYPES.length + 1 }, () => 'trade'),
-      'event_types too_long',
-    ),
-    types(
-      Array.from({ length: 1_500 }, () => 'trade'),
-      'event_types too_long',
-    ),
-    filter([], 'filters dict_type'),
-    filter('all', 'filters dict_type'),
-    filter({ market_ids: ['a0'] }, 'filters.market_ids.0 value_error'),
-    filter({ market_ids: ['venue_a_'] }, 'filters.market_ids.0 value_error'),
-    filter(
-      { market_ids: ['venue_c_a0', 'venue_a_a0', ''] },
-      'filters.market_ids.2 string_too_short',
-    ),
-    filter({ market_ids: [`venue_a_${'x'.repeat(256)}`] }, 'filters.market_ids.0 string_too_long'),
-    filter({ market_ids: [`venue_a_${half}`] }, 'filters.market_ids.0 string_unicode'),
-    filter(
-      { market_ids: Array.from({ length: 101 }, () => 'venue_a_1') },
-      'filters.market_ids too_long',
-    ),
-    filter({ market_ids: { 0: 'venue_a_1' } }, 'filters.market_ids list_type'),
-    filter({ wallets: [`0x${'g'.repeat(40)}`] }, 'filters.wallets.0 string_pattern_mismatch'),
-    filter({ wallets: [`0x${'a'.repeat(40)}\n`] }, 'filters.wallets.0 string_pattern_mismatch'),
-    filter({ platform: 'a' }, 'filters.platform enum'),
-    filter({ min_usd: '5000' }, 'filters.min_usd float_type'),
-    filter({ min_usd: 1e300 }, 'filters.min_usd less_than_equal'),
-    [
-      `{"url":"${URL_OK}","event_types":["trade"],"filters":{"min_usd":1e400}}`,
-      'filters.min_usd less_than_equal',
-    ],
-    filter({ min_change: 0 }, 'filters.min_change greater_than_equal'),
-    filter({ min_change: 1e-9 }, 'filters.min_change greater_than_equal'),
-    filter({ min_change: true }, 'filters.min_change float_type'),
-    filter({ min_profit_usd: -1 }, 'filters.min_profit_usd greater_than_equal'),
-    filter({ min_edge: 1.1 }, 'filters.min_edge less_than_equal'),
-    filter({ min_age_ms: 3_600_001 }, 'filters.min_age_ms less_than_equal'),
-    filter({ min_age_ms: 1.5 }, 'filters.min_age_ms int_type'),
-    filter({ event_slugs: [''] }, 'filters.event_slugs.0 string_too_short'),
-    filter({ event_slugs: [half] }, 'filters.event_slugs.0 string_unicode'),
-    filter({ categories: [{}] }, 'filters.categories.0 string_type'),
-    filter({ minUsd: 5 }, 'filters.minUsd extra_forbidden'),
-    filter({ filters: { filters: { filters: {} } } }, 'filters.filters extra_forbidden'),
-    secret(''),
-    secret('hunter2'),
-    secret('whsec_a'),
-    secret(`whsec_${Buffer.alloc(23).toString('base64')}`),
-    secret(`whsec_${Buffer.alloc(65).toString('base64')}`),
-    secret(`${SECRET}\n`),
-    secret(SECRET.replace('whsec_', '')),
-    [{ ...GOOD, secret: { hunter2: SECRET } }, 'secret string_type'],
-    [{ ...GOOD, description: 'x'.repeat(257) }, 'description string_too_long'],
-    [{ ...GOOD, description: half }, 'description string_unicode'],
-    [{ ...GOOD, description: ['hunter2 is long'] }, 'description string_type'],
+    [{ ...GOOD, url: `https://example.com/${'a'.repeat(2_048)}` }, 'url value_error'],
+    [{ ...GOOD, event_types: many(1_500, 'trade') }, 'event_types too_long'],
+    [{ ...GOOD, event_types: many(EVENT_TYPES.length + 1, 'trade') }, 'event_types too_long'],
+    [{ ...GOOD, filters: { market_ids: many(101, 'venue_a_1') } }, 'filters.market_ids too_long'],
   ]
 }
