@@ -2,10 +2,10 @@
 
 import { serverBase } from './browser.ts'
 
-/** A failed request. `status` is 0 if there was no response. */
+/** A failed request. `status` is the HTTP status, or 0 without a response. */
 export class ApiError extends Error {
   readonly status: number
-  /** Validation messages by field name, for forms. */
+  /** Validation messages by field name. */
   readonly fields: ReadonlyMap<string, string>
   /** Seconds to wait before a retry; null if the server does not state it. */
   readonly retryAfterSeconds: number | null
@@ -24,13 +24,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Quota and completeness, from the response headers. */
+/** Rate limit and completeness of the data, from the response headers. */
 interface AnswerFacts {
   readonly limit: number | null
   readonly remaining: number | null
-  /** False if the response contains only the wallet data known so far. */
+  /** False if the server has only part of the wallet's data. */
   readonly isComplete: boolean
-  /** Reason for incomplete data. */
+  /** Why the data is incomplete; null if it is complete. */
   readonly incomplete: string | null
 }
 
@@ -38,11 +38,11 @@ type QueryValue = string | number | boolean | readonly string[] | null | undefin
 
 interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Null and undefined values are omitted; a list becomes a repeated parameter. */
+  /** Omits parameters that are null or undefined. Repeats the parameter for each entry of a list. */
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: object
   readonly signal?: AbortSignal
-  /** The request contains a password, so a 401 may refer to the password rather than the session. */
+  /** The body contains a password. A 401 response then may mean a wrong password instead of an ended session. */
   readonly hasPassword?: boolean
 }
 
@@ -54,7 +54,7 @@ export function watchRefusals(refused: () => void): void {
   onRefused = refused
 }
 
-/** Sets the listener for the facts of every response. */
+/** Sets the listener for the header values of every response. */
 export function watchFacts(listener: (facts: AnswerFacts) => void): void {
   onFacts = listener
 }
@@ -67,7 +67,7 @@ export async function request<Answer>(path: string, options: RequestOptions = {}
   return (await requestWithFacts<Answer>(path, options)).answer
 }
 
-/** Like `request`, with the facts from the headers. */
+/** Like `request`. Also returns the header values. */
 export async function requestWithFacts<Answer>(
   path: string,
   options: RequestOptions = {},
@@ -77,7 +77,7 @@ export async function requestWithFacts<Answer>(
   return { answer, facts: factsOf(response.headers) }
 }
 
-/** Like `request`, for a response that is not JSON. */
+/** Returns the body as text. */
 export async function requestText(path: string, options: RequestOptions = {}): Promise<string> {
   return (await accepted(path, options)).text()
 }
@@ -143,7 +143,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   for (const problem of Array.isArray(detail) ? detail : []) {
     if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
     const name = fieldOf(problem.loc)
-    // Keeps the first message of each field.
+    // A field shows its first message only.
     if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
   const summary = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
@@ -155,7 +155,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   )
 }
 
-/** Field name from the path of a validation error: the last name, ignoring list indexes. */
+/** Returns the last name in the path of a validation error and ignores list indexes. */
 export function fieldOf(path: readonly unknown[]): string {
   const [where, ...names] = path
   return String(names.findLast((part) => typeof part === 'string') ?? where)

@@ -1,5 +1,5 @@
-// The frame of all pages: title, navigation, connection state and logout. Visitors without a session see the
-// login page.
+// The layout of all pages: title, navigation, connection state and logout. Shows the login page to visitors without a
+// session.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
@@ -38,7 +38,7 @@ const LINKS: readonly (readonly [page: PageName, name: string])[] = [
 export function App() {
   const where = useSignal(currentRoute)
   const who = useSignal(session)
-  // Rerenders when the venues' display names change.
+  // Subscribes to `protocols`, so that changed display names are shown.
   useSignal(protocols)
   useVenues()
   const main = useRef<HTMLElement>(null)
@@ -47,15 +47,15 @@ export function App() {
   const isFirst = useRef(true)
   useEffect(() => {
     setTitle(titleOf(where))
-    // The first page starts at the top, where the skip link is.
+    // The first page does not move the focus, so that the skip link stays the first Tab stop.
     if (!isFirst.current) {
-      // Later pages scroll to the top and move the focus to the content, for screen readers.
+      // Later pages move the focus to their content, so that screen readers announce it.
       scrollTo(0, 0)
       main.current?.focus({ preventScroll: true })
     }
     isFirst.current = who.kind === 'asking'
   }, [where.page, where.subject, who.kind])
-  // The status page needs no session.
+  // The status page is public.
   const isOpen = isIn || where.page === 'status'
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
@@ -92,7 +92,7 @@ export function App() {
   `
 }
 
-/** Content while the visitor is not logged in or the session is not yet known. */
+/** Shows the login form, or the progress while the session is requested. */
 function closed(who: SessionState) {
   if (who.kind === 'out')
     return html`<${LogInOrSignUpPage} ending=${who.ending} isLocalOffered=${who.isLocalOffered} />`
@@ -104,7 +104,7 @@ function closed(who: SessionState) {
 
 function shown(where: PageRoute) {
   if (where.page === 'unknown') return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
-  // The key discards the state of the previous page when the subject changes.
+  // The key changes with the subject, so that no state of the previous subject remains.
   return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} route=${where} />`
 }
 
@@ -125,7 +125,7 @@ interface GuardedProps extends PageProps {
   readonly page: FunctionComponent<PageProps>
 }
 
-/** Catches a page's errors, so that the frame and navigation keep working. */
+/** Shows an error of the page inside the layout, so that the navigation keeps working. */
 function Guarded({ page, route: where }: GuardedProps) {
   const [error, retry] = useErrorBoundary()
   if (error !== undefined)
@@ -133,7 +133,7 @@ function Guarded({ page, route: where }: GuardedProps) {
   return html`<${page} route=${where} />`
 }
 
-/** A single market counts as part of `markets`. */
+/** The page of one market belongs to the `markets` link. */
 function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
   return name === 'markets' && page === 'market' ? 'true' : null
@@ -149,11 +149,11 @@ const skipTo = (target: { readonly current: HTMLElement | null }) => (event: Eve
   target.current?.focus()
 }
 
-// Loads pages on demand, so that the first view waits for one page only. The others load later, so that a tab
-// has all modules of its version before the server is upgraded.
+// The first page is loaded first. The other pages follow after a delay, so that an upgrade of the server cannot mix
+// module versions in a tab.
 
 type Page = FunctionComponent<PageProps>
-/** A page, or the error of its loading. */
+/** A loaded page, or the error of its import. */
 type LoadedPage =
   | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -171,14 +171,13 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
   webhooks: async () => (await import('./pages/webhooks.ts')).WebhooksPage,
 }
 
-/** Delay after the first page, which has requests of its own. */
+/** Delay before the other pages load, so that they do not compete with the requests of the first page. */
 const OTHERS_MS = 2_000
 
-/** Loaded and failed pages. */
 const loadedPages = new Signal<ReadonlyMap<PageName, LoadedPage>>(new Map())
 const loading = new Set<PageName>()
 
-/** Loads a page, unless it is loaded or loading. A failed page is loaded again. */
+/** Loads a page once. Loads it again if the last attempt failed. */
 export async function loadPage(name: PageName): Promise<void> {
   if (loading.has(name) || loadedPages.value.get(name)?.kind === 'page') return
   loading.add(name)
@@ -190,15 +189,14 @@ export async function loadPage(name: PageName): Promise<void> {
   loadedPages.set(new Map([...loadedPages.value, [name, loaded]]))
 }
 
-/** Loads the other pages one by one after a delay. */
 export function loadOthersLater(): void {
   after(OTHERS_MS, async () => {
     for (const name of PAGES) await loadPage(name)
   })
 }
 
-// Status line of the stream: empty while live, otherwise the problem and the time of the next attempt. Lists
-// venues whose feed is stale or down.
+// Connection line of the header: empty while the stream is live. Otherwise it shows the problem, the time of the next
+// attempt, and venues whose feed is stale or down.
 
 function ConnectionLine() {
   const state = useSignal(streamState)
@@ -215,7 +213,7 @@ function ConnectionLine() {
   </div>`
 }
 
-/** Hidden from screen readers, which would announce every second. */
+/** Updates twice a second. Hidden from screen readers, which would announce each update. */
 function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   useTick(untilMs === null ? null : 500)
   if (untilMs === null) return null
@@ -223,7 +221,7 @@ function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
 }
 
-/** User-facing texts for close reasons. Other reasons are not shown. */
+/** Shown text by close reason of the stream. Other reasons have no text. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^no ticket/, 'the server does not answer'],
   [/status 429|in use|connection limit/, 'all connections of this account may be in use'],
@@ -237,7 +235,7 @@ function whyOf(reason: string): string {
   return text === undefined ? '' : ` (${text})`
 }
 
-/** Null: no problem. */
+/** Null if there is no problem to show. */
 function statusText({ state, reason, isLost }: StreamState): string | null {
   const why = whyOf(reason)
   switch (state) {
@@ -252,7 +250,7 @@ function statusText({ state, reason, isLost }: StreamState): string | null {
     case 'polling':
       return `No live stream${why}: the data is polled every ${durationText(POLL_MS)}.`
     case 'connecting':
-      // The first connection takes only a moment. A line would make the page jump.
+      // The first connection is usually immediate. A line that appears and disappears would make the page jump.
       return isLost ? 'Connection lost: reconnecting…' : null
     case 'catching_up':
       return isLost ? 'Reconnected: loading missed messages…' : null

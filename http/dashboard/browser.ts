@@ -1,4 +1,4 @@
-// The dashboard's only access to browser globals: time, timers, other tabs, address, clipboard.
+// All access to browser globals: time, timers, other tabs, URL, clipboard.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
@@ -21,15 +21,15 @@ export function every(periodMs: number, action: () => void): StopTimer {
   return () => clearInterval(timer)
 }
 
-/** Runs `action` before the next frame. Browsers do not draw frames while the tab is hidden. */
+/** Runs `action` before the next frame. Browsers draw no frames while the tab is hidden. */
 export function nextFrame(action: () => void): StopTimer {
   const frame = requestAnimationFrame(action)
   return () => cancelAnimationFrame(frame)
 }
 
 /**
- * Opens a channel to the other tabs of this browser and returns its send function. `listener` runs for each
- * message of another tab. Does nothing where BroadcastChannel is missing.
+ * Opens a channel to the other tabs of this browser and returns its send function. Other tabs' messages call
+ * `listener`. Does nothing if the browser lacks BroadcastChannel.
  */
 export function openTabChannel(name: string, listener: () => void): () => void {
   if (!('BroadcastChannel' in globalThis)) return () => undefined
@@ -38,10 +38,9 @@ export function openTabChannel(name: string, listener: () => void): () => void {
   return () => channel.postMessage(null)
 }
 
-/** The hash of the tab's address. */
 export const addressHash = (): string => location.hash
 
-/** Navigates within the dashboard. With `isReplacing`, the current entry of the browser history is replaced. */
+/** Navigates within the dashboard. `isReplacing` replaces the current entry of the browser history. */
 export function setAddressHash(hash: string, isReplacing = false): void {
   if (isReplacing) location.replace(hash)
   else location.hash = hash
@@ -68,7 +67,7 @@ export function openWorker<To, From>(
   if (address === undefined || !('SharedWorker' in globalThis)) return null
   const url = new URL(address, serverBase()).href
   try {
-    // The page's policy accepts script addresses only from its one Trusted Types policy.
+    // The Content-Security-Policy accepts script URLs only from its Trusted Types policy.
     const worker: SharedWorker = Reflect.construct(SharedWorker, [
       scriptAddress(url),
       { name, type: 'module' },
@@ -88,7 +87,7 @@ interface ScriptAddresses {
 
 let addresses: ScriptAddresses | null = null
 
-/** Wraps the worker's address in a Trusted Type where the browser supports it. */
+/** Wraps the worker's URL in a Trusted Type if the browser supports Trusted Types. */
 function scriptAddress(url: string): unknown {
   const types: unknown = Reflect.get(globalThis, 'trustedTypes')
   if (!isPolicyMaker(types)) return url
@@ -106,8 +105,8 @@ function isPolicyMaker(types: unknown): types is {
 }
 
 /**
- * Worker side: calls `attach` with a send function for each tab that connects. `attach` returns the tab's
- * message handler.
+ * Runs in the worker. Calls `attach` for each tab that connects, with the function that sends to the tab. `attach`
+ * returns the handler of the tab's messages.
  */
 export function onTab<To, From>(
   attach: (post: (message: From) => void) => (request: To) => void,
@@ -122,8 +121,8 @@ export function onTab<To, From>(
 }
 
 /**
- * Base address of the server: `https://host/path/`, including a proxy's path prefix. The worker file is one
- * folder deeper than the page.
+ * Base URL of the server with the path prefix of a proxy: `https://host/path/`. The worker's file is one folder deeper
+ * than the page.
  */
 export const serverBase = (): string =>
   new URL('document' in globalThis ? '.' : '..', location.href.replace(/[?#].*$/, '')).href
@@ -139,9 +138,8 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Click handler of a table row. Ignores clicks on the row's own controls and clicks that end a text
- * selection.
- * The row's button serves the keyboard.
+ * Click handler of a table row. Ignores clicks on controls in the row, and clicks that end a text selection. Keyboards
+ * use the button in the row instead.
  */
 export const onRowClick =
   (open: () => void) =>

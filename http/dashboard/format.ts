@@ -27,8 +27,8 @@ const TIMES = {
 type MaybeNumber = number | null | undefined
 
 /**
- * A price in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`.
- * `decimals` is the minimum number, that of the market's price step ({@link stepDecimals}).
+ * Formats a price of 0 to 1 dollars as cents with at most two decimals: `53.25¢`. `decimals` is the minimum number of
+ * decimals, from the market's price step ({@link stepDecimals}).
  */
 export function priceText(price: MaybeNumber, decimals = 0): string {
   return price === null || price === undefined ? DASH : `${centsText(price, decimals)}¢`
@@ -43,15 +43,15 @@ function centsText(price: number, decimals: number): string {
 
 const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 
-/** Decimals of a cent that the longest of these prices needs, 0 to 2. Prices are in dollars. */
+/** The number of decimals, 0 to 2, that these prices in dollars need when written in cents. */
 export const priceDecimals = (prices: readonly number[]): number =>
   Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
 
-/** Decimals in the result of {@link priceText}; null: the price is unknown. */
+/** Number of decimals in the result of {@link priceText}; null for an unknown price. */
 export const writtenDecimals = (price: number | null, decimals: number): number | null =>
   price === null ? null : decimalsOf(centsText(price, decimals))
 
-/** Decimals of a cent for a market's price step in dollars; null: unknown. */
+/** Number of decimals in cents for a market's price step in dollars; 0 for an unknown step. */
 export const stepDecimals = (step: number | null): number =>
   step === null ? 0 : priceDecimals([step])
 
@@ -62,17 +62,17 @@ export function gapText(gap: MaybeNumber, decimals = 0): string {
   return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
 }
 
-/** Sizes from this number of contracts on are shown without decimals. */
+/** Sizes of this number of contracts or more have no decimals. */
 const INTEGER_SIZES_FROM = 1_000
 
-/** Contracts. `decimals` are those of the column ({@link sizeDecimals}). */
+/** A number of contracts. `decimals`: decimals of the column ({@link sizeDecimals}). */
 export function sizeText(size: MaybeNumber, decimals: 0 | 2 | null = null): string {
   if (size === null || size === undefined) return DASH
   if (decimals === 2) return sizesWithHundredths.format(size)
   return (decimals === 0 || size >= INTEGER_SIZES_FROM ? counts : sizes).format(size)
 }
 
-/** Decimals of a column of sizes: 0 if all are integers. */
+/** Number of decimals for a column of sizes: 0 if all are integers, else 2. */
 export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
   contracts.every((size) => Number.isInteger(size)) ? 0 : 2
 
@@ -83,7 +83,7 @@ export const usdText = (usd: MaybeNumber): string =>
 /** US dollars with a sign. */
 export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${usdText(usd)}`
 
-/** Amounts from this value on are abbreviated. */
+/** Amounts from this number of dollars on are abbreviated. */
 const ROUND_USD = 1_000
 
 /** US dollars, abbreviated (`$12.3K`); exact to the cent below 1,000. */
@@ -120,10 +120,8 @@ export function durationText(ms: MaybeNumber): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
 }
 
-/** Time of day; time of day with milliseconds; date; month, day and time; date and time. */
 export type TimeStyle = keyof typeof TIMES
 
-/** In the viewer's time zone. */
 export const timeText = (atMs: number, style: TimeStyle): string => TIMES[style].format(atMs)
 
 const utcDay = date({ dateStyle: 'medium', timeZone: 'UTC' })
@@ -137,10 +135,9 @@ export const utcDayText = (atMs: number): string => utcDay.format(atMs)
 export const monthDayText = (atMs: number, isUtc = false): string =>
   (isUtc ? utcMonthDay : localMonthDay).format(atMs)
 
-/** Hours and minutes. */
 export const hourText = (atMs: number): string => hour.format(atMs)
 
-/** A time zone as `Europe/Berlin (GMT+1)`, by default the viewer's. All aliases of UTC are shown as `UTC`. */
+/** The name of a time zone, by default the viewer's: `Europe/Berlin (GMT+1)`. All aliases of UTC give `UTC`. */
 export function zoneText(atMs: number, timeZone = hour.resolvedOptions().timeZone): string {
   if (/^(Etc\/)?(UTC|GMT|Universal|Zulu|UCT)$/.test(timeZone)) return 'UTC'
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
@@ -148,7 +145,7 @@ export function zoneText(atMs: number, timeZone = hour.resolvedOptions().timeZon
   return `${timeZone.replaceAll('_', ' ')} (${offset ?? ''})`
 }
 
-/** UTC with milliseconds, for tooltips. */
+/** UTC with milliseconds. */
 export const utcText = (atMs: number): string =>
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 
@@ -181,11 +178,10 @@ export function isDay(text: string): boolean {
 
 const DAY_MS = 86_400_000
 
-/** The date a number of days later. Returns an invalid date unchanged. */
+/** Adds days to a date. Returns an invalid date unchanged. */
 export function dayAfter(day: string, days: number): string {
   const startMs = Date.parse(`${day}T00:00:00Z`)
   return Number.isNaN(startMs) ? day : new Date(startMs + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Capitalizes the first letter. */
 export const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

@@ -1,5 +1,3 @@
-// Entry point of the dashboard.
-
 import { render } from 'preact'
 import { App, loadOthersLater, loadPage } from './app.ts'
 import { html } from './html.ts'

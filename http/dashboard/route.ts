@@ -1,9 +1,9 @@
-// Hash routing, which works behind any path prefix of a proxy and with the browser history.
+// Routing by URL hash, which works behind any path prefix and with the browser history.
 
 import { addressHash, onTabEvent } from './browser.ts'
 import { Signal } from './signal.ts'
 
-/** Page names as in the address (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first is the default. */
+/** Page names in the URL (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first one is the default. */
 export const PAGES = [
   'opportunities',
   'markets',
@@ -20,7 +20,7 @@ export type PageName = (typeof PAGES)[number]
 
 export interface PageRoute {
   readonly page: PageName | 'unknown'
-  /** The path after the page: a market id or a wallet address. */
+  /** The path after the page name, such as a market id or a wallet address. */
   readonly subject: string | null
   readonly query: URLSearchParams
 }
@@ -31,14 +31,14 @@ export interface PageProps {
 
 export const currentRoute = new Signal<PageRoute>(parseRoute(''))
 
-/** Updates `currentRoute` whenever the tab's address changes. */
+/** Updates `currentRoute` when the hash changes. */
 export function followAddress(): void {
   const read = () => currentRoute.set(parseRoute(addressHash()))
   onTabEvent('hashchange', read)
   read()
 }
 
-/** Parses an address. An empty one is the default page. */
+/** Parses a URL hash. An empty one gives the default page. */
 export function parseRoute(hash: string): PageRoute {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/')

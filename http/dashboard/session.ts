@@ -1,5 +1,5 @@
-// The browser's session. Its token is in an HttpOnly cookie that all tabs share, so the state comes from the
-// server. Tabs notify each other of logins and logouts.
+// Session of the browser. Its token is in an HttpOnly cookie that all tabs share, so the state comes from the server.
+// Tabs notify each other of logins and logouts.
 
 import { ApiError, request, watchRefusals } from './api.ts'
 import { openTabChannel } from './browser.ts'
@@ -13,9 +13,9 @@ export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 type User = NonNullable<DashboardSession['user']>
 
 export type SessionState =
-  /** The state is being requested. `error`: the last request failed; it is repeated on demand. */
+  /** The state is being requested. `error`: error of the last request, which the user can repeat. */
   | { readonly kind: 'asking'; readonly error: unknown }
-  /** `isLocalOffered`: the local account is available without a password. */
+  /** `isLocalOffered`: the server offers the local account, which needs no password. */
   | { readonly kind: 'out'; readonly ending: Ending; readonly isLocalOffered: boolean }
   | { readonly kind: 'in'; readonly user: User }
 
@@ -23,7 +23,7 @@ export const session = new Signal<SessionState>({ kind: 'asking', error: null })
 
 let notifyTabs: () => void = () => undefined
 
-/** Loads the session state and follows the changes of other tabs. */
+/** Requests the session state and repeats the request when another tab logs in or out. */
 export function resumeSession(): void {
   watchRefusals(() => session.value.kind === 'in' && end('expired'))
   notifyTabs = openTabChannel('twinbook.session', () => void refreshSession())
@@ -35,49 +35,46 @@ export async function refreshSession(): Promise<void> {
   try {
     take(await request<DashboardSession>('/v1/auth/session'))
   } catch (error) {
-    // A tab with a known state retains it. Its own requests detect the end of the session.
+    // After an error, a known state is kept. A later request of the tab detects an ended session.
     if (session.value.kind === 'asking') session.set({ kind: 'asking', error })
   }
 }
 
-/** Rejects with ApiError: 401 for a wrong email or password, 429 with the seconds to wait. */
+/** Rejects with ApiError: 401 for a wrong email or password, 429 after too many attempts. */
 export const logIn = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/login', { email, password })
 
-/** Rejects with ApiError: 400 for an email that is taken, 422 with the fields that are not accepted. */
+/** Rejects with ApiError: 400 if the email is taken, 422 for invalid fields. */
 export const signUp = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/signup', { email, password })
 
-/** Opens the local account, if offered. Rejects with ApiError. */
+/** Logs in to the local account. Rejects with ApiError. */
 export async function openLocal(): Promise<void> {
   take(await request<DashboardSession>('/v1/auth/session', { method: 'POST' }))
   notifyTabs()
 }
 
-/** The account with its limits. */
+/** Fetches the account with its limits. */
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 
 /**
- * Ends the session in all tabs of this browser, or with `isEverywhere` all sessions of the account.
- * Rejects with ApiError, since only the server can end the session and delete the cookie.
+ * Ends the session in all tabs of this browser, or all sessions of the account if `isEverywhere`. Rejects with
+ * ApiError, because only the server can end a session.
  */
 export async function logOut(isEverywhere = false): Promise<void> {
   const query = isEverywhere ? { everywhere: true } : {}
   try {
     await request('/v1/auth/logout', { method: 'POST', query })
   } catch (error) {
-    // The session has already ended.
+    // 401: the session has already ended.
     if (!(error instanceof ApiError) || error.status !== 401) throw error
   }
   end('left')
   notifyTabs()
 }
 
-/**
- * Changes the password, which ends all other sessions of the account. This session is renewed. Rejects with
- * ApiError.
- */
+/** Changes the password. The server ends all other sessions of the account and renews this one. Rejects with ApiError. */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next }
   await withPassword(() =>
@@ -96,8 +93,8 @@ export async function deleteAccount(password: string): Promise<void> {
 }
 
 /**
- * A 401 can mean a wrong password or an ended session. A request without a password shows which, and ends
- * the session state if needed.
+ * A 401 means a wrong password or an ended session. A second request, without a password, distinguishes them. If it
+ * also returns 401, the session has ended.
  */
 async function withPassword<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
@@ -133,6 +130,6 @@ function take({
 function end(ending: Ending, isLocalOffered = false): void {
   endStream()
   session.set({ kind: 'out', ending, isLocalOffered })
-  // Only the server knows whether the local account is available.
+  // Requests the state, because only the server knows whether the local account is available.
   if (!isLocalOffered) void refreshSession()
 }

@@ -1,8 +1,7 @@
-// One stream per browser, shared by all tabs: in a shared worker (stream-worker.ts), or in the tab itself
-// where there is none.
-// Each attached tab receives the messages that it follows, and full books at most about 30 times a second.
-// A tab that stops acknowledging, because the browser suspended it, is dropped so that no messages
-// accumulate. It attaches again when it resumes.
+// One stream for all tabs of a browser. It runs in a shared worker (stream-worker.ts), or in the tab itself if the
+// browser has no shared workers. An attached tab receives the messages of its subscriptions, and whole books at most 30
+// times a second. A tab that the browser suspends stops acknowledging. It is detached so that its messages do not
+// accumulate, and attaches again when it resumes.
 
 import {
   type BookView,
@@ -22,29 +21,29 @@ import { request } from './api.ts'
 import { after, serverBase } from './browser.ts'
 import type { Ticket } from './records.ts'
 
-/** Commands of a tab. `id` is chosen by the tab. */
+/** Commands from a tab. The tab chooses `id`. */
 export type ToStream =
   | { readonly kind: 'follow'; readonly id: number; readonly request: SubscribeRequest }
   | { readonly kind: 'unfollow'; readonly id: number }
-  /** The tab has processed everything posted so far. */
+  /** Acknowledgement: the tab has processed all messages posted so far. */
   | { readonly kind: 'seen' }
-  /** The browser has a new session: reopens a closed connection. */
+  /** The browser has a new session. Reopens a closed connection. */
   | { readonly kind: 'again' }
   | { readonly kind: 'leave' }
 
 /** Messages to a tab. */
 export type FromStream =
   | { readonly kind: 'event'; readonly event: TabEvent }
-  /** All of a subscription is live or rejected. */
+  /** All markets of a subscription are live or rejected. */
   | { readonly kind: 'ready'; readonly id: number }
-  /** The current book, with the number of stream messages since the last one. */
+  /** The current book of a market. `count`: stream messages since the last posted book. */
   | { readonly kind: 'book'; readonly view: BookView; readonly count: number }
-  /** The tab is no longer attached and has missed messages since. */
+  /** The tab has been detached. It has missed all messages since then. */
   | { readonly kind: 'dropped' }
 
 type TabEvent = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
 
-/** Each connection uses a ticket of the browser's session, so that no URL contains a token. */
+/** Each connection uses a ticket, so that no URL contains the session's token. */
 const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
   connect({
     url: new URL('v1/ws', serverBase()).href,
@@ -72,9 +71,9 @@ interface Tab {
   unseenBeats: number
 }
 
-/** An active tab has at most one unacknowledged heartbeat. */
+/** A tab with more unacknowledged heartbeats is detached. A running tab has at most one. */
 const UNSEEN_BEATS_MAX = 4
-/** Minimum time between two posts of a book. */
+/** Minimum time between two posts of changed books. */
 const BOOK_MS = 33
 
 export class SharedStream {
@@ -83,7 +82,7 @@ export class SharedStream {
   #client: StreamClient | null = null
   #state: StateEvent | null = null
   readonly #feeds = new Map<string, StatusMessage>()
-  /** Messages of each book since it was last posted. */
+  /** Number of stream messages for each book that has not been posted yet. */
   readonly #changed = new Map<string, number>()
   #isBookPause = false
 
@@ -91,11 +90,11 @@ export class SharedStream {
     this.#parts = parts
   }
 
-  /** Attaches a tab and starts to post to it; returns the tab's command function. */
+  /** Attaches a tab, which receives messages through `post`. Returns the function that handles the tab's commands. */
   attach(post: (message: FromStream) => void): (command: ToStream) => void {
     const tab: Tab = { post, followed: new Map(), unseenBeats: 0 }
     this.#tabs.add(tab)
-    // The retry delay counted from the event's time and is outdated now.
+    // `retry_ms` is relative to the time of the stored event, so it is outdated.
     if (this.#state !== null) post({ kind: 'event', event: { ...this.#state, retry_ms: null } })
     for (const event of this.#feeds.values()) post({ kind: 'event', event })
     return (command) => {
@@ -169,7 +168,7 @@ export class SharedStream {
     switch (event.type) {
       case 'state':
         this.#state = event
-        // The feed states are unknown until the server reports them again.
+        // Feed states are unknown until the next connection reports them.
         if (event.state === 'waiting') this.#feeds.clear()
         return this.#postToAll(event)
       case 'status':
@@ -214,7 +213,7 @@ export class SharedStream {
     }
   }
 
-  /** The first change is posted immediately. Further changes within BOOK_MS are posted together. */
+  /** The first change is posted at once. Further changes within BOOK_MS are posted together. */
   #noteBook(marketId: string, count: number): void {
     this.#changed.set(marketId, (this.#changed.get(marketId) ?? 0) + count)
     if (!this.#isBookPause) this.#postBooks()

@@ -1,7 +1,6 @@
-// The tab's side of the shared stream (shared-stream.ts): attaches on the first subscription and dispatches
-// messages synchronously by channel and market. Components batch their rerenders (signal.ts).
-// Tracks the connection state for the status line. When no stream is available, it polls the followed books and
-// prices by REST, and makes lists reload.
+// Stream functions for components. The first subscription attaches the tab to the shared stream (shared-stream.ts).
+// Messages are dispatched synchronously by channel and market. When no stream is available, books and prices are polled
+// by REST, and lists are reloaded.
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -30,26 +29,25 @@ import { Signal } from './signal.ts'
 /** Connection state for the status line. */
 export interface StreamState {
   /**
-   * The client's state, or: `off`: nothing followed yet; `resting`: nothing followed for a minute, the next
-   * subscription reconnects; `offline`: the browser has no network.
-   * `late`: no message for longer than a heartbeat; `polling`: no stream is available, and the server is
-   * polled instead.
+   * The state of the stream client, or one of these. `off`: no subscription yet. `resting`: closed after a minute
+   * without subscriptions; the next one reconnects. `offline`: the browser has no network. `late`: no message for
+   * longer than the heartbeat period. `polling`: no stream is available, so the server is polled.
    */
   readonly state: ClientState | 'off' | 'resting' | 'offline' | 'late' | 'polling'
-  /** Why the last connection ended; empty: it has not. */
+  /** Why the last connection ended; empty if none has ended. */
   readonly reason: string
-  /** Monotonic time of the next attempt; null: now, or never. */
+  /** Monotonic time of the next attempt; null if an attempt is running or none will follow. */
   readonly retryAtMs: number | null
-  /** The connection ended or failed since it was last live. The shown data may be outdated. */
+  /** The connection was lost and is not live again. The shown data may be outdated. */
   readonly isLost: boolean
 }
 
 /** Callbacks of a subscription. */
 interface Follower {
   readonly onMessage: (message: DataMessage) => void
-  /** Messages of the channel are missing. The shown data may be outdated until the next state. */
+  /** Messages of the channel were lost. The shown data may be outdated until it is reloaded. */
   readonly onGap?: () => void
-  /** The subscription is live: a REST request from now on leaves no gap. */
+  /** The subscription is live. Data requested by REST from now on has no gap to the stream. */
   readonly onReady?: () => void
 }
 
@@ -57,36 +55,35 @@ interface Following extends Follower {
   readonly subscription: SubscribeRequest
   /** Null: all markets. */
   readonly marketIds: ReadonlySet<string> | null
-  /** Called when one of the followed books has changed. */
+  /** Called when a subscribed book changes. */
   readonly onBook: () => void
 }
 
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
-/** Close code of a connection without subscriptions. */
+/** Close code of the server for a connection without subscriptions. */
 const IDLE_CODE = 4_001
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
-/** The server sends a heartbeat every 5 s. A longer silence means that one is missing. */
+/** Maximum silence while live. The server sends a heartbeat every 5 s. */
 const LATE_MS = 6_500
-/** The tab attaches again if it receives nothing for this long, not even a state change. */
+/** Maximum silence before the tab attaches again. It includes state changes. */
 const SILENCE_MS_MAX = 20_000
 const CHECK_MS = 500
-/** Consecutive failed connections after which polling starts, if REST works. */
+/** After this number of failed connections in a row, the tab polls if REST works. */
 const FAILED_MAX = 2
-/** Poll period. */
 export const POLL_MS = 5_000
-/** The server's limit of ids in one request. */
+/** The server's limit of market ids in a request. */
 const IDS_MAX = 100
-/** Limit of polled markets per channel. More would exhaust the browser's quota. */
+/** Limit of polled markets for each channel. More would exhaust the rate limit. */
 const MARKETS_MAX = 200
 
 export const streamState = new Signal<StreamState>(OFF)
-/** By the venue's configured name. */
+/** Feed state by the venue's configured name. */
 export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
-/** Market messages received since the tab was opened. */
+/** Number of market messages since the tab was opened. */
 export const received = { count: 0 }
 
-/** Account of the stream; null: not logged in. */
+/** Id of the logged-in account; null if nobody is logged in. */
 let account: string | null = null
 let post: ((command: ToStream) => void) | null = null
 /** Aborted when the tab detaches. */
@@ -97,10 +94,10 @@ let nextId = 0
 let polling: AbortController | null = null
 const followings = new Map<number, Following>()
 const books = new Map<string, BookView>()
-/** State of the connection itself, regardless of the browser's network state. */
+/** State of the connection, without the state of the browser's network. */
 let connection: StreamState = OFF
 
-/** Called after a login: components can subscribe from now on. */
+/** Called after a login. Subscriptions are possible from then on. */
 export function beginStream(of: string): void {
   if (of !== account) endStream()
   account = of
@@ -116,21 +113,21 @@ export function endStream(): void {
 }
 
 /**
- * Subscribes to a channel for some markets, or for all with `all`; returns an unsubscribe function.
- * Subscriptions to the same market and channel share one set of options; the latest applies.
+ * Subscribes to a channel for some markets, or for all markets with `all`. Returns an unsubscribe function.
+ * Subscriptions to the same channel and market share their options; the latest ones apply.
  */
 export function follow(subscription: SubscribeRequest, follower: Follower): () => void {
   return begin(subscription, { ...follower, onBook: () => undefined })
 }
 
-/** Subscribes to the books of markets (`bookOf`); returns an unsubscribe function. */
+/** Subscribes to books, which `bookOf` returns. Returns an unsubscribe function. */
 export function followBooks(marketIds: readonly string[], onChange: () => void): () => void {
   const nothing = () => undefined
   const subscription = { channel: 'orderbook', marketIds } as const
   return begin(subscription, { onMessage: nothing, onGap: onChange, onBook: onChange })
 }
 
-/** The last known book of a followed market, at most `depth` levels a side; null before the first. */
+/** The last known book of a subscribed market, with at most `depth` levels on each side; null before the first. */
 export function bookOf(marketId: string, depth?: number): BookView | null {
   const view = books.get(marketId) ?? null
   if (view === null || depth === undefined) return view
@@ -161,7 +158,7 @@ function isFollowed(channel: Channel, marketId: string): boolean {
   return false
 }
 
-/** Attaches to the shared worker, or to a stream of this tab if there is no worker or it does not respond. */
+/** Attaches to the shared worker. Without a working worker, the tab opens its own stream. */
 function attach(isWorkerDead = false): void {
   leave()
   lastReceivedMs = monotonicMs()
@@ -186,7 +183,7 @@ function attach(isWorkerDead = false): void {
       post?.({ kind: 'leave' })
       hasLeft = true
     }),
-    // A page restored from the back/forward cache has detached and attaches again.
+    // A page in the back/forward cache is detached. It attaches again when it is shown.
     onTabEvent('pageshow', () => hasLeft && reattach()),
   ]
   signal.addEventListener('abort', () => {
@@ -194,7 +191,7 @@ function attach(isWorkerDead = false): void {
   })
 }
 
-/** Attaches again and reports a gap for everything missed. */
+/** Attaches again and reports a gap, since messages may have been missed. */
 function reattach(isWorkerDead = false): void {
   attach(isWorkerDead)
   deliverGap({ channel: null, market_id: null })
@@ -224,7 +221,7 @@ function handleMessage(message: FromStream): void {
     case 'book':
       return putBook(message.view, message.count)
     case 'dropped':
-      // Any message may have been missed while the tab was suspended.
+      // The tab may have missed any message while it was detached.
       return reattach()
     case 'event':
       return handleEvent(message.event)
@@ -257,7 +254,7 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1
-    // The feed states are unknown until the server reports them again.
+    // Feed states are unknown until the next connection reports them.
     feeds.set(new Map())
   }
   const isLost = state === 'waiting' || (state !== 'live' && connection.isLost)
@@ -270,9 +267,9 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
 }
 
 /**
- * Browsers do not expose why a connection was refused, so a REST request finds out. A 401 ends the session.
- * If REST works, the connection limit is the likely cause and polling starts. Without a response, nothing
- * is available.
+ * Finds out why connections fail, because browsers do not expose the reason. A REST request that returns 401 ends the
+ * session. If REST works, the connection limit is the likely cause and polling starts. If the server does not respond
+ * at all, polling would fail too.
  */
 async function checkRefusal(): Promise<void> {
   try {
@@ -290,7 +287,7 @@ async function checkRefusal(): Promise<void> {
   show()
 }
 
-/** Computes the shown state from the connection, the browser's network state and the time of the last message. */
+/** Sets the shown state from the connection, the browser's network and the time of the last message. */
 function show(): void {
   const isLate = connection.state === 'live' && monotonicMs() - lastReceivedMs > LATE_MS
   const isPolling = polling !== null && isTrying()
@@ -305,7 +302,7 @@ const isTrying = (): boolean => connection.state === 'waiting' || connection.sta
 function check(): void {
   const { state } = connection
   const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
-  // State `off` after this time: the worker never sent anything, so it is not used again.
+  // In state `off` the worker has never sent a message, so the tab stops using it.
   if (isExpected && monotonicMs() - lastReceivedMs > SILENCE_MS_MAX)
     return reattach(state === 'off')
   show()
@@ -344,7 +341,7 @@ function deliver(message: DataMessage): void {
   }
 }
 
-/** `channel` and `market_id` are null if all may have lost messages. */
+/** If `channel` and `market_id` are null, all subscriptions may have missed messages. */
 function deliverGap({ channel, market_id: id }: Pick<GapEvent, 'channel' | 'market_id'>): void {
   for (const { subscription, marketIds, onGap } of followings.values()) {
     const isChannel = channel === null || channel === subscription.channel
@@ -352,7 +349,7 @@ function deliverGap({ channel, market_id: id }: Pick<GapEvent, 'channel' | 'mark
   }
 }
 
-/** Polls everything followed once. Never rejects: the status line already shows that the server is unreachable. */
+/** Polls all subscriptions once. Never rejects, because the connection line already reports an unreachable server. */
 async function poll(signal: AbortSignal): Promise<void> {
   if (isTabHidden()) return
   for (const { onGap, subscription } of followings.values()) {
@@ -379,7 +376,7 @@ async function fetchBooks(ids: readonly string[], signal: AbortSignal, depth?: n
   return (await request<Orderbooks>('/v1/orderbooks', { query, signal })).orderbooks
 }
 
-/** Followed markets of a channel, as many in each list as a request may have. */
+/** Subscribed markets of a channel, in lists of at most IDS_MAX ids. */
 function idsOf(channel: 'orderbook' | 'prices'): readonly (readonly string[])[] {
   const ids = new Set<string>()
   for (const { subscription, marketIds } of followings.values()) {

@@ -1,5 +1,5 @@
-// Price chart of a market: candles or line over a range of time, with the current bar updated from the
-// stream. The venue's price history fills spans without recorded trades.
+// Price chart of a market as candles or a line. The stream updates the current bar. The venue's price history fills
+// spans without recorded trades.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'
@@ -19,7 +19,7 @@ interface CandleChartProps {
   readonly marketId: string
   /** Creation time of the market; null: unknown. */
   readonly createdAtMs: number | null
-  /** Decimals of a cent in the market's prices. */
+  /** Minimum decimals of prices in cents. */
   readonly decimals: number
 }
 
@@ -77,12 +77,12 @@ interface Drawn {
   readonly phase: 'waiting' | 'shown' | 'failed'
   readonly error: unknown
   readonly last: Bar | null
-  /** The venue's history is unavailable, so only recorded trades are shown. */
+  /** The venue's history is unavailable. The chart shows recorded trades only. */
   readonly isOwnAlone: boolean
   readonly count: number
 }
 
-/** Draws past bars and the current one into `host`, and loads them again after a gap. */
+/** Draws all bars into `host`. Loads them again after a gap in the stream. */
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
@@ -106,7 +106,7 @@ function useDrawnBars(
   }, [])
   useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
-    // The previous bars stay visible until the new page has loaded.
+    // The previous bars stay visible until the new bars have loaded.
     put({ phase: 'waiting', error: null })
     const bars = new MarketBars()
     const ending = new AbortController()
@@ -125,7 +125,7 @@ function useDrawnBars(
         },
         (error) => {
           put({ phase: 'failed', error })
-          // Bars of this range stay visible. The page shows how old they may be.
+          // Bars of the same range stay visible after a failed reload.
           if (isRead) return
           canvas.current?.show([])
           put({ last: null })
@@ -134,7 +134,7 @@ function useDrawnBars(
     const onMessage = (message: DataMessage) => {
       const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
       const result = bar === null ? 'known' : bars.put(bar)
-      // Before the past bars have loaded, the bar is only stored. Both are drawn together.
+      // A bar received before the past bars is stored and drawn with them.
       if (bar === null || result === 'known' || !isRead) return
       canvas.current?.put(bar, result)
       put({ last: bars.last })
@@ -152,7 +152,10 @@ function useDrawnBars(
   return { ...drawn, again: () => setRound(round + 1) }
 }
 
-/** Candles with the venue's history; if that returns 503, only those of recorded trades. Rejects with ApiError. */
+/**
+ * Returns candles with the venue's history, or candles of recorded trades if the history returns 503. Rejects with
+ * ApiError.
+ */
 async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },
@@ -171,7 +174,7 @@ async function fetchBars(
 
 type Interval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d'
 
-/** A number of candles of one interval. */
+/** A number of consecutive candles of one interval. */
 interface Stretch {
   readonly interval: Interval
   readonly bars: number
@@ -187,14 +190,14 @@ const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
   '1M': { interval: '4h', bars: 180 },
 }
 const HOUR_MS = 3_600_000
-/** Intervals of the range `All`, with their hours. */
+/** Intervals of the range `All`, with their length in hours. */
 const LENGTHS = [['15m', 0.25] as const, ['1h', 1] as const, ['4h', 4] as const]
-/** Bar count aimed at for the range `All`: more bars would be too thin. */
+/** The range `All` uses the shortest interval that needs at most this number of bars. */
 const ALL_BARS = 200
 /** Maximum number of bars in one page of the API. */
 const BARS_OF_PAGE = 1_000
 
-/** The interval and bars of a range. For `All`, the interval depends on the market's age; null: unknown. */
+/** `ageMs` is the age of the market, which sets the interval of `All`; null: unknown. */
 function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
   const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
@@ -202,10 +205,10 @@ function stretchOf(range: Range, ageMs: number | null): Stretch {
   return { interval, bars: BARS_OF_PAGE }
 }
 
-/** More than a chart shows. Beyond it the oldest bars are dropped. */
+/** Limit of stored bars. The oldest are dropped first. */
 const BARS_MAX = 2_000
 
-/** Candles of one market and interval, merged from REST and the stream in order of time, without duplicates. */
+/** Candles of one market and interval from REST and the stream, in order of time and without duplicates. */
 export class MarketBars {
   #bars: Bar[] = []
 
@@ -233,13 +236,13 @@ export class MarketBars {
   }
 }
 
-/** The trade count of a bar only increases, and a bar closes once. */
+/** A later state of a bar has more trades, or is closed while the other is open. */
 function isNewer(one: Bar, existing: Bar): boolean {
   if (one.trades_count !== existing.trades_count) return one.trades_count > existing.trades_count
   return one.closed && !existing.closed
 }
 
-/** The bar of a `candles` message; null if it has none of this interval. */
+/** The candle of a message; null if it is invalid or has another interval. */
 export function barOfMessage(
   fields: Readonly<Record<string, unknown>> | null,
   interval: Interval,

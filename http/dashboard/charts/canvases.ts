@@ -1,5 +1,5 @@
-// Canvas charts: candles (or a line of closes) with volume, and the curve of a profit. Times are in the viewer's
-// time zone; steps of whole days are UTC days. Colors follow the browser's scheme.
+// Canvas charts: price candles with volume, and the curve of a wallet's profit. Times are in the viewer's time zone.
+// Daily points are UTC days. Colors follow the browser's color scheme.
 
 import {
   type AutoscaleInfo,
@@ -22,28 +22,30 @@ export type Bar = Pick<
   'timestamp_ms' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'trades_count' | 'closed'
 >
 
-/** Result of adding a bar: new or replaced last bar; inserted or replaced among older bars; nothing new. */
+/**
+ * Result of adding a bar. `newest`: the last bar was added or replaced. `older`: an earlier bar was added or replaced.
+ * `known`: nothing changed.
+ */
 export type PutResult = 'newest' | 'older' | 'known'
 
-/** Traded dollars; null if the bar is based on the venue's price history only. */
+/** Volume in dollars; null if the bar has no recorded trades. */
 export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
   count === 0 ? null : volume
 
-/** Share of the height used for volume. */
+/** Fraction of the height used for volume. */
 const VOLUME_SHARE = 0.18
-/** Pixels between bars of a long history. Bars of a short history are spread over the width, up to SPACING_MAX. */
+/** Pixels between the bars of a long history. A short history is stretched to at most SPACING_MAX. */
 const SPACING = 9
 const SPACING_MAX = 30
-/** Pixels of margin at the edges, so that the first and last time labels are not cut. */
+/** Pixels of margin at both edges, so that the first and last time labels are not cut. */
 const LABEL = 20
 /** Empty bar slots at the right edge. */
 const RIGHT_MARGIN_BARS = 4
-/** Minimum price span of the vertical axis, in dollars. A constant price is a line in the middle. */
+/** Minimum price range of the vertical axis, in dollars. */
 const SPAN_MIN = 0.01
 
 export type CandleCanvas = ReturnType<typeof openCandles>
 
-/** Draws candles into `host` until `close`. */
 export function openCandles(host: HTMLElement) {
   const { chart, scale, colorsNow, close } = openChart(host, CANDLE_OPTIONS, recolor, layout)
   const candles = chart.addSeries(CandlestickSeries, {
@@ -66,11 +68,11 @@ export function openCandles(host: HTMLElement) {
     const { bid, ask, accent } = colorsNow()
     candles.applyOptions({ upColor: bid, downColor: ask, wickUpColor: bid, wickDownColor: ask })
     line.applyOptions({ color: accent })
-    // The color of volume is set per bar.
+    // Volume bars store their own color.
     const bars = [...drawn.values()].sort((one, other) => one.timestamp_ms - other.timestamp_ms)
     volumes.setData(bars.map(volumeBar))
   }
-  /** Spreads a short history over the width. The viewer's scroll position in a longer history is not changed. */
+  /** Stretches a short history to the full width. Does not scroll a longer history. */
   function layout(): void {
     const width = scale.width()
     const wanted = drawn.size + RIGHT_MARGIN_BARS
@@ -86,7 +88,6 @@ export function openCandles(host: HTMLElement) {
   }
   return {
     close,
-    /** Replaces all drawn bars. */
     show(bars: readonly Bar[]) {
       candles.setData(bars.map(candleOf))
       line.setData(bars.map(closeOf))
@@ -107,7 +108,6 @@ export function openCandles(host: HTMLElement) {
       })
       layout()
     },
-    /** Adds or replaces one bar. */
     put(bar: Bar, result: Exclude<PutResult, 'known'>) {
       candles.update(candleOf(bar), result === 'older')
       line.update(closeOf(bar), result === 'older')
@@ -119,7 +119,7 @@ export function openCandles(host: HTMLElement) {
   }
 }
 
-/** First TickMarkType of lightweight-charts for times of day. Lower ones are days, months and years. */
+/** Lowest TickMarkType of lightweight-charts for a time of day. Lower values are days, months and years. */
 const FIRST_KIND_OF_HOURS = 3
 
 const CANDLE_OPTIONS: DeepPartial<ChartOptions> = {
@@ -135,14 +135,14 @@ const CANDLE_OPTIONS: DeepPartial<ChartOptions> = {
   localization: { timeFormatter: (time: Time) => timeText(millis(time), 'full') },
 }
 
-/** Axis label of a price. Empty outside of 0 to 1, where volume is drawn. */
+/** Price label of the axis. Empty for prices outside of 0 to 1, where the chart draws volume. */
 const CENTS = {
   type: 'custom',
   formatter: (price: number) => (price < 0 || price > 1 ? '' : priceText(price)),
   minMove: 0.0001,
 } as const
 
-/** The price range of the visible bars, widened to the minimum span. */
+/** Widens the price range of the visible bars to SPAN_MIN. */
 function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
   const own = original()
   if (own === null || own.priceRange === null) return own
@@ -159,19 +159,19 @@ const candleOf = (bar: Bar) => {
   return { time: openingOf(bar), open, high, low, close }
 }
 
-/** The cumulative sum at a time, in dollars. */
+/** Cumulative profit at a time, in dollars. */
 export interface CurvePoint {
   /** Unix seconds. */
   readonly time: number
   readonly usd: number
 }
 
-/** Seconds. */
+/** Length of a UTC day in seconds. */
 const DAY = 86_400
 
 /**
- * Draws the curve of a profit into `host`, which must have a size; returns a close function. Points are in order of
- * time, with at most one per second. With `isByDay` they are UTC days.
+ * Draws the curve of a profit into `host`, which must have a size. Returns a close function. Points are in order of
+ * time, at most one per second. With `isByDay` each point is a UTC day.
  */
 export function openCurve(
   host: HTMLElement,
@@ -185,17 +185,16 @@ export function openCurve(
         isByDay || kind < FIRST_KIND_OF_HOURS
           ? monthDayText(millis(time), isByDay)
           : hourText(millis(time)),
-      // Prevents cut dates at the edges.
+      // Prevents cut-off dates at both edges.
       ...{ fixLeftEdge: true, fixRightEdge: true },
     },
     localization: {
       timeFormatter: (time: Time) =>
         isByDay ? utcDayText(millis(time)) : timeText(millis(time), 'full'),
     },
-    // Touch and wheel scroll the page. The whole curve is always visible.
+    // Touch and wheel scroll the page instead, since the whole curve is visible.
     ...{ handleScroll: false, handleScale: false },
   }
-  // Fits the whole curve again after a resize.
   const fit = () => scale.fitContent()
   const { chart, scale, colorsNow, close } = openChart(host, options, recolor, fit)
   const series = chart.addSeries(BaselineSeries, {
@@ -203,7 +202,6 @@ export function openCurve(
     ...{ topFillColor2: 'transparent', bottomFillColor1: 'transparent' },
     priceFormat: { type: 'custom', formatter: roundUsdText, minMove: 0.01 },
   })
-  /** Profit and loss have the colors of the figures, above and below zero. */
   function recolor(): void {
     const { bid, ask } = colorsNow()
     series.applyOptions({ topLineColor: bid, topFillColor1: seeThrough(bid, 0.25) })
@@ -211,7 +209,7 @@ export function openCurve(
   }
   recolor()
   const [first] = points
-  // Adds a zero point before the first one, since a single point draws no line.
+  // A single point draws no line, so the curve starts at an added point of zero.
   const before = first === undefined ? [] : [{ time: first.time - (isByDay ? DAY : 1), usd: 0 }]
   series.setData(
     [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
@@ -220,7 +218,7 @@ export function openCurve(
   return close
 }
 
-/** A chart without series. `recolor` runs after a change of the scheme, `onSize` after a resize. */
+/** Opens a chart without series. `recolor` runs when the color scheme changes, `onSize` after a resize. */
 function openChart(
   host: HTMLElement,
   options: DeepPartial<ChartOptions>,
@@ -231,7 +229,7 @@ function openChart(
   const chart = createChart(host, {
     autoSize: true,
     ...options,
-    // The library's logo is markup from a string, which the page's policy refuses.
+    // The Content-Security-Policy blocks the logo of the library, which is markup in a string.
     layout: {
       attributionLogo: false,
       background: { type: ColorType.Solid, color: 'transparent' },
@@ -280,7 +278,6 @@ function chartColors(host: HTMLElement) {
   return colors
 }
 
-/** Chart time, always in whole seconds, to milliseconds. */
 const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
 
 function timestamp(seconds: number): UTCTimestamp {

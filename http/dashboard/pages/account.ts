@@ -1,5 +1,5 @@
-// The account: its limits and the requests left, its API keys, sessions, password and deletion. The dashboard has
-// a separate quota; its state comes from the last response.
+// Account page: limits and requests left, API keys, sessions, password and deletion. The dashboard has a separate rate
+// limit, so the requests left are those of the last response.
 
 import { useEffect, useState } from 'preact/hooks'
 import { request, watchFacts } from '../api.ts'
@@ -27,13 +27,13 @@ import { useSignal } from '../signal.ts'
 
 export function AccountPage() {
   const who = useSignal(session)
-  // The local account has no password to change or to confirm a deletion with.
+  // The local account has no password, so its password form and deletion form are hidden.
   const hasPassword = who.kind === 'in' && who.user.has_password
   return html`<h1>Account</h1><${AccountLimits} /><${KeyList} /><${Sessions} />
     ${hasPassword ? html`<${ChangePassword} /><${DeleteAccount} />` : null}`
 }
 
-/** Ends all sessions of the account, including this one. API keys stay valid. */
+/** Form that ends all sessions of the account, including the current one. API keys stay valid. */
 function Sessions() {
   return html`<section class="card stack" aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
@@ -45,9 +45,9 @@ function Sessions() {
   </section>`
 }
 
-/** The server's value for "no limit". */
+/** Limit value of the API for "no limit". */
 const UNLIMITED = 2_147_483_647
-/** Length of a quota window. */
+/** Length of a rate-limit window. */
 const WINDOW_MS = 60_000
 
 function AccountLimits() {
@@ -87,7 +87,7 @@ function facts({ user, limits }: Me, left: Left | null) {
 export const limitText = (limit: number): string =>
   limit >= UNLIMITED ? 'no limit' : countText(limit)
 
-/** Quota state of the last response; null after a window without one, since this tab has then used nothing. */
+/** Requests left by the last response; null if the last window has passed, because the tab has used nothing since. */
 function useLeft(): Left | null {
   const [left, setLeft] = useState<Left | null>(null)
   useEffect(() => {

@@ -1,7 +1,6 @@
-// Page for visitors without a session: introduction, service health, and the login and signup forms. After
-// the login, the page of the address is shown.
-// Fields use the names that password managers expect. Values are read on submit, so that filled-in values
-// count.
+// Page for visitors without a session: introduction, service health, and the login and signup forms. A login then shows
+// the page of the URL. Field names are those that password managers expect. Values are read on submit, so that values
+// filled in by a password manager are included.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -55,7 +54,7 @@ export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps
   </div>`
 }
 
-/** A server on the viewer's own machine offers an account without a password. */
+/** Button to open the local account, which has no password. Only a server on the viewer's own machine offers it. */
 function LocalEntry() {
   const action = useAction()
   return html`<section class="card stack" aria-labelledby="local">
@@ -160,7 +159,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
   `
 }
 
-/** Counts whole seconds down to 0. Restarts for every new `cause`. */
+/** Counts down to 0 in whole seconds. A new `cause` restarts it. */
 function useCountdown(seconds: number, cause: unknown): number {
   const [leftSeconds, setLeft] = useState(0)
   useEffect(() => {
@@ -173,7 +172,7 @@ function useCountdown(seconds: number, cause: unknown): number {
   return leftSeconds
 }
 
-/** Poll period of /health, which needs no session and has no quota. */
+/** /health requires no session and has no rate limit. */
 const PERIOD_MS = 5_000
 const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 
@@ -200,7 +199,7 @@ function Welcome() {
   `
 }
 
-/** Drawing of two order books and the gap between them. It shows no real prices. */
+/** Illustration of two order books and the price gap between them. The prices are not real. */
 const picture = ([
   one = 'One venue',
   other = 'The other',

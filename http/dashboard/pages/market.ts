@@ -28,7 +28,7 @@ function OneMarket({ marketId }: { readonly marketId: string }) {
     (signal) => request<Market>(`/v1/markets/${encodeURIComponent(marketId)}`, { signal }),
     [marketId],
   )
-  // If a reload fails, the last loaded market stays visible.
+  // After a failed reload, the last loaded market stays visible.
   if (result.latest !== null) {
     return html`<${LoadedMarket} market=${result.latest} again=${result.again} />`
   }
@@ -62,11 +62,11 @@ function LoadedMarket({
   const [own] = platforms
   const decimals = stepDecimals(market.price_step)
   const created = market.created_at === null ? null : market.created_at * 1_000
-  // The title distinguishes the tabs of several markets.
+  // The tab's title contains the question, so that tabs of several markets differ.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
-    // Reloads when the market closes, resolves, changes or gets a match. `onReady` covers changes between the
-    // response and the start of the stream.
+    // Reloads when the market closes, resolves, changes or gets a match. `onReady` reloads because changes before the
+    // subscription are not streamed.
     () =>
       follow(
         { channel: 'lifecycle', marketIds: [id] },
@@ -96,9 +96,9 @@ function LoadedMarket({
   </article>`
 }
 
-/** Maximum number of trades. The oldest are dropped beyond it. */
+/** Limit of trades. The oldest are dropped first. */
 export const TAPE_TRADES_MAX = 200
-/** Twice the visible rows, so that the list can scroll. */
+/** Rendered rows before the user scrolls: twice the visible ones, so that the list can scroll. */
 const ROWS_AT_TOP = 32
 
 export interface TapeTrade
@@ -110,19 +110,19 @@ export interface TapeTrade
 }
 type Tape = readonly TapeTrade[]
 
-/** Of two trades with the same time, the later message counts as newer. */
+/** Adds a trade. It is placed before other trades of the same time. */
 export const withTrade = (tape: Tape, trade: TapeTrade): Tape =>
   tape.some(({ id }) => id === trade.id) ? tape : mergedByTime([trade], tape, TAPE_TRADES_MAX)
 
 interface TradePanelProps {
   readonly marketId: string
-  /** Labels of the market's outcomes, the quoted one first. */
+  /** Outcome labels. Prices of the API are those of the first one. */
   readonly outcomes: readonly string[]
-  /** Decimals of a cent in the market's prices. */
+  /** Minimum decimals of prices in cents. */
   readonly decimals: number
 }
 
-/** Live trades, newest first. Only the first rows are rendered until the user scrolls. */
+/** Live trades, newest first. Renders all rows once the user scrolls. */
 function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
   const { kind, error, rows, again } = useLiveList<Tape>(
@@ -159,13 +159,13 @@ function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
 interface TapeTableProps {
   readonly trades: Tape
   readonly outcomes: readonly string[]
-  /** Minimum decimals of prices. */
+  /** Minimum decimals of prices in cents. */
   readonly least: number
 }
 
 function TapeTable({ trades, outcomes, least }: TapeTableProps) {
   const [isAtTop, setAtTop] = useState(true)
-  // The number of decimals only grows, so that columns do not jump.
+  // The number of decimals never decreases, so that columns keep their width.
   const sizes = useRef<0 | 2>(0)
   if (sizes.current === 0) sizes.current = sizeDecimals(trades.map(({ size }) => size))
   const decimals = sizes.current

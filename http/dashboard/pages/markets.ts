@@ -1,5 +1,5 @@
-// Market list: search, filters, sorting and grouping by event, with live prices. Default: open markets by
-// volume. The address is the single source of the query (`#/markets?q=fed&venue=venue_a`).
+// Market list with search, filters, sorting, grouping by event and live prices. By default it lists open markets by
+// volume. The URL holds the query: `#/markets?q=fed&venue=venue_a`.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -18,12 +18,12 @@ import type { EventPage, Market, MarketPage, MarketStatus } from '../records.ts'
 import { currentRoute, hrefOf, type PageProps, parseRoute } from '../route.ts'
 
 const ROWS = 50
-/** Each with at most ten markets. */
+/** Events in a page of a grouped list. The API returns at most ten markets of each. */
 const EVENTS = 10
-/** Page limit, since every listed market costs a subscription. */
+/** Limit of pages. Each listed market needs a subscription. */
 const PAGES_MAX = 8
 
-/** A page, with the events of its markets if it is grouped. */
+/** A page of markets. If the list is grouped, `events` has the event of each market by market id. */
 interface ListPage extends MarketPage {
   readonly events: ReadonlyMap<string, EventHead>
 }
@@ -74,8 +74,8 @@ export function MarketsPage({ route }: PageProps) {
 }
 
 /**
- * Markets by volume or the chosen order; a search sorts by relevance by default. If grouped, the markets of events,
- * by the events' volume.
+ * Fetches a page in the chosen order, by default by volume, or by relevance for a search. A grouped list has the
+ * markets of events in order of the events' volume.
  */
 async function fetchPage(
   query: MarketQuery,
@@ -113,7 +113,7 @@ function none(query: MarketQuery, again: () => void) {
   <//>`
 }
 
-/** Categories of all markets listed since the page was opened. */
+/** Categories of all markets that this page has listed. */
 function useSeenCategories(pages: readonly MarketPage[]): readonly string[] {
   const seen = useRef(new Set<string>())
   return useMemo(() => {
@@ -153,7 +153,7 @@ const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] =
 ]
 const COLUMNS = columnsOf(new Map())
 
-/** Grouped lists cannot be sorted, since events are ordered by volume. */
+/** A grouped list has no sort buttons, since the API orders events by volume. */
 function marketHead(query: MarketQuery) {
   const { isGrouped, isDown } = query
   const column = query.sort ?? (searchText(query) === '' ? 'volume' : 'relevance')
@@ -162,7 +162,7 @@ function marketHead(query: MarketQuery) {
   )
 }
 
-/** One page of the list. It has its own subscription, so that a new page does not affect earlier ones. */
+/** A page has its own subscription, so that loading the next page does not change it. */
 function MarketRows({ page: { markets, events } }: { readonly page: ListPage }) {
   const prices = useLivePrices(markets.map(({ id }) => id))
   const columns = columnsOf(prices)
@@ -216,14 +216,14 @@ function Outcomes({ market: { id, outcomes, price_step: step }, prices }: Outcom
 }
 
 export interface MarketQuery {
-  /** As typed, including spaces. */
+  /** The search text as typed, including spaces. */
   readonly text: string
-  /** A venue's configured name; null: both. */
+  /** A venue's configured name; null: both venues. */
   readonly venue: string | null
-  /** Null: any. */
+  /** Null: any status. */
   readonly status: MarketStatus | null
   readonly category: string | null
-  /** Null: by relevance, or by volume without a search text. */
+  /** Null: the default, which is relevance for a search and volume otherwise. */
   readonly sort: MarketOrder | null
   readonly isDown: boolean
   /** Grouped by event, in order of the events' volume. */
@@ -234,7 +234,6 @@ export interface MarketQuery {
 const ORDERS = ['volume', 'created_at', 'close_time'] as const
 type MarketOrder = (typeof ORDERS)[number]
 
-/** Default status. */
 const FIRST_STATUS = 'open'
 const ANY = 'any'
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
@@ -246,7 +245,7 @@ const CATEGORY = {
   maxlength: 256,
 }
 
-/** The query of an address. Invalid values get the default. */
+/** Parses the parameters of the URL. Invalid values are replaced by the default. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
   const param = parameters.get('status')
   return {
@@ -260,7 +259,6 @@ export function queryOf(parameters: URLSearchParams): MarketQuery {
   }
 }
 
-/** The address of a query. */
 export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): string =>
   hrefOf('markets', null, {
     q: text,
@@ -272,25 +270,25 @@ export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): stri
     group: query.isGrouped ? 'event' : null,
   })
 
-/** The search text; empty: no search. */
+/** The trimmed search text; empty if it is too short for a search. */
 export function searchText({ text }: MarketQuery): string {
   const trimmed = text.trim()
   return trimmed.length < TEXT_LENGTH_MIN ? '' : trimmed
 }
 
-/** Two queries with the same key give the same list. */
+/** Equal keys mean that the queries return the same list. */
 const keyOf = (query: MarketQuery): string => hrefOfQuery({ ...query, text: searchText(query) })
 
-/** Pause after typed text before a search. */
+/** Delay between the last typed letter and the search. */
 const PAUSE_MS = 250
 
-/** Milliseconds before `next` is loaded in place of `shown`: none for a changed filter, a pause for changed text. */
+/** Milliseconds until `next` replaces `shown`: PAUSE_MS if only the search text differs, otherwise 0. */
 export function pauseMsBefore(next: MarketQuery, shown: MarketQuery): number {
   const isTextOnly = keyOf({ ...next, text: '' }) === keyOf({ ...shown, text: '' })
   return isTextOnly && searchText(next) !== searchText(shown) ? PAUSE_MS : 0
 }
 
-/** The query to load, after the pause. */
+/** The query to load: `query`, delayed while the user types. */
 function useSettled(query: MarketQuery): {
   readonly settled: MarketQuery
   readonly key: string
@@ -305,12 +303,12 @@ function useSettled(query: MarketQuery): {
   return { settled, key: keyOf(settled) }
 }
 
-/** Replaces the address, so that typed letters do not fill the browser history. */
+/** Replaces the history entry, so that typing does not fill the browser history. */
 function writeToAddress(query: MarketQuery): void {
   const href = hrefOfQuery(query)
   setAddressHash(href, true)
-  // Updates the route now. The hashchange event is asynchronous, and until then the field would show its old
-  // value.
+  // Updates the route synchronously. The hashchange event is asynchronous, and the field would show its old value until
+  // then.
   currentRoute.set(parseRoute(href))
 }
 
@@ -323,14 +321,13 @@ function MarketFilters({
   categories,
 }: {
   readonly query: MarketQuery
-  /** Configured names. */
   readonly venues: readonly string[]
-  /** Suggested categories. Others can be typed. */
+  /** Suggestions for the category field, which accepts any text. */
   readonly categories: readonly string[]
 }) {
   const set = (change: Partial<MarketQuery>) => writeToAddress({ ...query, ...change })
   const field = useRef<HTMLInputElement>(null)
-  // Selects the text, so that typing replaces it.
+  // Selects the field's text, so that typing replaces it.
   useEffect(() => onKey('/', () => field.current?.select()), [])
   const { venue } = query
   const names = venue === null || venues.includes(venue) ? venues : [...venues, venue]

@@ -1,5 +1,5 @@
-// Games of a sport and day with both venues' markets and prices. Shows the number of games of each sport and
-// nearby day.
+// Games of a sport and day with both venues' markets and prices. Shows the number of games for each sport and for
+// nearby days.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'
@@ -16,7 +16,7 @@ import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
 
-/** Path value and label of each sport. */
+/** Path segment and label of each sport. */
 const SPORTS = [
   ['nfl', 'NFL'],
   ['nba', 'NBA'],
@@ -84,7 +84,7 @@ export function SportsPage({ route }: PageProps) {
   `
 }
 
-/** The games with live prices. Reloads them when one of their markets changes. */
+/** Games with live prices. Reloads when one of their markets changes. */
 function useGames(sport: string, date: string) {
   const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
   const games = result.answer?.games ?? []
@@ -99,8 +99,8 @@ function useGames(sport: string, date: string) {
 }
 
 /**
- * Calls `again` when one of these markets closes, resolves or gets a match, and once the stream is ready.
- * The stream does not deliver earlier changes.
+ * Calls `again` when one of these markets closes, resolves or gets a match. Also calls it when the stream becomes live,
+ * because the stream does not deliver earlier changes.
  */
 function followEnds(ids: readonly string[], again: () => void): (() => void) | undefined {
   const shown = new Set(ids)
@@ -109,7 +109,7 @@ function followEnds(ids: readonly string[], again: () => void): (() => void) | u
   return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again, onReady: again })
 }
 
-/** The first sport with games on a day; null until it is found, or if `date` is null. */
+/** The first sport that has games on a day; null before it is found, or for a null date. */
 function useFirstSport(date: string | null): string | null {
   const [sport, setSport] = useState<string | null>(null)
   useEffect(() => {
@@ -120,31 +120,30 @@ function useFirstSport(date: string | null): string | null {
         if ((await countOf(path, date, ending.signal)) > 0) return setSport(path)
       }
     }
-    // If counts fail, the default sport is shown. Its list reports the error.
+    // Without counts, the page shows the default sport. The game list reports the error.
     findSport().catch(() => undefined)
     return () => ending.abort()
   }, [date])
   return sport
 }
 
-/** Seven days, centred on the given one. */
+/** The week around a date, from three days before to three days after. */
 const daysAround = (date: string): readonly string[] =>
   isDay(date) ? [-3, -2, -1, 0, 1, 2, 3].map((days) => dayAfter(date, days)) : []
 
 const weekday = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
 })
-/** Non-breaking space within the date, so that lines break only before it. */
+/** Formats a day with a non-breaking space between month and day number. */
 const dayText = (day: string): string =>
   weekday.format(Date.parse(`${day}T00:00:00Z`)).replace(/ (?=\d)/, '\u00a0')
 
-/** Number of games by sport and day, cached for the life of the tab since lists rarely change. */
+/** Number of games by sport and day, cached until the tab closes because it rarely changes. */
 const countCache = new Map<string, number>()
 
 /**
- * Number of games of every sport on a day, and of the given sport on nearby days. Requests run one at a
- * time, and stop at the first error.
- * Null: no requests.
+ * Number of games of all sports on a day, and of one sport on nearby days. Sends one request at a time and stops at the
+ * first error. Sends none if `date` is null.
  */
 function useCounts(sport: string, date: string | null): ReadonlyMap<string, number> {
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>(countCache)
@@ -160,7 +159,7 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
         setCounts(new Map(countCache))
       }
     }
-    // A day without a count has no badge. The list reports the error.
+    // Days without a count show no number. The game list reports the error.
     count().catch(() => undefined)
     return () => ending.abort()
   }, [sport, date])

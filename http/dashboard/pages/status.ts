@@ -1,6 +1,5 @@
-// Service health, feeds, database figures, open streams and this tab's connection. Visitors without a session
-// see only what needs no token.
-// By default, the server exposes its metrics only to its own machine.
+// Status page: service health, feeds, database figures, open streams and the connection of this tab. Visitors without a
+// session see only the parts that need no token. By default, the server exposes metrics to its own machine only.
 
 import { useEffect, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'
@@ -17,7 +16,7 @@ import { session } from '../session.ts'
 import { useSignal } from '../signal.ts'
 import { type FeedState, feeds, follow, received, streamState } from '../stream.ts'
 
-/** Poll periods. /health has no quota; /v1/stats counts against the account. */
+/** Poll periods. /health has no rate limit. Requests of /v1/stats count against the account's limit. */
 const HEALTH_MS = 5_000
 const STATS_MS = 20_000
 const RATE_MS = 1_000
@@ -31,7 +30,7 @@ export function StatusPage() {
   const stats = useRequest(fetchStats, [], { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
   const feedStates = useSignal(feeds)
-  // Subscribes to all trades, so that the message rate is measurable and the stream reports feed states.
+  // Subscribes to all trades to measure the message rate and to receive feed states.
   useEffect(
     () =>
       isIn ? follow({ channel: 'trades', all: true }, { onMessage: () => undefined }) : undefined,
@@ -146,7 +145,7 @@ function statsFigures(stats: Stats) {
   ] as const
 }
 
-/** Value of a gauge without labels in the Prometheus text format; null if it is missing. */
+/** Reads a gauge without labels from the Prometheus text format; null if it is missing. */
 export function gaugeIn(text: string, name: string): number | null {
   for (const line of text.split('\n')) {
     const [key, value] = line.split(' ', 2)
@@ -158,7 +157,7 @@ export function gaugeIn(text: string, name: string): number | null {
 const fetchConnections = async (signal: AbortSignal) =>
   gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
 
-/** Open streams of all clients; null if the server denies access to metrics. It is then not polled again. */
+/** Number of open streams of all clients; null if the server denies access to metrics. Polling then ends. */
 function useConnections(): number | null {
   const [isShown, setShown] = useState(true)
   const options = { periodMs: HEALTH_MS, isWanted: isShown }
@@ -169,9 +168,9 @@ function useConnections(): number | null {
   return isShown ? latest : null
 }
 
-/** Samples of the averaging window, one a second. */
+/** Number of samples in the averaging window. One sample is taken each second. */
 const SAMPLES = 6
-/** Fewer samples give no rate: the initial burst after a subscription is not representative. */
+/** Minimum number of samples for a rate, so that the burst after a subscription is averaged out. */
 const SAMPLES_MIN = 3
 
 interface RateSample {
@@ -179,15 +178,15 @@ interface RateSample {
   readonly count: number
 }
 
-/** Messages per second from the oldest to the newest sample; null at first. */
+/** Messages per second between the oldest and the newest sample; null if there are too few samples. */
 export function rateOf(samples: readonly RateSample[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)]
   if (first === undefined || last === undefined || samples.length < SAMPLES_MIN) return null
   return ((last.count - first.count) * 1_000) / (last.atMs - first.atMs)
 }
 
-// Tables of the status page from /health and /v1/stats: feeds, cluster processes, and unknown data from the
-// venues. Venue data is rendered as plain text.
+// Tables for /health and /v1/stats: feeds, cluster processes, and unrecognized data from the venues. Venue data is
+// rendered as plain text.
 
 const NOT_KNOWN = 'not known'
 
@@ -200,8 +199,8 @@ interface FeedRow {
 }
 
 /**
- * One row per venue. Stream values take precedence over REST values. REST values of a server that does not
- * answer are unknown.
+ * One row for each venue. Stream values take precedence over REST values. If the server does not answer, REST values
+ * are unknown.
  */
 export function feedRows(
   { exchanges }: Pick<Health, 'exchanges'>,
@@ -244,7 +243,7 @@ const feedTable = (rows: readonly FeedRow[]) =>
 type Cluster = NonNullable<Health['cluster']>
 const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
 
-/** The cluster's leader, and how long it has been silent. */
+/** Names the cluster's leader. Adds the time since its last message if that exceeds SILENT_MS_MAX. */
 export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   if (lease === null) return 'No engine is known to lead'
   const { holder, term, silent_ms } = lease
@@ -252,10 +251,10 @@ export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   return silent_ms <= SILENT_MS_MAX ? led : `${led}, silent for ${durationText(silent_ms)}`
 }
 
-/** The leader sends a message every second. */
+/** The leader sends a message every second. A longer silence than this is reported. */
 const SILENT_MS_MAX = 5_000
 
-/** The cluster's processes, as seen by the one that answered. */
+/** The processes of the cluster, as reported by the process that answered the request. */
 const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluster)}.</p>
   ${table({
     ...{ kind: 'stacked', caption: 'Processes of the cluster', rows: cluster.members },
@@ -277,7 +276,7 @@ const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluste
 
 type Finding = Health['drift'][string][number] & { readonly venue: string }
 
-/** Findings of all venues, data loss first. */
+/** Unrecognized data of all venues. Findings that lose data come first. */
 export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] {
   const rows = Object.entries(drift).flatMap(([venue, findings]) =>
     findings.map((finding) => ({ ...finding, venue })),

@@ -1,5 +1,5 @@
-// A wallet's profile, profit, positions and trades. Without an address, the ranking of all wallets that have been
-// requested so far, by realized profit or volume in a window.
+// Profile, profit, positions and trades of a wallet. Without an address, the page ranks all wallets that anyone has
+// requested so far, by realized profit or by volume in a window.
 
 import { useId, useState } from 'preact/hooks'
 import { ApiError, request, requestWithFacts } from '../api.ts'
@@ -28,13 +28,13 @@ export function WalletPage({ route }: PageProps) {
 
 const NO_ADDRESS = 'This is not a wallet address: it needs 0x and 40 digits of 0 to 9 and a to f.'
 
-/** The trimmed address; null if the text is not an address. */
+/** The trimmed text if it is a wallet address, otherwise null. */
 export function addressIn(text: string): string | null {
   const address = text.trim()
   return /^0x[0-9a-f]{40}$/i.test(address) ? address : null
 }
 
-/** Address form. Invalid input is rejected without a request. */
+/** Search form for a wallet. Rejects an invalid address without a request. */
 function WalletForm({ address }: { readonly address: string }) {
   const [text, setText] = useState(address)
   const [isWrong, setWrong] = useState(false)
@@ -92,14 +92,14 @@ function Wallet({ address }: { readonly address: string }) {
   `
 }
 
-/** Incomplete-data reasons without their codes. Input format: `code: sentence; code: sentence`. */
+/** The reasons why data is incomplete, without their codes. Format of `why`: `code: sentence; code: sentence`. */
 const incompleteReasonsText = (why: string): string =>
   why
     .split('; ')
     .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
     .join(' ')
 
-/** Text for errors about the address itself; null: another error. */
+/** Text for an error that concerns the address; null for other errors. */
 export function describeRefusal(
   error: unknown,
   venue: string,
@@ -116,7 +116,7 @@ export function describeRefusal(
 const filled = (text: string | null): string | null =>
   text === null || text.trim() === '' ? null : text
 
-/** The owner's handle, else the venue's pseudonym, else the shortened address. */
+/** The handle of the owner, else the pseudonym at the venue, else the shortened address. */
 const nameOf = (wallet: RankedWallet | WalletProfile): string =>
   filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
 
@@ -169,7 +169,7 @@ const WINDOWS = [
 ] as const
 type WindowFigures = WalletProfile['windows'][string]
 
-/** Consecutive windows with equal figures share a row: `7 days, 30 days, all time`. */
+/** Merges consecutive windows with equal figures into one row: `7 days, 30 days, all time`. */
 export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
   const rows: { label: string; figures: WindowFigures }[] = []
   for (const [name, label] of WINDOWS) {

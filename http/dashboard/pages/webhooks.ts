@@ -1,4 +1,4 @@
-// The list of webhooks with a form for new ones, and at `#/webhooks/ID` a single webhook with its deliveries.
+// List of webhooks with a form to create one. `#/webhooks/ID` shows a single webhook with its deliveries.
 
 import { useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
@@ -17,7 +17,7 @@ import { hrefOf, type PageProps } from '../route.ts'
 
 const COLLECTION = '/v1/webhooks'
 const pathOf = (id: string): string => `${COLLECTION}/${encodeURIComponent(id)}`
-/** Poll period of the list. */
+/** Poll period of the webhook list. */
 const PERIOD_MS = 10_000
 
 export const WebhooksPage = ({ route: { subject } }: PageProps) =>
@@ -26,7 +26,7 @@ export const WebhooksPage = ({ route: { subject } }: PageProps) =>
 function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
-  // A new webhook triggers an immediate reload.
+  // Reloads at once after a webhook is created.
   const { latest: list, error } = useRequest(
     (signal) => request<Webhooks>(COLLECTION, { signal }),
     [made?.id],
@@ -34,7 +34,7 @@ function AllWebhooks() {
   )
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
-    // The webhook exists even if the test fails. Its deliveries show the result.
+    // A failed test does not undo the creation. The deliveries show the result of the test.
     const path = `${pathOf(created.id)}/test`
     const sending = isWithTest ? request<Delivery>(path, { method: 'POST' }) : null
     setTested((await sending?.catch(() => null)) ?? null)
@@ -100,7 +100,7 @@ function OneWebhook({ id }: { readonly id: string }) {
   if (isDeleted) return html`${back}<h1>Webhook</h1><p class="notice" role="status">Deleted.</p>`
   const { answer: webhook, error, again } = result
   if (webhook === null) {
-    // The id belongs to another account or a deleted webhook, or it is invalid.
+    // 404: unknown, deleted or another account's webhook. 422: invalid id.
     const isNone = error instanceof ApiError && (error.status === 404 || error.status === 422)
     return html`${back}<h1>Webhook</h1>
       ${
@@ -149,7 +149,7 @@ function webhookFacts(webhook: Webhook) {
 
 const COLORS = { on: 'good', failing: 'wait', off: '' } as const
 
-/** State label with the reason as tooltip. */
+/** State of a webhook as a tag. The tooltip gives the reason. */
 function stateTag(webhook: Webhook) {
   const { name, text } = stateOf(webhook, nowMs())
   return html`<span class=${`tag ${COLORS[name]}`} title=${text}>${name}</span>`
@@ -161,7 +161,7 @@ const OFF = {
   failing: 'It was switched off: every attempt failed for five days.',
 } as const
 
-/** Whether events are posted, and the reason if not. `nowMs` is in Unix milliseconds. */
+/** State of a webhook, with the reason if it receives no events. `nowMs` is in Unix milliseconds. */
 export function stateOf(
   webhook: Webhook,
   nowMs: number,
@@ -178,7 +178,7 @@ export function stateOf(
 
 const COUNTED = ['delivered', 'pending', 'exhausted', 'dropped'] as const
 
-/** Nonzero counts: `12 delivered, 1 pending`. */
+/** Lists counts other than zero: `12 delivered, 1 pending`. */
 export function countsText(counts: Webhook['counts']): string {
   const parts = COUNTED.filter((name) => counts[name] > 0).map(
     (name) => `${countText(counts[name])} ${DELIVERY_WORDS[name]}`,
@@ -188,14 +188,14 @@ export function countsText(counts: Webhook['counts']): string {
 
 interface WebhookControlsProps {
   readonly webhook: Webhook
-  /** Path of the webhook, starting with `/v1`. */
+  /** API path of the webhook, starting with `/v1`. */
   readonly path: string
   readonly onSent: (delivery: Delivery) => void
   readonly onChanged: () => void
   readonly onDeleted: () => void
 }
 
-/** Actions on a webhook: test, switch on or off, edit, rotate the secret, delete. */
+/** Buttons of a webhook: test, enable or disable, edit, rotate the secret, delete. */
 function WebhookControls(props: WebhookControlsProps) {
   const { webhook, path, onSent, onChanged, onDeleted } = props
   const [secret, setSecret] = useState<string | null>(null)

@@ -19,7 +19,7 @@ import { table } from '../parts/tables.ts'
 import { fullVenueText, useVenues, venueText } from '../parts/venues.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
-/** The server stores large trades from 1,000 dollars and streams those from 5,000 dollars. */
+/** In dollars. The server stores large trades from the first value on and streams them from the second. */
 const STORED_USD_MIN = 1_000
 const STREAMED_USD_MIN = 5_000
 const VALUES = { min: STORED_USD_MIN, max: Number.MAX_SAFE_INTEGER, otherwise: STREAMED_USD_MIN }
@@ -29,7 +29,7 @@ const SIDE_LABELS = {
   buy: 'For Yes: bought Yes or sold No',
   sell: 'For No: bought No or sold Yes',
 } as const
-/** Maximum number of rows, and rows of a request. */
+/** Limit of rows, and number of rows in a request. */
 export const WHALE_ROWS_MAX = 200
 const PAGE_ROWS = 100
 
@@ -98,7 +98,7 @@ const whaleTable = (rows: readonly WhaleRow[], kind: string) =>
     ],
   })
 
-/** A large trade. Price and side are in terms of the market's first outcome. */
+/** A large trade. Price and side refer to the market's first outcome. */
 export interface WhaleRow {
   readonly id: string
   readonly market_id: string
@@ -110,23 +110,23 @@ export interface WhaleRow {
   /** Contracts. */
   readonly size: number
   readonly size_usd: number
-  /** The traded outcome; null: unknown. */
+  /** Label of the traded outcome; null: unknown. */
   readonly outcome: string | null
-  /** The taker's wallet; null: unknown. */
+  /** Address of the taker's wallet; null: unknown. */
   readonly wallet: string | null
   readonly timestamp_ms: number
-  /** Received from the stream while the page was shown. */
+  /** Whether the stream delivered it while the page was shown. */
   readonly isLive: boolean
 }
 
-/** An empty string matches all. */
+/** An empty `platform` or `side` matches all. */
 interface WhaleFilter {
   readonly usdMin: number
   readonly platform: string
   readonly side: string
 }
 
-/** Large trades that match the filter. */
+/** Large trades that match the filter, newest first. */
 function useWhales(filter: WhaleFilter) {
   const { usdMin, platform, side } = filter
   return useLiveList<readonly WhaleRow[]>(
@@ -156,7 +156,7 @@ function useWhales(filter: WhaleFilter) {
   )
 }
 
-/** Converts a record to a row; null if it is invalid. */
+/** Converts a REST or stream record to a row; null if it is invalid. */
 export function whaleRow(
   record: Readonly<Record<string, unknown>>,
   isLive: boolean,

@@ -1,5 +1,4 @@
-// Live order book as a ladder with cumulative sizes and bars, redrawn at most once per frame. Shows the
-// book's age and state.
+// Live order book with cumulative sizes and bars, its age and its state. Redrawn at most once a frame.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'
@@ -18,18 +17,18 @@ import {
 import { Ago } from './figures.ts'
 import { Empty, Waiting } from './states.ts'
 
-/** Levels per side, collapsed and expanded. */
+/** Shown levels of each side, collapsed and expanded. */
 const FEW = 10
 const MANY = 50
-/** Minimum rows per side, unless taken levels are marked. */
+/** Minimum rows of each side in a book without marked levels. */
 const ROWS_MIN = 6
 
-/** Follows the books of these markets and rerenders at most once per frame when one changes. */
+/** Subscribes to the books of these markets. Rerenders at most once a frame. */
 export function useBooks(marketIds: readonly string[]): void {
   useRedraw((redraw) => followBooks(marketIds, redraw), [marketIds.join('\n')])
 }
 
-/** A market's live book, at most `depth` levels a side, and its state. */
+/** The live book of a market with at most `depth` levels on each side, and its state. */
 export function useBook(
   marketId: string,
   platform: string,
@@ -49,14 +48,14 @@ export function BookPanel({
 }: {
   readonly marketId: string
   readonly platform: string
-  /** Decimals of a cent in the market's prices. */
+  /** Minimum decimals of prices in cents. */
   readonly decimals: number
 }) {
   const [levels, setLevels] = useState(FEW)
   const decimals = useRef<Decimals>({ price: least, size: 0 })
-  // One extra level shows whether there are more.
+  // Requests one more level than shown, to detect whether there are more.
   const { book, state } = useBook(marketId, platform, levels + 1)
-  // The number of decimals only grows, so that columns do not jump.
+  // The number of decimals never decreases, so that columns keep their width.
   if (book !== null) decimals.current = decimalsOf(best(book, levels), decimals.current)
   return html`<section
     class="card book" aria-labelledby="book-title"
@@ -83,13 +82,12 @@ const best = ({ bids, asks }: BookView, levels: number) => ({
   asks: asks.slice(0, levels),
 })
 
-/** Decimals of the columns. */
 interface Decimals {
   readonly price: number
   readonly size: 0 | 2
 }
 
-/** The decimals that the levels of a book need, at least `least`. */
+/** Decimals that the levels of a book need, but at least `least`. */
 export function decimalsOf(
   { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
   least: Decimals = { price: 0, size: 0 },
@@ -104,7 +102,10 @@ export function decimalsOf(
 const hasBelow = (book: BookView | null, levels: number): boolean =>
   book !== null && Math.max(book.bids.length, book.asks.length) > levels
 
-/** Both sides as one table. `taken` is the number of contracts taken of each ask, best first, in an extra column. */
+/**
+ * Renders both sides as one table. `taken`: contracts that an opportunity takes from each ask, best ask first, shown in
+ * an extra column.
+ */
 export function ladder(
   { bids, asks }: ReturnType<typeof ladderOf>,
   { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
@@ -142,7 +143,7 @@ export function ladder(
   </div>`
 }
 
-/** Blank rows, so that the middle of a thin book does not move while levels come and go. */
+/** Blank rows, so that the middle of the book keeps its place when levels come and go. */
 const blanks = (rows: readonly LadderRow[], rowsMin: number) =>
   Array.from(
     { length: Math.max(0, rowsMin - rows.length) },
@@ -171,7 +172,7 @@ function levelRow(
 interface LadderRow extends Level {
   /** Cumulative contracts from the best level to this one. */
   readonly total: number
-  /** `total` relative to the larger side's total, 0 to 1. */
+  /** `total` divided by the total of the larger side. */
   readonly share: number
 }
 
@@ -182,7 +183,7 @@ interface Ladder {
   readonly asks: readonly LadderRow[]
 }
 
-/** Rows for the levels of a book. The bars of both sides have the same scale. */
+/** Table rows of a book. The bars of both sides have the same scale. */
 export function ladderOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): Ladder {
   const deepest = Math.max(sizeOf(bids), sizeOf(asks))
   return { bids: rowsOf(bids, deepest), asks: rowsOf(asks, deepest) }
@@ -199,14 +200,13 @@ function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
 }
 
 /**
- * State of a shown book. `waiting`: none received yet. `polled`: read by REST every few seconds. `offline`:
- * no connection; the book is the last known one.
- * `late`: no message for longer than a heartbeat. `behind`: missing data is being fetched. `stale`: the
- * venue's feed or its book is not live. `live`: in sync.
+ * State of a shown book. `waiting`: no book received yet. `polled`: requested by REST every few seconds. `offline`: no
+ * connection; the last known book is shown. `late`: no message for longer than the heartbeat period. `behind`: missing
+ * messages are being fetched. `stale`: the venue's feed or its book is not live. `live`: in sync.
  */
 type BookState = 'waiting' | 'polled' | 'late' | 'offline' | 'behind' | 'stale' | 'live'
 
-/** The most severe state that applies. */
+/** If several states apply, returns the most severe. */
 export function bookStateOf(
   book: Pick<BookView, 'isInSync' | 'isStale'> | null,
   connection: StreamState['state'],
@@ -232,29 +232,28 @@ export const BOOK_STATE_LABELS: Readonly<Record<BookState, string>> = {
   live: 'In sync',
 }
 
-// Depth chart: cumulative contracts of bids and asks. Redrawn at most four times a second, and only when the
-// book has changed.
+// Depth chart: cumulative contracts of bids and asks. Redrawn at most four times a second.
 
 const PERIOD_MS = 250
-/** Price range on either side of the midpoint, in dollars. */
+/** The chart shows prices within this distance of the midpoint, in dollars. */
 const REACH = 0.2
-/** Size of the SVG view box. */
+/** View box of the SVG. */
 const WIDTH = 1_000
 const HEIGHT = 240
 
-/** Paths in view box units from the upper left corner. */
+/** Path coordinates are view box units from the upper left corner. */
 interface DepthDrawing {
   /** Prices at the left and right edge, in dollars. */
   readonly from: number
   readonly to: number
   readonly bidPath: string
   readonly askPath: string
-  /** Contracts within the price range. */
+  /** Contracts of all levels in the shown price range. */
   readonly bidSize: number
   readonly askSize: number
 }
 
-/** The depth of a book; null if it has no orders. */
+/** The depth chart of a book; null if the book is empty. */
 export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthDrawing | null {
   const [bid, ask] = [bids[0]?.price, asks[0]?.price]
   if (bid === undefined && ask === undefined) return null
@@ -280,7 +279,10 @@ export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthD
   }
 }
 
-/** Path from the best price at the baseline, up one step per level, to the edge and back to the baseline. */
+/**
+ * Path that starts at the best price on the baseline, rises by one step for each level up to `edge`, and returns to the
+ * baseline.
+ */
 function stairs(
   levels: readonly Level[],
   edge: number,

@@ -1,6 +1,5 @@
-// Deliveries of a webhook, newest first, with older pages on demand. A row expands to request and response,
-// and can be retried.
-// The list reloads periodically, and more often after a test or retry until the result is known.
+// Deliveries of a webhook, newest first, with a button for older pages. An expanded row shows request and response and
+// can be retried. The list is polled, and polled more often after a test or retry until the result is known.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -14,18 +13,18 @@ import { Unanswered, useRequest } from './requests.ts'
 import { Empty, Failure, Waiting } from './states.ts'
 import { table } from './tables.ts'
 
-/** Delays between polls for the result of an attempt. */
+/** Delays between polls after a test or retry. */
 const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
-/** Poll period of the newest page. */
+/** Regular poll period of the newest page. */
 const PERIOD_MS = 5_000
 
 interface WebhookDeliveriesProps {
-  /** Path of the webhook, starting with `/v1`. */
+  /** API path of the webhook, starting with `/v1`. */
   readonly path: string
   /** URL that events are posted to. */
   readonly url: string
-  /** The latest test delivery; null: none. */
+  /** The delivery of the latest test; null if none was sent. */
   readonly sent: Delivery | null
   /** Called when a delivery's status may have changed. */
   readonly onSettled?: () => void
@@ -50,7 +49,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   }
   const refresh = () => action.run(async () => void (await readNewest()))
   useEffect(refresh, [path])
-  // A failed poll is repeated. Errors are shown only for manual reloads.
+  // A failed poll is silent. Only manual reloads show errors.
   useEffect(() => every(PERIOD_MS, () => void readNewest().catch(() => undefined)), [path])
   const update = (delivery: Delivery) =>
     setShown((last) => (last === null ? null : withOne(last, delivery)))
@@ -86,7 +85,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   </section>`
 }
 
-/** Polls until `poll` resolves to true or the delays are used up. A failed poll is repeated. */
+/** Polls until `poll` resolves to true or no delay is left. Repeats failed polls. */
 function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): void {
   useEffect(() => {
     if (watched === null) return undefined
@@ -115,7 +114,7 @@ interface DeliveryTableProps {
   readonly path: string
   readonly url: string
   readonly onRetried: (delivery: Delivery) => void
-  /** Updates the list with the details of an expanded row. */
+  /** Called with the loaded details of a delivery, so that the list shows them too. */
   readonly onSeen: (delivery: Delivery) => void
 }
 
@@ -180,13 +179,13 @@ function Retry({ delivery: { event_type: type, event_id: id }, path, onRetried }
 
 const HALF_DAY_S = 43_200
 
-/** With seconds for recent and near times, since retries may be seconds apart. */
+/** A time within half a day of now is shown with seconds, since retries may be seconds apart. */
 const near = (seconds: number | null) =>
   html`<${Time} seconds=${seconds} style=${Math.abs((seconds ?? 0) - nowMs() / 1_000) < HALF_DAY_S ? 'clock' : 'full'} />`
 
 const COLORS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped: 'bad' } as const
 
-/** Texts of the statuses, in the order of counts. */
+/** Shown text of each status, in the order of the summary of counts. */
 export const DELIVERY_WORDS = {
   ...{ delivered: 'delivered', pending: 'pending', exhausted: 'failed', dropped: 'dropped' },
 } as const
@@ -196,9 +195,9 @@ interface DeliveryDetailProps extends Pick<DeliveryTableProps, 'path' | 'url' | 
 }
 
 /**
- * Details of a delivery, reloaded after every attempt. All figures of an attempt come from one response,
- * since the list may already show the next attempt.
- * The server stores only the last attempt. Earlier ones are retained while the row is expanded.
+ * Details of a delivery, reloaded after each attempt. All figures of an attempt come from one response, because the
+ * list may already show the next attempt. The server stores only the last attempt. An expanded row retains earlier
+ * attempts.
  */
 function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const { attempts, status, last_attempt: last } = delivery
@@ -230,7 +229,7 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
 const exactly = (at: { readonly atMs?: number | null; readonly seconds?: number | null }) =>
   html`<${Time} ...${at} style="exact" />`
 
-/** Limit of retained attempts. Beyond it the oldest are dropped. */
+/** Limit of retained attempts. The oldest are dropped first. */
 const ATTEMPTS_MAX = 10
 
 export function withAttempt(
@@ -238,7 +237,7 @@ export function withAttempt(
   detail: Detail,
 ): Map<number | null, Detail> {
   const { attempted_at_ms: atMs } = detail
-  // Before the first attempt there is an entry without a time, which the first attempt replaces.
+  // An entry without a time stands for a delivery without attempts. The first attempt replaces it.
   const tried = [...previous].filter(([at]) => at !== null && at !== atMs)
   const all = [...tried, [atMs, detail] as const]
   return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
@@ -282,7 +281,7 @@ function attempt(detail: Detail, url: string, isLast: boolean) {
 const headerLines = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 
-/** Pretty-printed JSON; other text is unchanged. The posted body is compact. */
+/** Indents JSON and returns other text unchanged. The stored body has no whitespace. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
@@ -291,12 +290,12 @@ function indented(body: string): string {
   }
 }
 
-/** Result of the last attempt. */
+/** Text for the result of the last attempt. */
 export function attemptText({ last_attempt: last }: Delivery): string {
   if (last === null) return 'Not tried yet'
   const took = durationText(last.duration_ms)
   if (last.error === null) return `${last.status ?? ''} in ${took}`.trim()
-  // Most error messages contain the status already.
+  // Most error messages contain the status, which is then not repeated.
   const isNamed = last.status === null || last.error.includes(String(last.status))
   return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
 }
@@ -304,27 +303,26 @@ export function attemptText({ last_attempt: last }: Delivery): string {
 export interface Shown {
   /** Newest first. */
   readonly rows: readonly Delivery[]
-  /** Cursor of the next older page; null: none. */
+  /** Cursor of the next older page; null if there is none. */
   readonly cursor: string | null
 }
 
-/** Rows of a list that a page does not contain. */
+/** Rows that are not in the page. */
 function apart(rows: readonly Delivery[], { deliveries }: Pick<Deliveries, 'deliveries'>) {
   const ids = new Set(deliveries.map(({ id }) => id))
   return rows.filter(({ id }) => !ids.has(id))
 }
 
-/** Merges the newest page: replaces its rows and retains older ones. */
+/** Replaces the rows of the newest page and keeps older rows. */
 export function withNewest(shown: Shown | null, page: Deliveries): Shown {
   const { deliveries: rows, cursor } = page
   const last = rows.at(-1)
-  // A page without overlap would leave a gap, so it replaces the list.
+  // If the newest page does not overlap the list, it replaces the list, since deliveries between them may be missing.
   const isMeeting = page.has_more && shown?.rows.some(({ id }) => id === last?.id) === true
   if (shown === null || !isMeeting) return { rows, cursor }
   return { rows: [...rows, ...apart(shown.rows, page)], cursor: shown.cursor }
 }
 
-/** Appends an older page. */
 export function withOlder({ rows }: Shown, page: Deliveries): Shown {
   return {
     rows: [...rows, ...apart(page.deliveries, { deliveries: [...rows] })],
@@ -332,7 +330,7 @@ export function withOlder({ rows }: Shown, page: Deliveries): Shown {
   }
 }
 
-/** Updates a delivery; a new one is inserted at the top. */
+/** Replaces a delivery, or inserts a new one at the top. */
 export function withOne({ rows, cursor }: Shown, delivery: Delivery): Shown {
   const isListed = rows.some(({ id }) => id === delivery.id)
   if (!isListed) return { rows: [delivery, ...rows], cursor }

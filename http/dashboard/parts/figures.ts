@@ -1,4 +1,4 @@
-// Figures that several pages show: times, prices, profits, trades by the outcome traded, and lists of named values.
+// Components that several pages use: times, prices, profits, trades and lists of named values.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'
@@ -14,7 +14,7 @@ import {
 } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 
-/** Rerenders the component every `periodMs`; null: never. */
+/** Rerenders the component every `periodMs`, or never if null. */
 export function useTick(periodMs: number | null): void {
   const [, setTick] = useState(0)
   useEffect(() => {
@@ -24,14 +24,14 @@ export function useTick(periodMs: number | null): void {
 }
 
 interface TimeProps {
-  /** Unix milliseconds; null shows a dash. */
+  /** Unix milliseconds. Null is shown as a dash. */
   readonly atMs?: number | null
-  /** The same in Unix seconds. */
+  /** Alternative to `atMs`, in Unix seconds. */
   readonly seconds?: number | null
   readonly style?: TimeStyle
 }
 
-/** A time in the viewer's time zone with UTC as tooltip. A clock time of another day includes the date. */
+/** A time in the viewer's time zone. The tooltip has UTC. Style `clock` adds the date if it is not today. */
 export function Time({ seconds = null, atMs = millisOf(seconds), style = 'full' }: TimeProps) {
   if (atMs === null) return html`<span>–</span>`
   const shown = style === 'clock' && localDay(atMs) !== localDay(nowMs()) ? 'past' : style
@@ -51,15 +51,15 @@ export function Ago({ atMs }: { readonly atMs: number | null }) {
 interface PriceProps {
   /** In dollars; null: unknown. */
   readonly price: number | null
-  /** Minimum decimals of a cent, those of the market's price step. */
+  /** Minimum decimals in cents, from the market's price step. */
   readonly decimals?: number
 }
 
-/** Tables align decimal points by `data-decimals`. */
+/** The style sheet aligns the decimal points of a table by `data-decimals`. */
 export const Price = ({ price, decimals = 0 }: PriceProps) =>
   html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 
-/** A price that flashes with an arrow when it changes, unless the browser requests reduced motion. */
+/** A price that flashes and shows an arrow when it changes. It does not flash if the browser requests reduced motion. */
 export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   const last = useRef({ price, count: 0, way: '' })
   const before = last.current
@@ -69,15 +69,14 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
     last.current = { price, count: before.count + 1, way }
   }
   const { count, way } = last.current
-  // A new key creates a new element, which restarts the animation.
+  // The new key creates a new element, which restarts the animation.
   return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 }
 
-/** A profit or loss in dollars, with sign and color. */
+/** A profit or loss in dollars with sign and color. */
 export const Profit = ({ usd }: { readonly usd: number }) =>
   html`<span class=${usd > 0 ? 'up' : usd < 0 ? 'down' : ''}>${signedUsdText(usd)}</span>`
 
-/** A list of names and values. */
 export const Figures = ({
   of,
 }: {
@@ -87,33 +86,33 @@ export const Figures = ({
 </dl>`
 
 interface TradeFacts {
-  /** The taker's side, in terms of the market's first outcome. */
+  /** The taker's side of the market's first outcome. */
   readonly side: string
-  /** Price of the first outcome, 0 to 1. */
+  /** Price of the market's first outcome, 0 to 1. */
   readonly price: number
   /** Contracts. */
   readonly size: number
   /** Dollars paid for the traded outcome. */
   readonly size_usd: number
-  /** The traded outcome; null: unknown, treated as the first. */
+  /** Label of the traded outcome; null: unknown, treated as the first. */
   readonly outcome: string | null
 }
 
 interface Traded {
-  /** Null: both outcomes cost the same and cannot be distinguished. */
+  /** Null if the traded outcome cannot be determined, because both outcomes have the same price. */
   readonly side: 'buy' | 'sell' | null
   /** Price of the traded outcome in dollars. */
   readonly price: number
   readonly outcome: string | null
 }
 
-/** Tolerance for equal prices of both outcomes. */
+/** Price difference below which both outcomes count as equally priced. */
 const SAME = 1e-5
 
 /**
- * Converts a trade to the outcome that was traded. The API quotes side and price for the market's first outcome:
- * a buy of the second at 19 cents is recorded as a sell at 81.
- * `outcomes`: labels of the market's outcomes in order; null: unknown.
+ * Converts a trade to the outcome that was traded. The API reports side and price of the first outcome: a buy of the
+ * second outcome at 19 cents is reported as a sell of the first at 81 cents. `outcomes`: labels of the outcomes in
+ * order; null: unknown.
  */
 export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
   const { price, outcome } = trade
@@ -125,7 +124,7 @@ export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null):
   return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
 }
 
-/** Decided by name, or by the paid amount if the outcomes are unknown. Null: undecidable. */
+/** Compares labels, or the paid amount if the labels are unknown. Null if both outcomes have the same price. */
 function isSecondOutcome(
   { price, size, size_usd: usd, outcome }: TradeFacts,
   outcomes: readonly string[] | null,
@@ -139,7 +138,7 @@ function isSecondOutcome(
   return Math.abs(usd - (1 - price) * size) < Math.abs(usd - price * size)
 }
 
-/** For example `Bought Nationals`, with a colored verb. */
+/** Example: `Bought Nationals`. The color of the verb shows the side. */
 export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
   html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
     side === null ? 'Traded' : side === 'buy' ? 'Bought' : 'Sold'

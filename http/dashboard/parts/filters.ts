@@ -1,5 +1,4 @@
-// Filter fields of lists. The address contains the filter values, so that links and the back button restore a
-// list.
+// Filter fields of lists. Filter values are in the URL, so that links and the back button restore a list.
 
 import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../browser.ts'
@@ -8,14 +7,14 @@ import { html } from '../html.ts'
 import { hrefOf, type PageRoute } from '../route.ts'
 import { described, Field, typed } from './forms.ts'
 
-/** Updates query parameters of the page's address. An empty value removes the parameter. */
+/** Changes query parameters in the URL. An empty value removes its parameter. */
 export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
   if (route.page === 'unknown') return
   const query = { ...Object.fromEntries(route.query), ...changes }
   setAddressHash(hrefOf(route.page, route.subject, query), true)
 }
 
-/** The parameter's value if it is one of the choices, else the first choice. */
+/** The parameter's value if it is an allowed choice, otherwise the first choice. */
 export function chosen<Value extends string>(
   route: PageRoute,
   name: string,
@@ -32,7 +31,7 @@ interface NumberBounds {
   readonly otherwise: number
 }
 
-/** The parameter's value if it is within the bounds, else the default. */
+/** The parameter's value if it is within the bounds, otherwise the default. */
 export function chosenNumber(route: PageRoute, name: string, bounds: NumberBounds): number {
   return Number(paramWithin(route, name, bounds) ?? bounds.otherwise)
 }
@@ -42,7 +41,7 @@ function paramWithin(route: PageRoute, name: string, { min, max }: NumberBounds)
   return param.trim() !== '' && Number(param) >= min && Number(param) <= max ? param : null
 }
 
-/** Props of a number field: the value in the address, and an error if it is out of bounds. */
+/** Props of a number field. The value comes from the URL, with an error if it is out of bounds. */
 export function numberField(route: PageRoute, name: string, bounds: NumberBounds) {
   const { min, max, otherwise } = bounds
   const param = route.query.get(name) ?? ''
@@ -62,10 +61,9 @@ function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string 
     : `Enter a number, ${min} or more.`
 }
 
-/** Prevents the submit of a form of filters, since the list updates on input. */
+/** Submit handler of a filter form. The list already updates on input, so there is nothing to submit. */
 export const stay = (event: Event): void => event.preventDefault()
 
-/** A select field. */
 export function ChoiceField(set: {
   readonly label: string
   readonly value: string
@@ -89,16 +87,15 @@ interface InputFieldProps {
   readonly type: 'number' | 'date' | 'search' | 'text'
   readonly value: string
   readonly choose: (value: string) => void
-  /** More attributes of the input, such as `min` or `placeholder`. */
+  /** Further attributes of the input, such as `min` or `placeholder`. */
   readonly bounds?: Readonly<Record<string, string | number>>
   /** Error message; null: none. */
   readonly problem?: string | null
 }
 
 /**
- * A number, date or text field. Calls `choose` on blur or Enter if the value is valid; else shows what is
- * accepted.
- * Rerenders of the list do not discard typed text.
+ * A number, date or text field. Calls `choose` on blur or Enter with a valid value, and shows an error for an invalid
+ * one. Typed text survives rerenders.
  */
 export function InputField(set: InputFieldProps) {
   const id = useId()
@@ -107,7 +104,7 @@ export function InputField(set: InputFieldProps) {
     readonly text: string
     readonly problem: string | null
   } | null>(null)
-  // During the render, not in an effect: an effect would run after the first input and discard it.
+  // An effect would run after the first input event and discard its text, so the draft is reset during the render.
   if (draft !== null && draft.over !== set.value) setDraft(null)
   const own = draft?.over === set.value ? draft : { text: set.value, problem: set.problem ?? null }
   const put = (text: string, problem: string | null) => setDraft({ over: set.value, text, problem })

@@ -1,4 +1,4 @@
-// Forms: fields linked to their hints and errors, submit with progress, messages of rejections, confirmation of
+// Form components: fields with hints and errors, submission, messages of rejected requests, confirmation of
 // irreversible actions, and secrets that are shown once.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -9,13 +9,13 @@ import { describeError, Failure, problemText, sentence } from './states.ts'
 
 interface Action {
   readonly isRunning: boolean
-  /** Error of the last action; null if it succeeded or there was none. */
+  /** Error of the last action; null if it succeeded or if no action has run. */
   readonly error: unknown
-  /** Runs `work`, which updates the page itself. Its result is ignored after the component unmounts. */
+  /** Runs `work`, which updates the page itself. Errors after the component unmounts are ignored. */
   readonly run: (work: () => Promise<void>) => void
 }
 
-/** Runs a user's action and tracks its progress and error. Ignores further calls while an action is running. */
+/** Runs one action at a time and provides its progress and error. Ignores calls during an action. */
 export function useAction(): Action {
   const idle: Pick<Action, 'isRunning' | 'error'> = { isRunning: false, error: null }
   const [state, setState] = useState(idle)
@@ -46,8 +46,8 @@ export type Problems = ReadonlyMap<string, string>
 export const NO_PROBLEMS: Problems = new Map()
 
 /**
- * A form of uncontrolled fields. `read` returns the work of a submit, messages by field if something is missing,
- * or null to ignore the submit. `describe` gives the messages of a rejection. Fields are cleared after a success.
+ * A form of uncontrolled fields. `read` returns the action of a submit, or messages by field for invalid input, or null
+ * to ignore the submit. `describe` returns the messages for an error of the action. Fields are cleared after a success.
  */
 export function useForm(
   describe: (error: unknown) => Refusal,
@@ -82,17 +82,17 @@ export function useForm(
 }
 
 interface FieldProps {
-  /** Unique in the page. */
+  /** Must be unique in the page. */
   readonly id: string
   readonly label: string
-  /** Expected input; null: the label suffices. */
+  /** Describes the expected input; null if the label suffices. */
   readonly hint?: string | null
   /** Error message; null: none. */
   readonly problem: string | null
   readonly children?: Shown
 }
 
-/** The input inside must spread `described(…)` of the same field. */
+/** A field with label, hint and error. The input in `children` must spread `described(…)` of the same field. */
 export function Field({ id, label, hint = null, problem, children }: FieldProps) {
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -102,7 +102,7 @@ export function Field({ id, label, hint = null, problem, children }: FieldProps)
   </div>`
 }
 
-/** Error of the whole form; null: none. */
+/** Error that concerns the whole form; null if there is none. */
 export const FormProblem = ({ text }: { readonly text: string | null }) =>
   text === null ? null : html`<p class="error" role="alert">${text}</p>`
 
@@ -116,7 +116,7 @@ export function described({ id, hint = null, problem }: Omit<FieldProps, 'label'
   }
 }
 
-/** Current value of an event's input. */
+/** The value of the event's input element. */
 export function typed({ currentTarget: input }: Event): string {
   const isInput =
     input instanceof HTMLInputElement ||
@@ -132,11 +132,11 @@ export function focusProblem(form: HTMLFormElement | null): void {
 }
 
 export interface Refusal {
-  /** Message for the whole form; null: all messages belong to fields. */
+  /** Message about the whole form; null if all messages concern fields. */
   readonly form: string | null
   /** Messages by field name. */
   readonly fields: Problems
-  /** Seconds until a retry is useful; 0: immediately. */
+  /** Seconds until the next attempt is accepted; 0: immediately. */
   readonly waitSeconds: number
 }
 
@@ -144,7 +144,7 @@ const NOTHING: Refusal = { form: null, fields: NO_PROBLEMS, waitSeconds: 0 }
 
 export type Entry = 'log-in' | 'sign-up'
 
-/** Messages of a rejected login or signup. */
+/** Messages for a rejected login or signup. */
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
   if (error instanceof ApiError && error.status === 400 && entry === 'sign-up') {
     return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another email.` }
@@ -153,11 +153,14 @@ export function entryRefusal(error: unknown, entry: Entry): Refusal {
   return secretRefusal(error, ['email', 'password'], wrong)
 }
 
-/** Messages of a form with the current password in field `current` and possibly a new one in `next`. */
+/** Messages for a rejected form with the current password. `current` and `next` are the names of the password fields. */
 export const passwordRefusal = (error: unknown, current: string, next: string): Refusal =>
   secretRefusal(error, [current, next], { fields: new Map([[current, 'The password is wrong.']]) })
 
-/** Messages of a form that ends with a password. `wrong` applies to a wrong one. */
+/**
+ * Messages for a rejected form with a password. `names[1]` is the field of a new password. `wrong` is used if the
+ * current password is wrong.
+ */
 function secretRefusal(
   error: unknown,
   names: readonly [string, string],
@@ -178,7 +181,7 @@ function secretRefusal(
   return { ...refusal, fields: new Map([...refusal.fields, [names[1], text]]) }
 }
 
-/** Messages of a form with these fields. Errors of other fields are shown for the whole form. */
+/** Messages for a form with these field names. Errors of other fields become messages of the whole form. */
 export function refusalOf(error: unknown, names: readonly string[]): Refusal {
   if (!(error instanceof ApiError) || error.fields.size === 0) {
     const { title, detail } = describeError(error)
@@ -194,14 +197,14 @@ export function refusalOf(error: unknown, names: readonly string[]): Refusal {
 }
 
 /**
- * A question that replaces its button. The focus moves to the element of `first` when it opens, and when it
- * closes. Escape closes it.
+ * State of a question that replaces its button. Opening and closing it moves the focus to the element of `first`.
+ * Escape closes it.
  */
 export function useQuestion() {
   const [isOpen, setOpen] = useState(false)
   const first = useRef<HTMLElement>(null)
   const wasOpen = useRef(false)
-  // A layout effect runs before the browser handles the next key press, so no key is lost.
+  // A layout effect moves the focus before the browser handles the next key press.
   useLayoutEffect(() => {
     if (isOpen || wasOpen.current) first.current?.focus()
     wasOpen.current = isOpen
@@ -214,14 +217,14 @@ export function useQuestion() {
 interface ConfirmProps {
   /** Text of the button. */
   readonly action: string
-  /** Completes the button's accessible name: `${action} ${of}`. */
+  /** Object of the action. The button's accessible name is `${action} ${of}`. */
   readonly of: string
   readonly question: string
   readonly isRunning: boolean
   readonly onYes: () => void
 }
 
-/** Button for an irreversible action, with an inline confirmation. Escape and "Cancel" close it without effect. */
+/** Button for an irreversible action with an inline confirmation. Cancel and Escape close the confirmation. */
 export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps) {
   const { isOpen, first, open, close, onKeyDown } = useQuestion()
   if (!isOpen) {
@@ -234,7 +237,7 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   </span>`
 }
 
-/** `Confirm` with an action of its own, and the action's error. */
+/** Like `Confirm`. Runs `work` on confirmation and shows its error. */
 export function ConfirmAction({ work, ...props }: ConfirmActionProps) {
   const { isRunning, error, run } = useAction()
   return html`<${Confirm} ...${props} isRunning=${isRunning} onYes=${() => run(work)} /><${Failure} error=${error} />`
@@ -246,7 +249,7 @@ interface ConfirmActionProps extends Omit<ConfirmProps, 'isRunning' | 'onYes'> {
 
 interface SecretOnceProps {
   readonly title: string
-  /** Noun for button names, such as "key". */
+  /** Noun that button names use, such as "key". */
   readonly what: string
   readonly secret: string
   /** Shell command that uses the secret. */
@@ -255,10 +258,10 @@ interface SecretOnceProps {
   readonly children?: Shown
 }
 
-/** Shows a secret once, with a copy button. The secret is not stored, so it cannot be shown again. */
+/** Shows a secret with a copy button. The dashboard does not store the secret, so it cannot be shown again. */
 export function SecretOnce({ title, what, secret, command, onDone, children }: SecretOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // The section appears above the form, outside of the viewer's current focus.
+  // The section appears above the form, so the focus moves to its heading.
   useLayoutEffect(() => heading.current?.focus(), [secret])
   return html`<section class="card once stack" aria-labelledby="once">
     <h2 id="once" ref=${heading} tabindex="-1">${title}</h2>
@@ -286,7 +289,7 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
   }, [copying])
   const copy = async () => {
     if (await copyText(text)) return setCopying('copied')
-    // Browsers allow clipboard access only in secure contexts.
+    // Browsers deny clipboard access outside of secure contexts. The secret is selected instead, for manual copying.
     if (shown.current !== null) getSelection()?.selectAllChildren(shown.current)
     setCopying('denied')
   }

@@ -1,8 +1,6 @@
-// Games of a day: a row for each side with both venues' prices and the gap, then other matched markets, then
-// markets of one venue.
-// A game's two sides at one venue can be two markets of which exactly one wins. Closed markets show their
-// result.
-// They have no match any more, so their pairing is derived from the questions.
+// Games of a day. Each game has a row for each side with both venues' prices and the price gap, then other matched
+// markets, then markets of one venue. A venue may list one market for a game, or one market for each side, exactly one
+// of which wins. Closed markets show their result. They no longer have a match, so they are paired by their questions.
 
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
@@ -22,19 +20,19 @@ import {
 import { contrary, gapOf, type LivePrices, type Quote, quoteOf } from './quotes.ts'
 import { fetchVenues, type Venues, venueText } from './venues.ts'
 
-/** A market on which a side trades. */
+/** The outcome of a market that pays if a side wins. */
 interface Leg {
   readonly market: Market
-  /** The side is the market's second outcome. */
+  /** The outcome is the second of the market, not the first. */
   readonly isSecond: boolean
 }
 
-/** A side that may win, with its market on each venue; null: not listed. */
+/** A side that may win. `a` and `b`: the side's outcome on each venue; null: not listed. */
 interface Side {
   readonly name: string
   readonly a: Leg | null
   readonly b: Leg | null
-  /** The match between both venues' markets; null: listed on one venue only, or no match. */
+  /** The match between both venues' markets; null if there is none. */
   readonly match: MatchRecord | null
 }
 
@@ -43,7 +41,7 @@ interface Game {
   readonly key: string
   readonly title: string
   readonly sides: readonly Side[]
-  /** Matched markets about other questions than the winner. */
+  /** Matched markets with questions other than the winner. */
   readonly pairs: readonly MatchPair[]
   /** Markets that are in neither `sides` nor `pairs`. */
   readonly others: readonly Market[]
@@ -52,7 +50,7 @@ interface Game {
   readonly closesAt: number | null
 }
 
-/** The games by time, each with its sides and pairs. Games without a time come last. */
+/** Games with their sides and pairs, in order of time. Games without a time come last. */
 export function gamesOf(
   { markets, starts_at: starts }: Games,
   pairs: readonly MatchPair[],
@@ -88,7 +86,7 @@ const isOfBoth = ({ question, outcomes }: Market): boolean =>
   BOTH_SIDES.test(question) &&
   outcomes.every(({ label }) => !NO_SIDES.includes(label.toLowerCase()))
 
-/** The market of the other side at the same venue, if the event has exactly these two. */
+/** The market of the other side at the same venue. Null unless the event has exactly two such markets. */
 function complementOf(market: Market, candidates: readonly Market[]): Market | null {
   const title = SIDE_QUESTION.exec(market.question)?.[1]
   const event = candidates.filter(
@@ -125,7 +123,7 @@ function sidesOf(candidates: readonly Market[], pairs: readonly MatchPair[]): re
 
 const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
 
-/** Venue b's leg for each outcome of the pair's first market. */
+/** Venue b's legs in the order of the outcomes of `a`. */
 function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): readonly Leg[] {
   const other = complementOf(b, candidates)
   const legs = [leg(b), other === null ? leg(b, true) : leg(other)]
@@ -133,9 +131,8 @@ function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): re
 }
 
 /**
- * Like `matchedLegs` for ended markets without a match: the two sides at the other venue, if it lists
- * exactly two.
- * Null: it does not, or their order cannot be determined.
+ * Like `matchedLegs`, for ended markets without a match. Null unless the other venue lists exactly two sides and their
+ * order can be determined.
  */
 function endedLegs(
   market: Market,
@@ -152,25 +149,25 @@ function endedLegs(
 }
 
 /**
- * Whether `other`, not `one`, corresponds to the market's first outcome. Determined by the winner, else by
- * the order of the sides.
+ * Whether `other`, not `one`, corresponds to the market's first outcome. Decided by the winner, or by the order of the
+ * sides if no winner is known. Null if undecided.
  */
 function isTurnedRound(market: Market, one: Market, other: Market): boolean | null {
   const [won, theirs] = [winnerOf(market), [one, other].findIndex((each) => winnerOf(each) === 0)]
   if (won !== null && theirs !== -1) return won !== theirs
   const [, title = '', side] = SIDE_QUESTION.exec(other.question) ?? []
-  // In `at` titles both venues name the visitors first. Tennis matches have no such order.
+  // In titles with `at`, both venues name the visiting team first. Tennis titles have no fixed order.
   if (!title.includes(' at ') || side === undefined) return null
   return title.startsWith(`${side} at `)
 }
 
-/** Index of the winning outcome; null: not resolved, or no single winner. */
+/** Index of the winning outcome; null if the market is unresolved or has no single winner. */
 function winnerOf({ status, outcomes }: Market): number | null {
   const index = status === 'resolved' ? outcomes.findIndex(({ price }) => price === 1) : -1
   return index === -1 ? null : index
 }
 
-/** The other venue's markets that share a row with a market of the game. */
+/** Markets of the other venue in the same rows as the given market. */
 export function besides(game: Game, marketId: string): readonly Market[] {
   const rows = [
     ...game.sides.map(({ a, b }) => [a?.market, b?.market]),
@@ -180,7 +177,7 @@ export function besides(game: Game, marketId: string): readonly Market[] {
   return [...new Set(others)].flatMap((market) => market ?? [])
 }
 
-/** A day's games with both venues' markets. Rejects with ApiError. */
+/** Fetches a day's games with both venues' markets. Rejects with ApiError. */
 export async function fetchGames(sport: string, date: string, signal: AbortSignal) {
   const options = { query: { date }, signal }
   const [venues, all, shared] = await Promise.all([
@@ -191,7 +188,7 @@ export async function fetchGames(sport: string, date: string, signal: AbortSigna
   return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
 }
 
-/** The shortest question asks for the winner. A game without markets is named by its key. */
+/** The shortest question is the one about the winner. A game without markets is named by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
   const titles = markets.map(({ question }) => SIDE_QUESTION.exec(question)?.[1] ?? question)
   return (
@@ -214,7 +211,7 @@ export function GameCard({ game, venues, live }: GameProps) {
     ...pairs.map((pair) => pairRow(pair, venues, live)),
     ...others.map((market) => marketRow(market, venues, live)),
   ]
-  // A venue without markets of the game gets no columns.
+  // Venues that do not list the game have no columns.
   const isAt = { a: rows.some(({ a }) => a !== null), b: rows.some(({ b }) => b !== null) }
   const isAtBoth = isAt.a && isAt.b
   const winners = [
@@ -252,7 +249,7 @@ export function GameCard({ game, venues, live }: GameProps) {
 const venueHeads = (venue: string) =>
   html`<th scope="col" class="num">${venueText(venue)} bid</th><th scope="col" class="num">ask</th>`
 
-/** In the viewer's time zone, followed by US Eastern time if that differs. */
+/** The time in the viewer's time zone, and in US Eastern time if that differs. */
 function moment(seconds: number | null) {
   if (seconds === null) return html`<${Time} atMs=${null} />`
   const atMs = seconds * 1_000
@@ -264,12 +261,11 @@ function moment(seconds: number | null) {
 const hasWon = (at: Leg | null): boolean =>
   at !== null && winnerOf(at.market) === (at.isSecond ? 1 : 0)
 
-/** A row of a game's table. */
 interface GameRow {
-  /** Row key and data attributes. */
+  /** Key and data attributes of the row. */
   readonly subject: { readonly id: string; readonly marks: Readonly<Record<string, string>> }
   readonly question: Shown
-  /** Null: the venue does not list it. */
+  /** Null if the venue does not list it. */
   readonly a: Quoted | null
   readonly b: Quoted | null
   readonly gap: number | null
@@ -295,7 +291,7 @@ function sideRow({ name, a: ours, b: theirs, match }: Side, live: LivePrices): G
   }
 }
 
-/** The link shows the venue only. The question is for screen readers. */
+/** Shows the venue's name. Screen readers also announce the question. */
 const venueLink = ({ id, question, platforms }: Market) =>
   html`<a href=${hrefOf('market', id)}>${venueText(platforms[0]?.platform)}<span class="visually-hidden">: ${question}</span></a>`
 
@@ -329,10 +325,10 @@ function marketRow(market: Market, venues: Venues, live: LivePrices): GameRow {
   }
 }
 
-/** Bid and ask cells, or the result of the market; null: not listed. */
+/** Cells for bid and ask, or one cell with the result or with "not listed". */
 function quoteCells(quoted: Quoted | null) {
   const status = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
-  // Keys let Preact replace cells when the number of cells changes.
+  // Keys are needed because the number of cells changes.
   if (quoted === null || status !== null) {
     return [html`<td key="end" class="num" colspan="2">${status}</td>`]
   }
@@ -344,11 +340,11 @@ function quoteCells(quoted: Quoted | null) {
   )
 }
 
-/** Result of an outcome; null: still trading. */
+/** Result of an outcome; null while the market is open. */
 function ended({ market, isSecond }: Leg) {
   const { status, outcomes } = market
   if (status === 'open') return null
-  // A market that has not opened yet is also `closed`.
+  // A market that has not opened yet also has the status `closed`.
   if (status === 'closed')
     return html`<span class="tag wait">${isOver(market) ? 'closed, no result yet' : 'not trading'}</span>`
   const price = outcomes[isSecond ? 1 : 0]?.price

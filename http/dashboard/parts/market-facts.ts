@@ -1,5 +1,5 @@
-// Facts of a market: question, status, venue link, outcomes with live prices, figures and rules. The venue's
-// texts are rendered as plain text.
+// Facts of a market: question, status, venue link, outcomes with live prices, figures and rules. Texts of the venue are
+// rendered as plain text.
 
 import { useId, useState } from 'preact/hooks'
 import { nowMs } from '../browser.ts'
@@ -35,10 +35,10 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   </header>`
 }
 
-/** State of the venue's feed, shown for open markets. */
+/** State of the venue's feed. */
 function FeedStatus({ platform }: { readonly platform: string }) {
   const lastFeed = useSignal(feeds).get(platform)
-  // A feed state received before a disconnect is ignored.
+  // Ignores a feed state from before a disconnect.
   const isConnected = ['live', 'catching_up'].includes(useSignal(streamState).state)
   const feed = isConnected ? lastFeed : undefined
   const lag = feed?.lag_ms ?? null
@@ -51,7 +51,7 @@ function FeedStatus({ platform }: { readonly platform: string }) {
 export const isOver = ({ close_time: atSeconds }: Market): boolean =>
   atSeconds !== null && atSeconds * 1_000 <= nowMs()
 
-/** How a market ended; null: it is open. */
+/** How a market ended; null if it is open. */
 export function endText(market: Market): string | null {
   const { status, outcomes } = market
   if (status === 'open') return null
@@ -65,7 +65,7 @@ export function endText(market: Market): string | null {
   return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`
 }
 
-/** A result that is not final yet; null: none. */
+/** Text for a proposed or disputed result; null if there is none. */
 export function resultText({ status, resolution_status: resolution }: Market): string | null {
   if (status === 'resolved') return null
   if (resolution === 'proposed') return 'A result is proposed. It may still be disputed.'
@@ -82,12 +82,11 @@ export function MarketOutcomes({
   decimals,
 }: {
   readonly market: Market
-  /** Decimals of a cent in the market's prices. */
+  /** Minimum decimals of prices in cents. */
   readonly decimals: number
 }) {
   const live = useLivePrice(useLivePrices([market.id]), market.id)
-  // A resolved market shows the settlement price of the REST response. The last streamed price is a trading
-  // price.
+  // A resolved market shows its settlement price from REST. The last streamed price is the price of a trade.
   const trading = market.status === 'resolved' ? null : (live?.price ?? null)
   const first = trading ?? market.outcomes[0]?.price ?? null
   return html`<section class="card" aria-labelledby="outcomes-title">
@@ -142,14 +141,14 @@ export function MarketRules({
   </section>`
 }
 
-/** The beginning of a long text, cut at a word boundary. */
+/** The beginning of a long text, cut after a complete word. */
 export function foldedText(text: string): string {
   const beginning = text.slice(0, RULES_SHOWN)
   const end = beginning.search(/\s\S*$/)
   return `${end <= 0 ? beginning : beginning.slice(0, end)} …`
 }
 
-/** The URL if it is https, else null. A null URL gets no link. */
+/** The URL if it uses https, otherwise null. */
 export function safeLink(address: string | null): string | null {
   if (address === null || !URL.canParse(address)) return null
   const url = new URL(address)

@@ -1,5 +1,5 @@
-// The matched market on the other venue: score, explanation, live best prices of both venues for the same
-// outcome, and the gap between them.
+// The matched market on the other venue: score, explanation, live best prices of both venues for the same outcome, and
+// the price gap.
 
 import type { BookView } from '../../client/connect.ts'
 import { request } from '../api.ts'
@@ -23,7 +23,7 @@ interface MatchedMarket {
   readonly match: MatchRecord
 }
 
-/** Page limit that covers all matches of an event. */
+/** Page limit of the API. It exceeds the number of matches of an event. */
 const LIMIT = 200
 
 export function MatchedMarketPanel({ market }: { readonly market: Market }) {
@@ -41,7 +41,7 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
   </section>`
 }
 
-/** For a market that is not open: matches end with trading, but a game still lists the markets of both venues. */
+/** Shown for a market that is not open. A match ends with trading, but the game still lists both venues' markets. */
 function EndedMatchedMarket({
   market,
   venue,
@@ -74,7 +74,7 @@ function EndedMatchedMarket({
   `
 }
 
-/** Prefixes of game events on both venues, by the API's sport. */
+/** Prefixes of event names on both venues, by sport of the API. */
 const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
   ['nfl', /^(kx)?nfl/],
   ['nba', /^(kx)?nba/],
@@ -86,7 +86,7 @@ const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
 ]
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Sport and date of a game's event, parsed from the event's name; null: the event is not a game. */
+/** Sport and date in the event's name; null if the event is not a game. */
 export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   const event = slug?.toLowerCase() ?? ''
   const sport = GAMES.find(([, pattern]) => pattern.test(event))?.[0]
@@ -98,7 +98,7 @@ export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   return sport === undefined || date === null ? null : { sport, date }
 }
 
-/** The match of a market, and the name of the other venue. Rejects with ApiError. */
+/** The match of a market and the name of the other venue. Rejects with ApiError. */
 export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   const venues = await fetchVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
@@ -110,12 +110,12 @@ export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   return { other, matchedMarket: findMatchedMarket(pairsOf(matches, venues), market.id) }
 }
 
-/** Markets of venue a are found by their own slug, markets of venue b by their event. */
+/** Query for the matches of a market: by slug on venue a, by event on venue b. */
 function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
   return isOfA ? { market_slug: slug } : { event_ticker: event ?? slug }
 }
 
-/** The match of a market among the pairs of its slug or event; null: none. */
+/** The match of a market among these pairs; null if there is none. */
 function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): MatchedMarket | null {
   for (const { a, b, match } of pairs) {
     if (a.id === marketId) return { market: b, match }
@@ -166,7 +166,7 @@ function MatchedPrices({
     }
   })
   if (here === undefined || there === undefined) return null
-  // The other venue's quote converted to our first outcome; null: the matching outcome is unknown.
+  // Converts the other venue's quote to our first outcome; null if the equivalent outcome is unknown.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
   const other = theirs ?? there.quote
   const decimals = [

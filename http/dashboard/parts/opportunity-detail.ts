@@ -1,4 +1,4 @@
-// Details of an opportunity: the legs' books with the taken asks marked, cost and fee of each leg, and known
+// Expanded row of an opportunity: the books with the asks that it takes, cost and fee of each leg, and known
 // differences between the markets' rules.
 
 import type { BookView, Level } from '../../client/connect.ts'
@@ -20,10 +20,10 @@ import { venueText } from './venues.ts'
 type Leg = Opportunity['legs'][number]
 type Sides = Pick<BookView, 'bids' | 'asks'>
 
-/** Minimum levels shown per side, and levels shown after the last taken one. */
+/** Minimum number of levels on each side, and number of levels after the last one that the opportunity takes. */
 const LEVELS = 8
 const LEVELS_BEHIND = 2
-/** Limit of books, since an event may have dozens of outcomes. */
+/** Limit of shown books. An event may have dozens of outcomes. */
 const BOOKS_MAX = 6
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -52,12 +52,12 @@ export function OpportunityDetail({ row: { one, ended } }: { readonly row: Oppor
   </div>`
 }
 
-/** Within one venue the question distinguishes the legs, since most legs have the same outcome. */
+/** Legs within one venue are named by their question, since most have the same outcome. */
 function nameOf(kind: Opportunity['kind'], { outcome, platform, question }: Leg): string {
   return kind === 'cross_venue' ? `${outcome} at ${venueText(platform)}` : `${outcome}: ${question}`
 }
 
-/** The book in terms of the outcome bought. */
+/** The book of the outcome that the leg buys. */
 function LegBook({
   leg,
   name,
@@ -89,13 +89,13 @@ function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: n
   return ladder(ladderOf(best), { spread, midPrice: middle }, decimalsOf(best), taken)
 }
 
-/** The book of the other outcome: an ask for one is a bid for the other. */
+/** The book of the other outcome. An ask for one outcome is a bid for the other. */
 export function invertBook({ bids, asks }: Sides): Sides {
   const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
   return { bids: asks.map(other), asks: bids.map(other) }
 }
 
-/** Contracts taken of each ask, cheapest first. Level sizes are rounded down to hundredths. */
+/** Contracts to take from each ask, cheapest first. Sizes are rounded down to hundredths. */
 export function takenOf(asks: readonly Level[], contracts: number): readonly number[] {
   let left = hundredths(contracts)
   return asks.map(({ size }) => {
@@ -105,7 +105,10 @@ export function takenOf(asks: readonly Level[], contracts: number): readonly num
   })
 }
 
-/** Sizes are whole millionths. Rounding first removes floating-point error. */
+/**
+ * Rounds down to hundredths. Sizes are multiples of a millionth, so rounding to millionths first removes floating-point
+ * errors.
+ */
 const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) / 1e4)
 
 function costs(one: Opportunity) {
@@ -143,7 +146,7 @@ function costs(one: Opportunity) {
     ${one.payout_note === null ? null : html`<p class="state incomplete" data-payout-note>${one.payout_note}</p>`}`
 }
 
-/** Match, explanation and both venues' rules. */
+/** The match, its explanation, and both venues' rules. */
 function Rules({ marketId }: { readonly marketId: string }) {
   const result = useRequest(
     async (signal) => {

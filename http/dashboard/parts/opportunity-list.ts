@@ -1,4 +1,4 @@
-// Live list of opportunities: loaded by REST, updated by the stream, filtered and sorted.
+// Live list of opportunities. It is loaded by REST, updated by the stream, filtered and sorted.
 
 import { ApiError, request } from '../api.ts'
 import { monotonicMs } from '../browser.ts'
@@ -8,11 +8,11 @@ import type { Order } from './tables.ts'
 
 export interface OpportunityRow {
   readonly one: Opportunity
-  /** Close reason; null while open. */
+  /** Why the opportunity closed; null while it is open. */
   readonly ended: string | null
-  /** Opened while the page was shown. */
+  /** Whether it opened while the page was shown. */
   readonly isFresh: boolean
-  /** Monotonic time of the last stream message; null: from the REST response. */
+  /** Monotonic time of the last stream message; null if the row comes from REST. */
   readonly receivedMs: number | null
 }
 
@@ -24,12 +24,12 @@ interface OpportunityFilter {
   readonly kind: '' | Opportunity['kind']
 }
 
-/** Limit of loaded rows, by profit, and of shown rows. */
+/** Limit of loaded rows, the most profitable first, and of shown rows. */
 export const OPPORTUNITY_ROWS_MAX = 200
-/** Limit of cached rows. Beyond it, ended rows and those with the lowest profit are evicted. */
+/** Limit of cached rows. Ended rows and the least profitable ones are evicted first. */
 const CACHED_ROWS_MAX = 1_000
 
-/** The opportunities that match the filter, and the opened one; `again` reloads. */
+/** Opportunities that match the filter, and the one with id `opened`. `again` reloads. */
 export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
   const { profitMin, kind } = filter
   return useLiveList<OpportunityRows>(
@@ -59,7 +59,7 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
   )
 }
 
-/** The opportunity of the address, which the list may not contain; empty if it has ended. */
+/** The opportunity of the URL, which the list may omit; empty if it has ended. */
 async function fetchOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
   try {
     return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
@@ -73,7 +73,7 @@ const rowOf = (one: Opportunity): OpportunityRow => ({
   ...{ one, ended: null, isFresh: false, receivedMs: null },
 })
 
-/** Applies a stream message. Returns the same rows if it is not an opportunity. */
+/** Applies a stream message. Returns the same object for messages about anything else. */
 export function withMessage(
   rows: OpportunityRows,
   data: Readonly<Record<string, unknown>>,
@@ -86,7 +86,10 @@ export function withMessage(
   return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, receivedMs: nowMs }]]))
 }
 
-/** The REST response, overridden by stream messages received since the request. All other current rows have ended. */
+/**
+ * Merges a REST response. Rows that the stream updated since the request take precedence. Other current rows have ended
+ * and are dropped.
+ */
 export function joined(
   current: OpportunityRows,
   answer: OpportunityRows,
@@ -107,7 +110,7 @@ function bounded(rows: OpportunityRows): OpportunityRows {
   return new Map(retained.slice(0, CACHED_ROWS_MAX / 2).map((row) => [row.one.id, row]))
 }
 
-/** Sort keys of the table. */
+/** Columns that can be sorted. */
 export const OPPORTUNITY_ORDERS = [
   'profit',
   'gap',
@@ -131,10 +134,7 @@ const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | 
   score: ({ match_score: score }) => score,
 }
 
-/**
- * Open rows that match the filter, sorted, with unknown values last. The row `openedId` is included even if
- * it has ended.
- */
+/** Sorts the open rows that match the filter, unknown values last. Includes the row `openedId` even if it has ended. */
 export function shownRows(
   rows: OpportunityRows,
   { profitMin, kind }: OpportunityFilter,
@@ -158,10 +158,7 @@ export function shownRows(
     .slice(0, OPPORTUNITY_ROWS_MAX)
 }
 
-/**
- * Existing rows keep their order and new ones are appended, so that no row moves under the pointer or loses
- * the focus.
- */
+/** Keeps the order of existing rows and appends new ones, so that no row moves under the pointer or loses the focus. */
 export function heldRows(
   rows: readonly OpportunityRow[],
   before: readonly string[],
@@ -171,7 +168,7 @@ export function heldRows(
   return rows.toSorted((one, other) => positionOf(one) - positionOf(other))
 }
 
-/** Payout per contract less the sum of the best prices, in dollars, before fees. */
+/** Payout per contract minus the sum of the legs' best prices, in dollars and before fees. */
 export function gapOf({ legs, payout_usd: payout, contracts }: Opportunity): number {
   const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
   return Math.round((payout / contracts - price) * 1e6) / 1e6

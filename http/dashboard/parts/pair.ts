@@ -1,5 +1,4 @@
-// A pair of matched markets: both questions, score and explanation, and both prices for the same outcome with
-// the gap.
+// A pair of matched markets: both questions, score, explanation, and both prices for the same outcome with the gap.
 
 import { gapText, stepDecimals } from '../format.ts'
 import { html } from '../html.ts'
@@ -19,29 +18,29 @@ export interface MatchPair {
 
 /** Both venues' quotes for one outcome. */
 interface AlignedQuotes {
-  /** The first outcome of venue a's market. */
+  /** Label of the first outcome of venue a's market. */
   readonly outcome: string
-  /** The equivalent outcome at venue b; null: unknown. */
+  /** Label of the equivalent outcome at venue b; null: unknown. */
   readonly matchedOutcome: string | null
   readonly a: Quote
-  /** Converted to `outcome`; both sides null if the equivalent outcome is unknown. */
+  /** Quote of the equivalent outcome. Both sides are null if that outcome is unknown. */
   readonly b: Quote
-  /** Midpoint of venue b less that of venue a; null: unknown. */
+  /** Midpoint of venue b minus midpoint of venue a, in dollars; null: unknown. */
   readonly gap: number | null
 }
 
-/** The two markets of a record, which are keyed by venue name; null if one is missing. */
+/** The two markets of a match record, whose keys are venue names; null if one is missing. */
 export function pairOf(match: MatchRecord, { a: nameOfA, b: nameOfB }: Venues): MatchPair | null {
   const fields = new Map(Object.entries<unknown>(match))
   const [a, b] = [fields.get(nameOfA), fields.get(nameOfB)]
   return isMarket(a) && isMarket(b) ? { a, b, match } : null
 }
 
-/** The complete pairs, in the response's order. */
+/** Pairs with both markets, in the order of the response. */
 export const pairsOf = (matches: readonly MatchRecord[], venues: Venues): readonly MatchPair[] =>
   matches.flatMap((match) => pairOf(match, venues) ?? [])
 
-/** Both quotes for the first outcome of venue a's market. */
+/** Both venues' quotes for the first outcome of venue a's market. */
 export function alignedQuotes({ a, b, match }: MatchPair, live: LivePrices): AlignedQuotes {
   const { inverted } = match
   const own = quoteOf(a, live)

@@ -1,5 +1,5 @@
-// Live prices of markets, and the price gap between two venues. Quotes of inverted markets are converted to the
-// same outcome.
+// Live prices of markets and the price gap between two venues. The quote of an inverted market is converted to the same
+// outcome.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../client/messages.ts'
@@ -7,7 +7,7 @@ import type { Market } from '../records.ts'
 import { Signal, useRedraw, useSignal } from '../signal.ts'
 import { follow } from '../stream.ts'
 
-/** Best prices of one outcome in dollars, 0 to 1; null: that side of the book is empty. */
+/** Best prices of one outcome in dollars, 0 to 1; null: no orders on that side. */
 export interface Quote {
   readonly bid: number | null
   readonly ask: number | null
@@ -15,15 +15,15 @@ export interface Quote {
 
 type LivePrice = PriceMessage['data']
 
-/** Live prices by market id; null before the first message of a market. */
+/** A signal with the live price of each market. Its value is null before the first message. */
 export type LivePrices = ReadonlyMap<string, Signal<LivePrice | null>>
 
-/** Minimum time between two prices of a market. Faster changes are unreadable. */
+/** Minimum time between two displayed prices of a market, so that they stay readable. */
 const CONFLATE_MS = 250
-/** Limit of followed markets, since a stream has a maximum number of subscriptions. Further rows are not live. */
+/** Limit of subscribed markets, since the server limits subscriptions. Prices of further markets are not live. */
 const FOLLOWED_MAX = 400
 
-/** Follows the prices of these markets: one signal each, so that a change can rerender a single row. */
+/** Subscribes to prices. Each market has its own signal, so that a change rerenders one row only. */
 export function useLivePrices(marketIds: readonly string[]): LivePrices {
   const followed = marketIds.slice(0, FOLLOWED_MAX)
   const last = useRef<LivePrices>(new Map())
@@ -56,7 +56,7 @@ const NO_PRICE = new Signal<LivePrice | null>(null)
 export const useLivePrice = (prices: LivePrices, marketId: string): LivePrice | null =>
   useSignal(prices.get(marketId) ?? NO_PRICE)
 
-/** Like `useLivePrices`. The component rerenders at most once per frame when one of the prices changes. */
+/** Like `useLivePrices`, but rerenders the component at most once a frame when a price changes. */
 export function useQuotes(marketIds: readonly string[]): LivePrices {
   const prices = useLivePrices(marketIds)
   useRedraw(
@@ -71,7 +71,7 @@ export function useQuotes(marketIds: readonly string[]): LivePrices {
   return prices
 }
 
-/** The live quote of a market, else that of the REST response. */
+/** The live quote of a market, or the quote of the REST response before the first message. */
 export function quoteOf(
   { id, platforms }: Pick<Market, 'id' | 'platforms'>,
   live: LivePrices,
@@ -81,17 +81,17 @@ export function quoteOf(
   return { bid: bid ?? null, ask: ask ?? null }
 }
 
-/** The quote of the other outcome: an ask for one is a bid for the other. */
+/** The quote of the other outcome. An ask for one outcome is a bid for the other. */
 export function contrary({ bid, ask }: Quote): Quote {
   return { bid: complement(ask), ask: complement(bid) }
 }
 
-/** Midpoint; null if a side is empty. */
+/** Midpoint in dollars; null if a side is empty. */
 export const midOf = ({ bid, ask }: Quote): number | null =>
   bid === null || ask === null ? null : (bid + ask) / 2
 
 /**
- * Midpoint of the second less that of the first, without floating-point error; null: unknown. Both quotes
+ * Midpoint of the second quote minus midpoint of the first, without floating-point error; null: unknown. Both quotes
  * must be for the same outcome.
  */
 export function gapOf(one: Quote, other: Quote): number | null {
@@ -101,20 +101,23 @@ export function gapOf(one: Quote, other: Quote): number | null {
 
 const complement = (price: number | null) => (price === null ? null : complementOf(price))
 
-/** A bid for one outcome as the ask for the other, and vice versa. */
+/** Price of the other outcome. */
 export const complementOf = (price: number): number => exact(1 - price)
 
-/** Prices are whole millionths, so midpoints are multiples of half a millionth. */
+/** Rounds to half a millionth. Prices are multiples of a millionth, so midpoints are multiples of half a millionth. */
 const exact = (value: number): number => Math.round(value * 2e6) / 2e6
 
 export interface Crossing {
-  /** Profit per contract of one dollar, before fees; negative: a loss. Null: a side is empty. */
+  /** Profit in dollars per contract, before fees. Negative: a loss. Null if neither direction has a bid and an ask. */
   readonly left: number | null
-  /** Venue to buy at; null: none. */
+  /** The venue to buy at; null if `left` is null. */
   readonly buyAt: 'ours' | 'theirs' | null
 }
 
-/** The better of both directions. Both quotes must be for the same outcome. */
+/**
+ * The more profitable direction of buying at one venue and selling at the other. Both quotes must be for the same
+ * outcome.
+ */
 export function crossingOf(ours: Quote, theirs: Quote): Crossing {
   const here = difference(theirs.bid, ours.ask)
   const there = difference(ours.bid, theirs.ask)
@@ -123,11 +126,11 @@ export function crossingOf(ours: Quote, theirs: Quote): Crossing {
   return { left: isHere ? here : there, buyAt: isHere ? 'ours' : 'theirs' }
 }
 
-/** Prices are whole millionths, so rounding removes floating-point error. */
+/** Prices are multiples of a millionth, so rounding removes floating-point errors. */
 function difference(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : Math.round((bid - ask) * 1e6) / 1e6
 }
 
-/** Price of an outcome, computed from the first outcome's price: the complement for all others. */
+/** Price of an outcome by the first outcome's price. Other outcomes have the complement. */
 export const priceOfOutcome = (first: number, index: number): number =>
   index === 0 ? first : Math.round((1 - first) * 1e6) / 1e6

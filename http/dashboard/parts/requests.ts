@@ -1,5 +1,5 @@
-// Hooks for REST requests: once per input change or polled, page by page, or followed by the stream.
-// Requests are aborted on unmount.
+// Hooks for REST requests: a request that follows its inputs or is polled, a list loaded page by page, and a list
+// updated by the stream. Unmounting aborts requests.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../client/messages.ts'
@@ -9,7 +9,7 @@ import { useRedraw } from '../signal.ts'
 import { follow } from '../stream.ts'
 import { Failure, Waiting } from './states.ts'
 
-/** Passes the result of a request on, unless `signal` aborts before. */
+/** Calls `onAnswer` or `onError` when the promise settles, unless `signal` has aborted. */
 export function settle<Answer>(
   answer: Promise<Answer>,
   signal: AbortSignal,
@@ -24,22 +24,22 @@ export function settle<Answer>(
 
 interface Result {
   readonly kind: 'waiting' | 'answered' | 'failed'
-  /** Error of the last request; null: it succeeded. */
+  /** Error of the last request; null if it succeeded. */
   readonly error: unknown
-  /** Repeats the request. The old answer stays visible meanwhile. */
+  /** Repeats the request. The old answer stays visible until the new one arrives. */
   readonly again: () => void
 }
 
 interface RequestState<Answer> extends Result {
   /** Null unless `kind` is `answered`. */
   readonly answer: Answer | null
-  /** The last answer, also that of previous inputs or before an error; null before the first. */
+  /** The last answer, even if the inputs have changed or the last request failed; null before the first answer. */
   readonly latest: Answer | null
-  /** Duration of the last successful request; null before the first. */
+  /** Duration of the last successful request; null before the first success. */
   readonly latencyMs: number | null
 }
 
-/** Requests when `inputs` change while `isWanted`, and every `periodMs` if given. */
+/** Requests on mount, when `inputs` change, and every `periodMs` if given. Sends nothing while `isWanted` is false. */
 export function useRequest<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
@@ -79,7 +79,7 @@ export function useRequest<Answer>(
   return { ...state, ...last.current, again: () => setRound((count) => count + 1) }
 }
 
-/** Loading or failure state of a request. With `hasRows`, it is not shown as loading. */
+/** Shows that a request is running or failed. `hasRows` hides the loading state. */
 export function Unanswered({
   result: { kind, error, again },
   what,
@@ -95,25 +95,25 @@ export function Unanswered({
 
 interface Progress<Page> {
   readonly pages: readonly Page[]
-  /** False: the pages are those of the previous inputs. */
+  /** False if the pages are those of the previous inputs. */
   readonly isCurrent: boolean
-  /** What the last request loads: all from the first page, or the next page. */
+  /** Whether the last request is for the first page, which replaces all pages, or for the next one. */
   readonly part: 'first' | 'next'
   readonly isLoading: boolean
-  /** Error of the last request; null: it succeeded or is running. */
+  /** Error of the last request; null while it runs or if it succeeded. */
   readonly error: unknown
 }
 
 interface Paged<Page> extends Progress<Page>, Result {
   readonly hasMore: boolean
-  /** Loads the next page, or retries the failed one. */
+  /** Loads the next page. Repeats a failed request. */
   readonly more: () => void
 }
 
 /**
- * The pages of a list so far: loads the first on mount, and further ones on demand. When `inputs` change it loads
- * the first page again. The old pages stay visible until then.
- * `kind` is that of the first page; `again` reloads from it.
+ * Loads a list page by page: the first page on mount, further pages on demand. A change of `inputs` reloads the first
+ * page. The old pages stay visible until it arrives. `kind` is the state of the first page. `again` reloads the first
+ * page.
  */
 export function usePages<Page extends { readonly cursor: string | null }>(
   fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Page>,
@@ -154,7 +154,10 @@ export function usePages<Page extends { readonly cursor: string | null }>(
   }
 }
 
-/** Button for the next page, or the error of the last one; nothing if the first page failed or is the last. */
+/**
+ * Button for the next page, or the error of the last request. Renders nothing if the first page failed or no page
+ * follows.
+ */
 export function More({ paged }: { readonly paged: Paged<unknown> }) {
   const { kind, isLoading, error, hasMore, more } = paged
   if (kind === 'failed' || !hasMore) return null
@@ -166,32 +169,32 @@ export function More({ paged }: { readonly paged: Paged<unknown> }) {
 
 interface LiveSource<Rows> {
   readonly channel: Channel
-  /** Omitted: all markets. */
+  /** Undefined: all markets. */
   readonly marketIds?: readonly string[]
   readonly none: Rows
   readonly load: (signal: AbortSignal) => Promise<Rows>
-  /** Applies a message. Returns the same object if nothing changes. */
+  /** Applies a stream message. Returns the same object if nothing changes. */
   readonly applyMessage: (rows: Rows, message: DataMessage) => Rows
-  /** Merges the response into the current rows. `requestedMs` is the monotonic time of the request. */
+  /** Merges a REST response into the current rows. `requestedMs`: monotonic time of the request. */
   readonly join: (current: Rows, answer: Rows, requestedMs: number) => Rows
 }
 
-/** Loads without the stream if it is not live after this time. */
+/** If the stream is not live after this time, the list loads without it. */
 const PATIENCE_MS = 1_500
 
 interface LiveState<Rows> extends Omit<Result, 'again'> {
-  /** `none` until the answer or a message. */
+  /** Equals `none` before the first response or message. */
   readonly rows: Rows
   readonly none: Rows
-  /** Rows for the previous inputs, shown while `rows` is `none`. */
+  /** Rows of the previous inputs, shown while `rows` equals `none`. */
   readonly previous: Rows
-  /** The inputs of the rows. */
+  /** Identifies the inputs of the rows. */
   readonly key: string
 }
 
 /**
- * A list loaded by REST and updated by the stream. It loads once the stream is live, so that no change is
- * missed, and again after a gap. When `inputs` change it loads again and shows the previous rows until then.
+ * A list that REST loads and the stream updates. It loads when the stream is live, so that no change is missed, and
+ * reloads after a gap. After a change of `inputs`, the previous rows stay visible until the new ones arrive.
  */
 export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (string | number)[]) {
   const key = inputs.join('\n')
@@ -202,7 +205,7 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
   const shown = () =>
     list.current.rows === list.current.none ? list.current.previous : list.current.rows
   const again = useRef<() => void>(() => undefined)
-  // A reload uses the source of the latest render.
+  // Reloads call the functions of the latest render.
   const latest = useRef(source)
   latest.current = source
   useRedraw(
@@ -240,7 +243,7 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
             const rows = applyMessage(list.current.rows, message)
             if (rows !== list.current.rows) put({ rows })
           },
-          // The server may still have what the stream lost.
+          // After a gap in the stream, REST may have the missing changes.
           onGap: reload,
           onReady: reload,
         },
@@ -255,7 +258,7 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
   )
   const { kind, error } = list.current
   return {
-    // The effect for new inputs runs after this render.
+    // The effect that resets the list for new inputs runs after this render.
     kind: list.current.key === key ? kind : ('waiting' as const),
     error,
     rows: shown(),
@@ -263,7 +266,10 @@ export function useLiveList<Rows>(source: LiveSource<Rows>, inputs: readonly (st
   }
 }
 
-/** Merges two lists without duplicates, newest first, up to `max` rows. Rows of `one` take precedence. */
+/**
+ * Merges two lists into one of at most `max` rows, newest first. Rows of `one` replace rows of `other` with the same
+ * id.
+ */
 export function mergedByTime<Row extends { readonly id: string; readonly timestamp_ms: number }>(
   one: readonly Row[],
   other: readonly Row[],

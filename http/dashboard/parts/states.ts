@@ -1,4 +1,4 @@
-// Placeholders shared by all pages: loading, empty, failed.
+// Shown instead of content: loading, empty, failed.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
@@ -7,14 +7,14 @@ import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
 
-/** Announced by screen readers. */
+/** Screen readers announce the text because of its role. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
 
-/** Poll period of an empty list. */
+/** Reload period of an empty list. */
 const EMPTY_MS = 5_000
 
-/** An empty list with a hint. With `again`, it reloads periodically while shown. */
+/** An empty list with a hint. Calls `again` periodically while it is shown. */
 export function Empty({
   children,
   again,
@@ -22,7 +22,7 @@ export function Empty({
   readonly children?: Shown
   readonly again?: () => void
 }) {
-  // A reload uses the function of the latest render.
+  // Reloads call the function of the latest render.
   const latest = useRef(again)
   latest.current = again
   useEffect(() => {
@@ -33,8 +33,8 @@ export function Empty({
 }
 
 /**
- * A failed request, with a retry button if `retry` is given; nothing if `error` is null.
- * Retries automatically when the server is reachable again, or after the server's `Retry-After`.
+ * Shows a failed request, with a retry button if `retry` is given. Renders nothing if `error` is null. Retries
+ * automatically when the stream becomes live again, or after the server's `Retry-After`.
  */
 export function Failure({
   error,
@@ -57,7 +57,7 @@ export function Failure({
   </div>`
 }
 
-/** Calls `action` when the stream becomes live again; returns a cancel function. */
+/** Calls `action` once when the stream becomes live again. Returns a cancel function. */
 function onceLive(action: () => void): () => void {
   let wasLive = streamState.value.state === 'live'
   return streamState.subscribe(() => {
@@ -67,7 +67,7 @@ function onceLive(action: () => void): () => void {
   })
 }
 
-/** User-facing text of an error. */
+/** Title and detail to show for an error. */
 export function describeError(error: unknown): { readonly title: string; readonly detail: string } {
   if (!(error instanceof ApiError)) return { title: 'This page failed.', detail: String(error) }
   if (error.status === 0) return { title: 'No connection.', detail: error.message }
@@ -89,7 +89,7 @@ export function describeError(error: unknown): { readonly title: string; readonl
   }
 }
 
-/** User-facing text of a validation message. */
+/** Rewords a validation message of the server for users. */
 export function problemText(message: string): string {
   const text = message.replace(/^value error, |^value is not a valid email address: /i, '')
   for (const [pattern, toText] of PLAIN) {
@@ -116,7 +116,7 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
   [/^Field required$/, () => 'This is required.'],
 ]
 
-/** Capitalizes the first letter and adds a full stop. Empty text stays empty. */
+/** Capitalizes the first letter and adds a full stop. Returns an empty text unchanged. */
 export function sentence(text: string): string {
   const capitalized = capital(text)
   return /^$|[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`

@@ -1,18 +1,17 @@
-// Tables: columns with headings and cells, sort buttons, and rows with a part below them.
+// Tables with sort buttons and expandable rows.
 
 import { Component } from 'preact'
 import { html, type Shown } from '../html.ts'
 
-/** Sort column and direction. */
 export interface Order<Key extends string> {
   readonly column: Key
   readonly isDown: boolean
 }
 
 /**
- * Heading, classes and content of a column's cells. Classes: `num` for figures, `spare` for columns that are hidden
- * on tablets, `subject` for the heading of a row. On phones, cells show the heading or `label` (null: nothing), but not cells with
- * the classes `question`, `wide` and `actions`. The heading of `actions` is for screen readers.
+ * A column: heading, classes and content of its cells. Class `num`: a number. `spare`: hidden on tablets. `subject`:
+ * names the row. On phones, each cell shows the heading or `label` (null: nothing). Cells of class `question`, `wide`
+ * or `actions` show neither. Only screen readers announce the heading of `actions`.
  */
 export type Column<Row, Key extends string = string> = readonly [
   name: string,
@@ -25,23 +24,23 @@ interface RowSet<Row> {
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string | number
-  /** Attributes of the row's element. */
+  /** Attributes of the row element. */
   readonly marks?: (row: Row) => Readonly<Record<string, unknown>>
-  /** Element after the row. */
+  /** Renders an element below the row. */
   readonly below?: (row: Row) => Shown
-  /** If given, a row rerenders only when its object or one of these values changes. */
+  /** Restricts rerenders: a row rerenders only if its object or one of these values changes. */
   readonly inputs?: readonly unknown[]
 }
 
 interface TableProps<Row> extends RowSet<Row> {
-  /** Classes besides `list`. */
+  /** Further CSS classes. Every table has the class `list`. */
   readonly kind?: string
   readonly caption?: Shown
-  /** Replaces the headings. */
+  /** Replaces the default headings. */
   readonly head?: Shown
-  /** Attributes of the body. */
+  /** Attributes of the tbody element. */
   readonly body?: Readonly<Record<string, unknown>>
-  /** Name of a region that the keyboard can scroll. */
+  /** Accessible name of the table's scroll region, which the keyboard can focus and scroll. */
   readonly region?: string
 }
 
@@ -83,8 +82,8 @@ class TableRow<Row> extends Component<TableRowProps<Row>> {
 }
 
 /**
- * Headings, with sort buttons if `choose` is given. A first click sorts figures in descending order and other
- * columns in ascending order. Another click reverses the order.
+ * Table headings. If `choose` is given, they are sort buttons. The first click sorts numbers descending and texts
+ * ascending. Further clicks reverse the order.
  */
 export function headings<Row, Key extends string>(
   columns: readonly Column<Row, Key>[],

@@ -1,5 +1,5 @@
-// The venues' configured names and display names, from /health. Requested once per tab, since they are fixed
-// at the server's start.
+// Configured names and display names of the venues, from /health. They never change while the server runs, so each tab
+// requests them once.
 
 import { request } from '../api.ts'
 import { capital } from '../format.ts'
@@ -15,16 +15,16 @@ export interface Venues {
 
 let cached: Venues | null = null
 
-/** Protocol by configured name. Components that show names rerender when it is set. */
+/** Protocol by configured name. Components that show display names subscribe to it. */
 export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
 
-/** Display name of a venue (`Polymarket`); the configured name until its protocol is known. */
+/** Display name of a venue, such as `Polymarket`. Returns the configured name before the protocols have loaded. */
 export function venueText(name: string | null | undefined): string {
   const protocol = protocols.value.get(name ?? '')
   return protocol === undefined ? (name ?? '') : capital(protocol)
 }
 
-/** Display name with the configured name if that differs: `Polymarket (venue_a)`. */
+/** Display name, followed by the configured name if that differs: `Polymarket (venue_a)`. */
 export function fullVenueText(name: string | null | undefined): string {
   const text = venueText(name)
   return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
@@ -40,7 +40,7 @@ export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   return cached
 }
 
-/** Configured names of venue a and venue b; empty until known. */
+/** Configured names of venue a and venue b; empty before they have loaded. */
 export function useVenues(): readonly string[] {
   const { answer } = useRequest(fetchVenues, [])
   return answer === null ? [] : [answer.a, answer.b]

@@ -1,4 +1,4 @@
-// A wallet's profit figures and the curve of realized profit to date, also as a table for screen readers.
+// Profit figures of a wallet and the curve of its realized profit. A table repeats the curve for screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -27,7 +27,7 @@ const STEPS = [
 ] as const
 type Step = (typeof STEPS)[number][0]
 
-/** Maximum rows of the table, newest first. */
+/** Limit of table rows, newest first. */
 const TABLE_ROWS = 100
 
 export function WalletPnlCard({ address }: { readonly address: string }) {
@@ -95,7 +95,7 @@ function PnlCurve({
   useEffect(() => {
     let close: (() => void) | null = null
     let isUnmounted = false
-    // The chart library loads only when a curve is shown.
+    // Imports the chart library only when a curve is shown.
     import('../charts/canvases.ts').then(({ openCurve }) => {
       if (isUnmounted || host.current === null) return
       close = openCurve(host.current, points, isByDay)
@@ -125,7 +125,7 @@ function PnlCurve({
     </details>`
 }
 
-/** One point per second, the last one of each second, in order of time. */
+/** Reduces the series to the last point of each second, in order of time. */
 export function curvePoints({
   pnl_over_time: series,
 }: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {
@@ -134,7 +134,7 @@ export function curvePoints({
   return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
 }
 
-/** Headings with the sort keys of the API. */
+/** Column headings. The sort keys are those of the API. */
 const COLUMNS: readonly Column<WalletPosition>[] = [
   [
     'Market',
@@ -176,7 +176,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
   const paged = usePages(
     (cursor, signal) => {
       const sorting = { sort_by: order.column, order: order.isDown ? 'desc' : 'asc' }
-      // Includes tiny balances, since the summary counts them.
+      // Lists even tiny balances, because the summary counts them.
       const query = { status, min_balance: 0, ...sorting, limit: PAGE_ROWS, cursor }
       return request<WalletPositionPage>(`/v1/wallets/${address}/positions`, { query, signal })
     },

@@ -1,5 +1,5 @@
-// Form to create or edit a webhook: its fields and filters, validation before the request, and conversion to and
-// from the API. Shows only filters that apply to the selected event types.
+// Form that creates or edits a webhook: fields and filters, validation before the request, and conversion to and from
+// the API format. Shows only filters that apply to the selected event types.
 
 import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -20,7 +20,7 @@ import { fullVenueText } from './venues.ts'
 
 type EventType = Webhook['event_types'][number]
 
-/** Selectable event types. `webhook.test` is not selectable, since every webhook can receive a test. */
+/** Event types that can be selected. `webhook.test` cannot, since every webhook can receive a test. */
 export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
   readonly label: string
@@ -40,11 +40,11 @@ const GAPS: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
 interface Filter {
   readonly name: keyof Webhook['filters']
   readonly label: string
-  /** A list has one entry per line; ids and addresses can also be separated by commas or spaces. */
+  /** Entries of a list are on separate lines. Ids and addresses may also be separated by commas or spaces. */
   readonly kind: 'venue' | 'side' | 'number' | 'whole' | 'ids' | 'addresses' | 'lines'
-  /** An example of a number, or what a line of a list is. */
+  /** For a number: an example. For a list: a description of its entries. */
   readonly hint?: string
-  /** Event types that have the filtered field; omitted: all. */
+  /** Event types that the filter applies to; undefined: all. */
   readonly types?: readonly EventType[]
 }
 
@@ -76,7 +76,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'categories', label: 'Categories', kind: 'lines', hint: 'One a line.' },
 ]
 
-/** Texts of the form. */
+/** Values of the form's fields. */
 export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>> {
   readonly url: string
   readonly description: string
@@ -84,10 +84,10 @@ export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>>
 }
 
 export const EMPTY_DRAFT: Draft = { url: '', description: '', types: [] }
-/** Default of a new webhook. */
+/** Initial values for a new webhook. */
 export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
-/** Form data of an existing webhook. */
+/** Field values of an existing webhook. */
 export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
   const texts = FILTERS.map(({ name }) => {
     const value = filters[name]
@@ -96,30 +96,30 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
   return { url, description: description ?? '', types, ...Object.fromEntries(texts) }
 }
 
-/** Filters that apply to one of the selected event types. */
+/** Filters that apply to at least one of the selected event types. */
 export const offered = (types: readonly EventType[]): readonly Filter[] =>
   FILTERS.filter(({ types: fitting }) => fitting?.some((type) => types.includes(type)) ?? true)
 
-/** Selected event types that the filters always reject, since they lack the filtered field. */
+/** Selected event types whose events never pass, because they lack a field that a filter requires. */
 export function neverSent(draft: Draft): readonly EventType[] {
   const isFilled = ({ name }: Filter) => (draft[name] ?? '').trim() !== ''
-  // A filter of a single event type does not reject others.
+  // The price filter concerns one event type only and rejects no other type.
   const active = offered(draft.types).filter(
     (filter) => filter.types !== PRICES && isFilled(filter),
   )
-  // Tests pass every filter.
+  // The server applies no filters to tests.
   const others = draft.types.filter((type) => type !== 'webhook.test')
   return others.filter((type) => active.some(({ types }) => types?.includes(type) === false))
 }
 
-/** Request body to create or update a webhook. An update replaces all filters. */
+/** Request body that creates or updates a webhook. An update replaces all filters. */
 export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 'description'> {
   readonly filters: Readonly<Record<string, string | number | readonly string[]>>
 }
 
 /**
- * Builds the request body, or validation messages by field. `venues`: configured names; empty: unknown,
- * market ids are then not validated.
+ * Returns the request body, or validation messages by field. `venues` has the configured names. If it is empty, they
+ * are unknown and market ids are not validated.
  */
 export function bodyOf(
   draft: Draft,
@@ -143,7 +143,7 @@ export function bodyOf(
   return { body: { url, event_types, description: description || null, filters } }
 }
 
-/** Entries of a list. */
+/** Splits the text of a list field into its entries. */
 export function entriesOf(kind: Filter['kind'], text: string): readonly string[] {
   const entries = text.split(kind === 'lines' ? /\n/ : /[\s,]+/).map((entry) => entry.trim())
   return entries.filter((entry) => entry !== '')
@@ -178,11 +178,10 @@ function problemOf(kind: Filter['kind'], text: string, venues: readonly string[]
 
 interface WebhookFormProps {
   readonly initial: Draft
-  /** Text of the submit button. */
   readonly verb: string
-  /** Text of a second submit button that also sends a test event; omitted: no such button. */
+  /** Text of a second submit button, which also sends a test event; undefined: no such button. */
   readonly testVerb?: string
-  /** Sends the request. The form shows the error of a rejection. */
+  /** Sends the request. If it rejects, the form shows the error. */
   readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
@@ -204,7 +203,7 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   )
   const { attributes, isRunning, isMissing, refusal } = form
   const now = 'problems' in made ? made.problems : NO_PROBLEMS
-  // Own messages of the last submit that still apply, or the server's for fields that have not changed since.
+  // Shows messages of the last submit that still apply. Messages of the server apply until their field changes.
   const problems = new Map(
     isMissing
       ? [...now].filter(([name]) => refusal.fields.has(name))
@@ -253,7 +252,7 @@ interface TextFieldProps extends PartProps {
   readonly type?: string
   /** A list with one entry per line. */
   readonly isList?: boolean
-  /** Allowed values, the first of which means any; omitted: free text. */
+  /** Allowed values, the first of which means any; undefined: free text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
 }
 
