@@ -1,5 +1,5 @@
-// Resolves an address to its wallet: from memory, from disk, or by a venue request. An owner's (EOA) address resolves
-// to its proxy wallet, whose record stores the owner.
+// Resolves an address to its wallet from memory, from disk, or by a venue request. The address may be that of the
+// wallet itself (the proxy) or of its owner (the EOA).
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -26,20 +26,19 @@ interface WalletAddressParts {
   readonly table: WalletTable
   readonly clock: Clock
   readonly warmWallets: WarmWallets
-  /** Aborts at shutdown. */
   readonly signal: AbortSignal
   /** Loads a wallet into memory. */
   readonly load: (record: StoredWallet, opened: PnlState | null) => WarmWallet
-  /** A wallet's events in our own log of trades. */
+  /** Finds a wallet's events in this server's own log of trades. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
-  /** Called for a wallet that was not known before. */
+  /** Called when a wallet is stored for the first time. */
   readonly onNew: (record: StoredWallet) => void
   readonly onFailure: (address: WalletAddress, error: unknown) => void
 }
 
 type ProfileSource = Pick<VenueWallets, 'profile'>
 
-/** The requester of a wallet and its deadline. */
+/** Who requests a wallet, and until when. */
 export interface WalletRequest {
   readonly deadline: Deadline
   readonly requester: Requester
@@ -47,13 +46,13 @@ export interface WalletRequest {
 
 const TOO_MANY = 'too many wallets are being asked for'
 
-/** A wallet's profile is requested again after this: its name may have changed. */
+/** A wallet's name may change, so its profile is requested again after this time. */
 const PROFILE_MS = 6 * HOUR_MS
 
 export class WalletAddresses {
   readonly #parts: WalletAddressParts
   readonly #profiles: WalletProfiles
-  /** Wallets that are being loaded into memory; bounded by the requests for them. */
+  /** Running loads by address. */
   readonly #created = new Map<WalletAddress, Promise<WarmWallet>>()
 
   constructor(parts: WalletAddressParts) {
@@ -85,7 +84,7 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // A request with the other address may have loaded the wallet already.
+    // A concurrent request by the other address may have loaded the wallet.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -103,7 +102,7 @@ export class WalletAddresses {
     return load(record, null)
   }
 
-  /** Concurrent requests share one load. The record of a wallet that is not in memory does not change. */
+  /** Concurrent requests share one load. */
   #loaded(record: StoredWallet): Promise<WarmWallet> {
     const opening = this.#created.get(record.proxy)
     if (opening !== undefined) return opening
@@ -136,7 +135,7 @@ export class WalletAddresses {
     return profile
   }
 
-  /** Requests the wallet's profile again, some hours after the last time. */
+  /** Requests the wallet's profile again if the last one is some hours old. */
   renew(warm: WarmWallet, venue: ProfileSource): void {
     const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -147,7 +146,7 @@ export class WalletAddresses {
     if (pending === 'full') return
     pending
       .then((profile) => {
-        // A wallet evicted in the meantime would overwrite a newer record with its old one.
+        // If the wallet was evicted in the meantime, its old record would overwrite a newer one.
         const isHere = warmWallets.peek(proxy) === warm
         if (isHere && profile?.proxy === proxy) warm.wallet.setProfile(profile)
       })
@@ -155,7 +154,7 @@ export class WalletAddresses {
   }
 }
 
-/** The profile of a wallet that the venue does not know. */
+/** A profile without names, for a wallet that the venue does not know. */
 function nameless(proxy: WalletAddress): WalletProfile {
   return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
@@ -171,12 +170,12 @@ interface ProfileCall {
   readonly requester: Requester
 }
 
-/** An address unknown to the venue is requested again after this. */
+/** An address that the venue does not know is requested again after this time. */
 const UNKNOWN_MS = MINUTE_MS
 
 /**
- * Requests profiles from the venue: one request for all callers of an address, few at once. An unknown address is not
- * requested again for a minute.
+ * Requests profiles from the venue. All callers of an address share one request. An unknown address is not requested
+ * again for a minute.
  */
 class WalletProfiles {
   readonly #clock: Clock
@@ -184,7 +183,7 @@ class WalletProfiles {
   readonly #budget: VenueBudget
   /** Running and queued requests by address. */
   readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
-  /** Monotonic time until which an address counts as unknown to the venue; the oldest first. */
+  /** Unknown addresses with the monotonic time at which each may be requested again; the oldest first. */
   readonly #unknownAddresses = new Map<WalletAddress, number>()
 
   constructor(clock: Clock) {
@@ -245,7 +244,7 @@ async function loadPnlState(
   return PnlState.unpack(bytes)
 }
 
-/** The record of a wallet with only a profile: at its first request, or after its ledger was dropped. */
+/** The record of a wallet without any events. */
 function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): StoredWallet {
   return {
     ...profile,

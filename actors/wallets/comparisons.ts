@@ -1,5 +1,6 @@
-// Compares our positions of a wallet with the venue's count. Markets with unsettled events are excluded, because the
-// venue's two answers may not agree there. Different sizes count only if they persist after another sync.
+// Compares the positions of a wallet with the positions that the venue lists. Markets with unsettled events are
+// excluded, because the venue's history and its position list may disagree there. A different size counts only if it
+// persists after another sync.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -11,14 +12,14 @@ import { type Difference, reconcile } from '../../engine/wallets/reconcile.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
-/** A wallet with its last comparison. `comparedMs` is monotonic; null: never compared. */
+/** A wallet and its last comparison. `comparedMs` is monotonic; null: never compared. */
 export interface Compared {
   readonly wallet: Wallet
   comparedMs: number | null
   comparison: Comparison | null
 }
 
-/** Differences between our figures and the venue's. */
+/** Differences between the positions here and at the venue. */
 interface Comparison {
   readonly atMs: TimeMs
   /** Number of positions in the venue's answer, open and closed. */
@@ -31,7 +32,7 @@ interface ComparisonsParts {
   readonly log: Log
   /** Aborts at shutdown. */
   readonly signal: AbortSignal
-  /** Resolves when no request waits for a sync: comparisons share the venue's quota with syncs. */
+  /** Resolves when no request waits for a sync. Comparisons and syncs share the venue's quota. */
   readonly idle: () => Promise<void>
 }
 
@@ -42,13 +43,16 @@ interface ComparisonSource {
   readonly resync: () => Promise<boolean>
 }
 
-/** One comparison at a time, because its pages share the venue's quota with syncs. Beyond WAITING_MAX it is skipped. */
+/**
+ * One comparison runs at a time, because its requests share the venue's quota with syncs. Comparisons are skipped while
+ * WAITING_MAX wait.
+ */
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** While sizes differ: the venue may have corrected its error. */
+/** Interval while sizes differ, because the venue may correct its error. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
-/** The venue lists at most this many open positions. Beyond it an unlisted position is no difference. */
+/** The venue lists at most this many open positions. A longer list is cut, and a missing position is then no difference. */
 const LISTED_MAX = 10_000
 const WORST_COUNT = 3
 
@@ -56,7 +60,6 @@ export class WalletComparisons {
   readonly #parts: ComparisonsParts
   readonly #slots: Slots
   readonly #sampler = new LogSampler()
-  /** Running and queued comparisons. */
   readonly #running = new Map<Compared, Promise<boolean>>()
 
   constructor(parts: ComparisonsParts) {
@@ -64,14 +67,14 @@ export class WalletComparisons {
     this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   }
 
-  /** Whether all sizes agree. The venue may count purchases and realised profits differently. */
+  /** Whether all sizes agree. Differences in purchases and realised profits are accepted. */
   isSound({ differences }: Pick<Comparison, 'differences'>): boolean {
     return !differences.some(isOfSize)
   }
 
   /**
-   * Compares a wallet at most once an hour, or every five minutes while it differs. Skipped if too many wait. Resolves
-   * to whether sizes differ; concurrent calls share one comparison. Never rejects.
+   * Compares a wallet at most once an hour, or every five minutes while its sizes differ. Does nothing if too many
+   * comparisons wait. Resolves to whether sizes differ. Never rejects.
    */
   compareIfDue(compared: Compared, source: ComparisonSource): Promise<boolean> {
     const existing = this.#running.get(compared)
@@ -107,7 +110,7 @@ export class WalletComparisons {
     }
   }
 
-  /** Trades between a sync and the venue's count make sizes differ until the next sync. */
+  /** Compares twice if sizes differ, because a trade may occur between the sync and the venue's list. */
   async #compare({ wallet }: Compared, { wallets, resync }: ComparisonSource): Promise<Comparison> {
     await this.#parts.idle()
     const first = await this.#differing(wallet, wallets)
@@ -124,7 +127,7 @@ export class WalletComparisons {
     const moving = unsettledMarkets(wallet)
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
-    // Uses one PnlState throughout. Markets of fills that arrive meanwhile are excluded below.
+    // One PnlState is used throughout. Markets of fills that arrive meanwhile are excluded below.
     const ours = wallet.shown.positions()
     const coverage = { isComplete: theirs.length < LISTED_MAX }
     const all = await runInSlices(clock, reconcile(ours, theirs, coverage))

@@ -1,5 +1,5 @@
-// One sync of a wallet's history. Settled events are appended to the ledger as they arrive; the others are returned. A
-// shown event that the venue's answer lacks is awaited, and settled with the others after WAITED_MS.
+// One sync of a wallet's history with the venue. Appends settled events (which no longer change) to the ledger and
+// returns the unsettled ones. A shown event that the venue's answer lacks stays unsettled for WAITED_MS.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -9,14 +9,13 @@ import { inOrder, notAmong } from './live-fills.ts'
 import type { MarketSource } from './wallet-markets.ts'
 
 /**
- * Younger events are not settled during a sync, because the venue may still change their seconds. Twice the time that
- * the venue states (WalletReach), so that no unsettled event enters the ledger.
+ * Events younger than this are not settled during a sync, because the venue may still change the events of their
+ * seconds. It is twice the time that the venue states (HistoryCoverage).
  */
 const YOUNG_MS = 120_000
-/** Several times the longest delay of a history: an event that it still lacks is settled anyway. */
+/** Several times the longest delay of the venue's history. An older event that the history lacks is settled anyway. */
 const WAITED_MS = 600_000
 
-/** The venue's functions that a sync needs. */
 export interface WalletSource extends MarketSource {
   readonly wallets: Pick<VenueWallets, 'history'>
 }
@@ -24,36 +23,36 @@ export interface WalletSource extends MarketSource {
 export interface Settled {
   /** Ordered by time. */
   readonly events: readonly WalletEvent[]
-  /** After these events, the ledger contains everything before this time. */
+  /** Once these events are appended, the ledger contains everything before this time. */
   readonly settledToMs: TimeMs
-  /** Time of the last of these events in the venue's answer; null: none is in it. */
+  /** Time of the last of these events that the venue returned; null: it returned none of them. */
   readonly listedToMs: TimeMs | null
-  /** Number of these events that the venue's answer lacks. */
+  /** Number of these events that the venue did not return. */
   readonly unlistedCount: number
 }
 
 interface HistorySyncTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
-  /** Time of the last known event; null: none. */
+  /** Time of the last known event; null: no event is known. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
-  /** Shown events after the ledger, in order. */
+  /** Events that users see after the end of the ledger, in order. */
   readonly shown: readonly WalletEvent[]
-  /** Appends events to the ledger. The sync awaits it before it reads on. */
+  /** Appends events to the ledger. The sync requests no further events until it resolves. */
   readonly settle: (settled: Settled) => Promise<void>
 }
 
 export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 'isTailComplete'> {
   readonly settledToMs: TimeMs
-  /** The sync made no progress although there may be more events: the venue no longer lists the last known event. */
+  /** Nothing was settled although there may be more events: the venue no longer lists the last known event. */
   readonly isStuck: boolean
   readonly isLastListed: boolean
-  /** The venue's events from `settledToMs` on, in order. */
+  /** The events that the venue returned from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
-  /** `unsettled` and the last settled events, for comparison with live fills. */
+  /** `unsettled` preceded by the last settled events, for comparison with live fills. */
   readonly recent: readonly WalletEvent[]
-  /** Shown events from `settledToMs` on that the venue's answer lacks. */
+  /** Shown events from `settledToMs` on that the venue did not return. */
   readonly retained: readonly WalletEvent[]
 }
 
@@ -61,9 +60,9 @@ export class HistorySync {
   readonly #task: HistorySyncTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
-  /** Unsettled events of the answer, in order. Bounded by a block, one call's events, and those of a few minutes. */
+  /** Unsettled events of the answer, in order. At most one block, the events of one call and those of a few minutes. */
   #listed: WalletEvent[] = []
-  /** Shown events that the answer lacks so far, in order. */
+  /** Shown events that the venue has not returned so far, in order. */
   #unlisted: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []
 
@@ -74,7 +73,7 @@ export class HistorySync {
     this.#unlisted = task.shown
   }
 
-  /** Rejects like VenueWallets.history; the events received before that are in the ledger. */
+  /** Rejects like VenueWallets.history. The settled part of the events received so far is then in the ledger. */
   async run({ wallets, signal }: WalletSource): Promise<HistorySyncResult> {
     const { address, fromMs, lastMs, nowMs } = this.#task
     try {
@@ -97,7 +96,7 @@ export class HistorySync {
         retained: this.#unlisted,
       }
     } catch (error) {
-      // The venue returns complete seconds, so the seconds received so far do not change.
+      // The venue returns all events of a second together, so the received seconds are complete.
       await this.#settleListed()
       throw error
     }
@@ -110,7 +109,7 @@ export class HistorySync {
     if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleListed()
   }
 
-  /** Settles the events so far except the young ones: missing shown events of the last minutes may still arrive. */
+  /** Settles the received events except the young ones. */
   async #settleListed(): Promise<void> {
     const young = this.#listed.findIndex((event) => event.timeMs >= this.#youngFromMs)
     const last = this.#listed.at(young < 0 ? -1 : young - 1)
@@ -118,7 +117,7 @@ export class HistorySync {
     await this.#settleBefore(last.timeMs + 1_000, last.timeMs - YOUNG_MS)
   }
 
-  /** Settles up to `endMs`, or to the first missing event that is still awaited: one not older than `givenUpMs`. */
+  /** Settles events up to `endMs`, but stops at the first missing shown event that is not older than `givenUpMs`. */
   async #settleBefore(endMs: number, givenUpMs: number): Promise<void> {
     const isAwaited = ({ timeMs: atMs }: WalletEvent) => atMs >= givenUpMs
     const awaitedMs = this.#unlisted.find(isAwaited)?.timeMs ?? endMs

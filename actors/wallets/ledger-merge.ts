@@ -1,5 +1,5 @@
-// Merges a wallet's ledger with the venue's full history: adds events that the ledger lacks, retains events that the
-// venue lacks, and takes the venue's version of common events unless it has fewer fields.
+// Merges a wallet's ledger with the venue's full history. The result contains the events of both. Of an event in both
+// it takes the venue's version, completed with the stored fields that the venue omits.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -11,19 +11,19 @@ import { eventKey, inOrder } from './live-fills.ts'
 
 /** The times of one event in the stream and in the history differ by less than this. */
 const SHIFT_MS = 120_000
-/** Events buffered before they are written. */
+/** Events collected before they are written. */
 const WRITTEN_EVENTS = 2 * blockEvents
 
-/** Maximum lacking events stored for operators; their count is always stored. */
+/** Maximum number of events that the venue lacks that are stored for operators. Their count is always complete. */
 const SHOWN_MAX = 1_000
 
 /** The differences between the venue's full history and the ledger. */
 export interface LedgerDifference {
   readonly atMs: TimeMs
-  /** Ledger events that the venue's history lacks: their number, and the first of them. */
+  /** Ledger events that the venue's history lacks: their number, and the first SHOWN_MAX of them. */
   readonly lackingCount: number
   readonly lacking: readonly WalletEvent[]
-  /** Venue events that the ledger lacked, and those that differed. The new ledger contains them all. */
+  /** Number of venue events that the ledger lacked, and of those whose fields differed. The merged ledger contains them. */
   readonly addedCount: number
   readonly changedCount: number
 }
@@ -34,10 +34,9 @@ export class WalletMerge {
   readonly #yielder: EventLoopYielder
   /** Offset of the next ledger event to read. */
   #position = 0
-  /** Ledger events near the last taken event without a counterpart yet, with their keys; oldest first. */
+  /** Ledger events read so far that no venue event matches yet, with their keys; oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
-  /** Merged events that are not written yet. */
   #out: WalletEvent[] = []
   readonly #lackingMs: TimeMs[] = []
   readonly #lacking: WalletEvent[] = []
@@ -45,30 +44,30 @@ export class WalletMerge {
   #changedCount = 0
   #lastListedMs: TimeMs | null = null
 
-  /** `merged`: the empty ledger of the wallet's other side on disk. */
+  /** `merged`: the empty ledger on the other side of the wallet's storage, which receives the result. */
   constructor(ledger: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
     this.#ledger = ledger
     this.#merged = merged
     this.#yielder = new EventLoopYielder(clock)
   }
 
-  /** Number of events that the ledger lacked or that differed. */
+  /** Number of events that are new or changed in the merged ledger. */
   get newCount(): number {
     return this.#addedCount + this.#changedCount
   }
 
-  /** Time of the last event in the venue's history; null: none. */
+  /** Time of the last event in the venue's history; null: it is empty. */
   get lastListedMs(): TimeMs | null {
     return this.#lastListedMs
   }
 
-  /** Whether the venue's history reaches the ledger's last event, so that its end is reliable. */
+  /** Whether the venue's history extends at least to the ledger's last event. */
   get isUpToDate(): boolean {
     const lastMs = this.#ledger.lastMs
     return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
   }
 
-  /** Lacking events before a time; all of them if the venue's history is empty. */
+  /** The differences. Lacking events count only before `settledToMs`, or all of them if the venue's history is empty. */
   difference(settledToMs: TimeMs): Omit<LedgerDifference, 'atMs'> {
     const endMs = this.#lastListedMs === null ? Number.POSITIVE_INFINITY : settledToMs
     return {
@@ -78,7 +77,7 @@ export class WalletMerge {
     }
   }
 
-  /** Takes the next settled events. Rejects with LedgerDamage. */
+  /** Merges the next settled events of the venue. Rejects with LedgerDamage. */
   async take({ events, listedToMs }: Pick<Settled, 'events' | 'listedToMs'>): Promise<void> {
     this.#yielder.restart()
     this.#lastListedMs = listedToMs ?? this.#lastListedMs
@@ -94,7 +93,7 @@ export class WalletMerge {
     await this.#write(events.at(-1)?.timeMs ?? 0)
   }
 
-  /** Call it at the end of the venue's history. */
+  /** Writes the remaining events. Called at the end of the venue's history. */
   async finish(): Promise<void> {
     await this.#readLedger(Number.POSITIVE_INFINITY)
     this.#out = inOrder(this.#out)
@@ -103,8 +102,8 @@ export class WalletMerge {
   }
 
   /**
-   * Reads the ledger up to SHIFT_MS after a time. Its events from more than SHIFT_MS before that time have no
-   * counterpart.
+   * Reads the ledger up to SHIFT_MS after a time. No further venue event can match ledger events that are older than
+   * SHIFT_MS before that time.
    */
   async #readLedger(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
@@ -123,7 +122,7 @@ export class WalletMerge {
     }
   }
 
-  /** The ledger's counterpart of an event: of the same second, or of the same transaction. */
+  /** The ledger event that equals a venue event: at the same time, else in the same transaction. Null: none. */
   #match(listed: WalletEvent): WalletEvent | null {
     const same = this.#byKey.get(eventKey(listed)) ?? []
     const first = listed.txHash === '' ? undefined : same[0]
@@ -148,7 +147,7 @@ export class WalletMerge {
     else this.#byKey.set(key, others)
   }
 
-  /** Writes full blocks of events that no later event can precede. */
+  /** Writes the full blocks of events that precede all events still to come. */
   async #write(listedMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)

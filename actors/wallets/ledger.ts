@@ -1,5 +1,5 @@
-// The ledger of one wallet: its settled events on disk in blocks of one size, so that an event's offset determines its
-// block. The unsettled events follow in memory. Events are in the order of the rules; events on disk never change.
+// The ledger of one wallet. Settled events are on disk in blocks of one size and never change. The unsettled events
+// follow in memory.
 //
 //   offset   0 … 511   512 … 1023   1024 … 1100   1101 … 1103
 //            block 0   block 1      block 2       unsettled
@@ -14,13 +14,13 @@ import { packBlock, unpackBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery, WalletTable } from '../../storage/contract/storage.ts'
 import { type WalletSide, walletSides } from '../../storage/contract/wallets.ts'
 
-/** Packing this many takes about a millisecond. */
+/** Events per block. Packing a block takes about a millisecond. */
 export const blockEvents = 512
 
 /** A block cannot be read: the wallet must be synced from its beginning. */
 export class LedgerDamage extends Error {}
 
-/** An event, all events of its time, and its index among them. */
+/** An event with all events of its time and its index among them. */
 interface EventWithOrdinal {
   readonly event: WalletEvent
   readonly ordinal: number
@@ -35,7 +35,6 @@ export class WalletLedger {
   readonly #begin: number
   #count: number
   #unsettled: readonly WalletEvent[] = []
-  /** The block that was read last. */
   #open: { readonly index: number; readonly events: readonly WalletEvent[] } | null = null
   /** Time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
@@ -70,14 +69,14 @@ export class WalletLedger {
     return this.#unsettled
   }
 
-  /** In order, and none before the last settled one. */
+  /** Sets the events in memory. They must be in order, and none may precede the last settled one. */
   setUnsettled(events: readonly WalletEvent[]): void {
     this.#unsettled = events
   }
 
   /**
-   * Appends settled events, one block per tick, and counts them when all are written: blocks left by a crash are
-   * overwritten. One call at a time.
+   * Appends settled events, one block per tick. They count once all are written, so the next append overwrites blocks
+   * left by a crash. Only one call at a time is allowed.
    */
   async append(events: readonly WalletEvent[]): Promise<void> {
     let written = 0
@@ -96,7 +95,7 @@ export class WalletLedger {
     this.#count += events.length
   }
 
-  /** The readable events of a damaged ledger, one block at a time. */
+  /** Returns the readable events of a damaged ledger, one block at a time. */
   *readable(): Iterable<readonly WalletEvent[]> {
     for (let index = 0; index < this.blockCount; index += 1) {
       const events = this.#unpacked(index) ?? []
@@ -104,7 +103,7 @@ export class WalletLedger {
     }
   }
 
-  /** The bytes of a full block; the caller may transfer them to a thread. */
+  /** Returns the bytes of a full block. The caller may transfer them to a worker thread. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).length !== blockEvents) {
@@ -113,17 +112,17 @@ export class WalletLedger {
     return bytes
   }
 
-  /** The events at offsets [from, to). */
+  /** Returns the events at offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return [...this.read(from, to)]
   }
 
-  /** The events at offsets [from, to), read one at a time. */
+  /** Reads the events at offsets [from, to) one at a time. */
   *read(from: number, to: number): Iterable<WalletEvent> {
     for (let position = from; position < to; position += 1) yield this.at(position)
   }
 
-  /** The event at an offset, settled or not. */
+  /** Returns the event at an offset, settled or unsettled. */
   at(position: number): WalletEvent {
     const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled
@@ -148,9 +147,7 @@ export class WalletLedger {
     return bytes === null ? null : unpackBlock(bytes)
   }
 
-  // Queries
-
-  /** At most `limit` events of a range after a position: see SliceQuery. */
+  /** Returns at most `limit` events of a range, after a position: see SliceQuery. */
   slice(query: SliceQuery): readonly EventWithOrdinal[] {
     const { fromMs, toMs, after, order, limit } = query
     const found: EventWithOrdinal[] = []
@@ -161,7 +158,7 @@ export class WalletLedger {
       const begin = this.#firstAt(after.timeMs)
       const position = begin + (after.ordinal ?? 0)
       const end = this.#firstAt(timeMs(after.timeMs + 1))
-      // If the ordinal no longer exists, the page continues after all events of its time.
+      // If the ordinal no longer exists, the page continues after all events of that time.
       if (order === 'asc')
         low = Math.max(low, after.ordinal === null ? end : Math.min(position + 1, end))
       else high = Math.min(high, (after.ordinal === null ? begin : Math.min(position, end)) - 1)
@@ -179,7 +176,7 @@ export class WalletLedger {
     return found
   }
 
-  /** The events of the time of an event. They are few, so the search goes step by step. */
+  /** Returns all events with the time of one event. */
   #sameTime(position: number): { begin: number; events: readonly WalletEvent[] } {
     const { timeMs: atMs } = this.at(position)
     const isSame = (at: number): boolean => this.at(at).timeMs === atMs
@@ -193,11 +190,10 @@ export class WalletLedger {
   /** Offset of the first event at or after a time; the end if there is none. */
   #firstAt(atMs: TimeMs): number {
     const end = this.#count + this.#unsettled.length
-    // Most queries request the complete ledger.
     if (end === 0 || atMs <= 0) return 0
     if (this.at(end - 1).timeMs < atMs) return end
-    // Searches blocks first: their first times are cached, so that few of them are opened. All blocks from here on
-    // begin at or after the time: the offset is in the previous block, or the first of this one.
+    // Only the first block that begins at or after the time, and the block before it, can contain the offset. First
+    // times of blocks are cached, so that few blocks are read.
     const block = firstIndex(0, this.blockCount, (index) => this.#firstOf(index) >= atMs)
     const low = Math.max(0, block - 1) * blockEvents
     const high = block < this.blockCount ? block * blockEvents : end
@@ -211,7 +207,7 @@ export class WalletLedger {
   }
 }
 
-/** The first index in [low, high) that is reached; `high` if there is none. All later ones are reached as well. */
+/** Binary search: the first index in [low, high) for which `isReached` is true; `high` if there is none. */
 function firstIndex(low: number, high: number, isReached: (index: number) => boolean): number {
   let [from, to] = [low, high]
   while (from < to) {

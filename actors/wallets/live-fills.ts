@@ -1,19 +1,18 @@
-// Fills of followed wallets from the stream, retained until syncs contain them. The stream is fast and lacks fees; the
-// venue's history is delayed and has them. A fill in both counts once.
+// Fills of followed wallets from the venue's stream, retained until a sync returns them. The stream is fast but lacks
+// fees. The venue's history has fees but is delayed.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFillsMax, walletFollowedMs, walletsFollowedMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { compareEvents, type VenueWallets, type WalletEvent } from '../../engine/wallet.ts'
 
-/** Several times the longest delay of a history: a fill that it still lacks never appears. */
+/** Several times the longest delay of the venue's history. */
 const RETAINED_MS = 600_000
 
 const NO_FILLS: readonly WalletEvent[] = []
 
 export class LiveFills {
   readonly #fillsMax: number
-  /** In order of arrival. */
   readonly #all = new Map<number, { readonly wallet: WalletAddress; readonly fill: WalletEvent }>()
   readonly #byWallet = new Map<WalletAddress, Map<number, WalletEvent>>()
   #serial = 0
@@ -26,7 +25,7 @@ export class LiveFills {
     return this.#all.size
   }
 
-  /** When full, drops the oldest fill of all wallets. */
+  /** Evicts the oldest fill of all wallets when full. */
   add(wallet: WalletAddress, fill: WalletEvent, nowMs: TimeMs): void {
     for (const [serial, oldest] of this.#all) {
       const isOld = oldest.fill.timeMs < nowMs - RETAINED_MS
@@ -40,7 +39,7 @@ export class LiveFills {
     else fills.set(this.#serial, fill)
   }
 
-  /** A wallet's fills in order of arrival. */
+  /** Returns a wallet's fills in order of arrival. */
   of(wallet: WalletAddress): readonly WalletEvent[] {
     const fills = this.#byWallet.get(wallet)
     return fills === undefined ? NO_FILLS : [...fills.values()]
@@ -54,9 +53,7 @@ export class LiveFills {
   }
 }
 
-/**
- * The `events` that are not in `listed`. Equal events match by position: the n-th of one list is the n-th of the other.
- */
+/** Returns the `events` that are not in `listed`. Of equal events, as many are removed as `listed` contains. */
 export function notAmong(
   events: readonly WalletEvent[],
   listed: readonly WalletEvent[],
@@ -75,19 +72,19 @@ export function notAmong(
   })
 }
 
-/** Key for comparing events. Excludes the time, which may differ by a block between stream and history. */
+/** Key for comparing events. It excludes the time, which may differ slightly between stream and history. */
 export function eventKey({ txHash, market, token, kind, size, price }: WalletEvent): string {
   return `${txHash} ${market} ${token} ${kind} ${size} ${price}`
 }
 
-/** Events in the order of the rules: time, then transaction, then arrival. */
+/** Sorts events by time, then transaction, then arrival. */
 export function inOrder(events: readonly WalletEvent[]): WalletEvent[] {
   return events.toSorted(compareEvents)
 }
 
 type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 
-/** When full, unfollows the wallet requested longest ago. */
+/** When full, the wallet whose last request is oldest is unfollowed. */
 export class WalletFollows {
   readonly #countMax: number
   /** Time of the last request of each wallet, oldest first. */
@@ -106,7 +103,7 @@ export class WalletFollows {
     return this.#requestedAtMs.has(wallet)
   }
 
-  /** The venue is open: follows the wallets that were requested before. */
+  /** Called when the venue is open. Follows the wallets that were requested before. */
   attach(stream: Stream): void {
     this.#stream = stream
     for (const wallet of this.#requestedAtMs.keys()) stream.follow(wallet)
@@ -122,7 +119,7 @@ export class WalletFollows {
     }
   }
 
-  /** Unfollows wallets without a request within a day. */
+  /** Unfollows wallets that were not requested within a day. */
   expire(nowMs: TimeMs): void {
     for (const [wallet, requestedAtMs] of this.#requestedAtMs) {
       if (requestedAtMs > nowMs - walletFollowedMs) return

@@ -1,5 +1,5 @@
-// Finds trades of wallets in our own log, for wallets that the venue does not know or no longer lists. The log has no
-// index by wallet: one search backwards, up to a bound, serves all waiting wallets.
+// Finds trades of wallets in this server's own log, for wallets that the venue does not know or no longer lists. The
+// log has no index by wallet, so all waiting wallets share one bounded backward search.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
@@ -14,13 +14,12 @@ import { inOrder } from './live-fills.ts'
 interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** The venue whose trades name wallets; null: none. */
+  /** The venue whose trades name wallets; null: no venue does. */
   readonly venue: VenueKey | null
-  /** Aborts at shutdown. */
   readonly signal: AbortSignal
 }
 
-/** Trades searched per tick (about a millisecond), and in total, the newest ones. */
+/** Trades searched per tick (about a millisecond), and the maximum of a search. */
 const ROWS_PER_SLICE = 128
 const ROWS_MAX = 65_536
 
@@ -28,7 +27,7 @@ type Found = Map<WalletAddress, WalletEvent[]>
 
 export class WalletOwnTrades {
   readonly #parts: OwnTradesParts
-  /** The wallets that wait for the next search, and that search. */
+  /** The wallets that wait for the next search, and the promise of that search. */
   #next: { readonly found: Found; readonly done: Promise<void> } | null = null
   #running: Promise<void> = Promise.resolve()
 
@@ -36,7 +35,7 @@ export class WalletOwnTrades {
     this.#parts = parts
   }
 
-  /** A wallet's trades as taker, as events in order. The log does not contain which token a maker traded. */
+  /** Returns a wallet's trades as taker, as events in order. The log does not state which token a maker traded. */
   async of(wallet: WalletAddress): Promise<readonly WalletEvent[]> {
     this.#next ??= this.#begin()
     const { found, done } = this.#next
@@ -45,7 +44,7 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
-  /** Begins after the running search, so that there is one at a time. */
+  /** Starts when the running search ends, so that only one runs. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {
@@ -72,7 +71,7 @@ export class WalletOwnTrades {
     await this.#searchRows(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
-        // A whale may be a sum of trades: it is skipped if its trades were found.
+        // Skips whale rows whose trades were found in the trade log.
         const isNew = venue === ours && !ofTrades.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }
@@ -114,7 +113,7 @@ function eventsOf(found: Found, address: string): WalletEvent[] | undefined {
   return byAddress.get(address) ?? byAddress.get(address.toLowerCase())
 }
 
-/** A trade is quoted for the first outcome; a wallet's fill for the traded token. */
+/** A trade states the price of the first outcome. A wallet's fill states the price of the traded token. */
 function eventOf(
   { timeMs: atMs, txHash, price, size, side, outcomeIndex, usd }: Trade,
   market: NativeMarketId,
@@ -123,7 +122,7 @@ function eventOf(
   const isFirst = outcomeIndex === 0
   return {
     kind: (side === 'buy') === isFirst ? 'buy' : 'sell',
-    // The venue’s history states full seconds.
+    // The venue's history states full seconds.
     timeMs: timeMs(Math.floor(atMs / 1_000) * 1_000),
     txHash: txHash?.toLowerCase() ?? '',
     ...{ market, token, size, price: isFirst ? price : complement(price) },

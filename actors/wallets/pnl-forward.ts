@@ -1,6 +1,5 @@
-// Applies ledger events to a wallet's PnlState: a few on this thread in time slices, many in a worker thread. The
-// worker receives the stored state and some blocks at a time, so that messages to it stay small for any history. A
-// large state is never packed on this thread.
+// Applies ledger events to a wallet's PnlState. A few events are applied on this thread in time slices, many in a
+// worker thread. Each message to the worker has the packed state and a bounded number of blocks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -20,34 +19,33 @@ export interface ForwardParts {
   readonly log: Log
 }
 
-/** A PnlState as bytes, and the number of ledger events in it. */
+/** A packed PnlState, and the number of ledger events in it. */
 interface PackedPnlState {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly events: number
 }
 
-/** A PnlState and the number of ledger events in it. */
 interface ForwardBase {
   readonly pnlState: PnlState
   readonly events: number
 }
 
 export interface Forwarded extends ForwardBase {
-  /** The packed state as far as a worker advanced it; null: it was advanced on this thread. */
+  /** The newest state that a worker returned; null: no worker was used. */
   readonly packed: PackedPnlState | null
 }
 
 interface ForwardTask extends ForwardBase {
-  /** The state on disk, if it ends at a block boundary; else null. */
+  /** Returns the state on disk if it ends at a block boundary, else null. */
   readonly stored: () => PackedPnlState | null
 }
 
 /** Blocks per message to the worker: about 16,000 events, 1 MB. */
 const TASK_BLOCKS = 32
-/** At most this many events are applied on this thread, in time slices. */
+/** More events than this are applied in the worker. */
 const HERE_EVENTS = 2 * blockEvents
 
-/** Advances PnlStates of one ledger, with the facts that `source` returns. */
+/** Advances PnlStates over the events of one ledger, with market facts from `source`. */
 export class PnlForward {
   readonly #parts: ForwardParts
   readonly #ledger: WalletLedger
@@ -62,7 +60,6 @@ export class PnlForward {
   /**
    * Returns a copy of the PnlState advanced to the ledger's end. Rebuilds it from all events if facts about earlier
    * events became known. Rejects with LedgerDamage, with EngineError if the worker is down, and if the signal aborts.
-   * Markets that neither the catalogue nor the venue knows stay unknown.
    */
   async advance(task: ForwardTask): Promise<Forwarded> {
     const isNear = this.#ledger.count - task.events <= HERE_EVENTS
@@ -76,27 +73,27 @@ export class PnlForward {
   async rebuild(): Promise<Forwarded> {
     const rebuilt = await this.#inThread(null)
     if (rebuilt !== 'rebuild') return rebuilt
-    // A fact became known during the first attempt. The next call handles facts that become known during this one.
+    // A fact became known during the rebuild. If another one becomes known now, the next call handles it.
     const { isStale: _, ...next } = await this.#apply({ pnlState: PnlState.empty(), events: 0 })
     return { ...next, packed: null }
   }
 
-  /** Requests read the given PnlState meanwhile, so a copy is advanced. */
+  /** Advances a copy, because requests may read the given PnlState meanwhile. */
   async #nearby({ pnlState, events }: ForwardBase): Promise<Forwarded | 'rebuild'> {
-    // Copying a large PnlState takes milliseconds.
+    // Copying a large PnlState takes milliseconds, so it gets a tick of its own.
     await nextTurn()
     const copy = pnlState.copy()
     await nextTurn()
     return this.#here({ pnlState: copy, events })
   }
 
-  /** Changes the PnlState of `base`. */
+  /** Changes the PnlState of `base` in place. */
   async #here(base: ForwardBase): Promise<Forwarded | 'rebuild'> {
     const { isStale, ...next } = await this.#apply(base)
     return isStale ? 'rebuild' : { ...next, packed: null }
   }
 
-  /** Full blocks in the worker, the rest on this thread. */
+  /** Applies full blocks in the worker, and the remaining events on this thread. */
   async #inThread(base: PackedPnlState | null): Promise<Forwarded | 'rebuild'> {
     let bytes = base?.bytes ?? null
     let index = (base?.events ?? 0) / blockEvents

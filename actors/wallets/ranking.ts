@@ -1,5 +1,5 @@
-// Ranks wallets by realised profit and volume, over all time and over the last days in whole hours. A ranking is
-// selected at most every 5 s. Names and totals stay on disk and are read for each page.
+// Ranks wallets by realised profit or volume, over all time and over windows of whole hours. Only the sort keys are in
+// memory; names and totals are read from disk for each page.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -21,7 +21,7 @@ interface RankingParts {
 type RankingQuery = Parameters<WalletsView['ranking']>[0]
 
 const DAY_HOURS = DAY_MS / HOUR_MS
-/** Hours counted, including the current one. */
+/** Length of each window in hours, including the current hour. */
 const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
   one_day: DAY_HOURS,
   seven_day: 7 * DAY_HOURS,
@@ -39,14 +39,14 @@ interface RankedRow {
   isComplete: boolean | null
 }
 
-/** One row for each wallet that was ever requested, about 700 bytes each. */
+/** Has one row of about 700 bytes for each wallet that was ever requested. */
 export class WalletRanking {
   readonly #parts: RankingParts
-  /** In the order in which they were added. A wallet's number is its index. */
+  /** In the order in which wallets were added. Rankings identify a wallet by its index. */
   readonly #rows: RankedRow[] = []
   readonly #byProxy = new Map<WalletAddress, RankedRow>()
   readonly #rankings: Rankings
-  /** The last hour of the windows. */
+  /** The current hour, at which all windows end. */
   #hour: number
 
   constructor(parts: RankingParts) {
@@ -59,7 +59,7 @@ export class WalletRanking {
     return this.#rows.length
   }
 
-  /** Sets whether a wallet's answers are complete; before the first call the stored value counts. */
+  /** Sets whether a wallet's answers are complete. Until the first call, the stored record decides. */
   setComplete(proxy: WalletAddress, isComplete: boolean): void {
     const row = this.#byProxy.get(proxy)
     if (row !== undefined) row.isComplete = isComplete
@@ -79,14 +79,14 @@ export class WalletRanking {
     }
   }
 
-  /** After each hour, recomputes the windows of all wallets with events in them, in time slices. */
+  /** Once an hour: recomputes the windows of all wallets with events in them, in time slices. */
   async roll(signal: AbortSignal): Promise<void> {
     const hour = hourOf(this.#parts.clock)
     if (hour === this.#hour) return
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
-    // Wallets added meanwhile already have the new hour.
+    // Wallets added meanwhile already use the new hour.
     for (const row of this.#rows.slice()) {
       if (row.lastHour <= oldest) continue
       const wallet = this.#parts.table.get(row.proxy)
@@ -96,7 +96,7 @@ export class WalletRanking {
     }
   }
 
-  /** Throws BAD_REQUEST for an expired pin. */
+  /** Throws BAD_REQUEST if the pin has expired. */
   page(query: RankingQuery): ReturnType<WalletsView['ranking']> {
     const { window, offset, limit } = query
     const { pin, numbers } = this.#ranking(query)
@@ -117,7 +117,7 @@ export class WalletRanking {
     return { wallets, total: numbers.length, next }
   }
 
-  /** All wallets, best first. */
+  /** Returns all wallets, best first. */
   #ranking({ window, sortBy, pin }: RankingQuery): Ranking {
     const key = `${window} ${sortBy}`
     if (pin !== undefined && pin !== null) {
@@ -156,7 +156,7 @@ function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
   return figuresOf((name) => sums[name])
 }
 
-/** Whether the record states that the stored figures contain everything that the venue lists. */
+/** Whether the stored figures contain everything that the venue lists. */
 function isStoredComplete({ isComplete, rules, totals }: WalletHead): boolean {
   return isComplete && rules >= WALLET_RULES && totals.comboEvents === 0
 }

@@ -1,5 +1,5 @@
-// A wallet's events after its ledger: those of the last sync, and shown events that no sync contains. They are stored,
-// so that neither a venue's data loss nor a restart loses events.
+// A wallet's events after its ledger: the unsettled events of the last sync, and shown events that no sync has returned
+// yet. They are stored, because the venue may lose events that users have seen.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
@@ -11,36 +11,33 @@ import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
 
-/** After this time of syncs without progress the wallet counts as stuck: the venue no longer lists its last event. */
+/** After syncs without progress for this long the wallet counts as stuck: the venue no longer lists its last event. */
 const STUCK_MS = HOUR_MS
-/**
- * Maximum retained events that no sync contains. When full, the oldest are dropped, and must come from the venue's
- * history.
- */
+/** Maximum retained events that no sync has returned. The oldest are dropped when full. */
 const RETAINED_MAX = 8 * blockEvents
 
 export class WalletTail {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>
   readonly #proxy: WalletAddress
-  /** Shown events that the last sync lacks, and live fills since it began; in order of arrival. */
+  /** Shown events that the last sync did not return, then live fills since it began; in order of arrival. */
   #retained: readonly WalletEvent[]
-  /** Number of events at the start of `#retained` that were compared with the last sync and not found in it. */
+  /** Number of events at the start of `#retained` that the last sync did not return. */
   #comparedCount = 0
-  /** The stored events, for comparison with the shown ones. */
+  /** The events on disk. */
   #stored: readonly WalletEvent[]
   #lastSync: { readonly atMs: TimeMs; readonly result: HistorySyncResult } | null = null
-  /** Number of live fills, and its value when the last sync began. */
+  /** Number of live fills so far, and their number when the last sync began. */
   #fillCount = 0
   #readFillCount = 0
-  /** Number of all retained events, live fills and others. */
+  /** Number of events ever added to `#retained`. */
   #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
-  /** Time of the stream's last repeated fill; null: a sync has settled that time since. */
+  /** Time of the last fill that the stream repeated; null: a sync has settled that time. */
   #repeatMs: TimeMs | null = null
-  /** Since when syncs could not continue from the ledger's end; null: they can. */
+  /** Start of the first of the last consecutive syncs that made no progress; null: the last sync made progress. */
   #stuckMs: TimeMs | null = null
 
-  /** Takes the stored events, and the live fills that arrived while the wallet was not in memory. */
+  /** `live`: fills that arrived while the wallet was not in memory. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>,
     proxy: WalletAddress,
@@ -52,7 +49,7 @@ export class WalletTail {
     this.#retained = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
-  /** Start of the last sync in this process; null: none. */
+  /** Start of the last sync in this process; null: there was none. */
   get readAtMs(): TimeMs | null {
     return this.#lastSync?.atMs ?? null
   }
@@ -62,27 +59,27 @@ export class WalletTail {
     return this.#lastSync?.result.isTailComplete ?? true
   }
 
-  /** The venue's last answer lacked the last known event. */
+  /** Whether the venue's last answer lacked the last known event. */
   get isLastMissing(): boolean {
     return this.#lastSync?.result.isLastListed === false
   }
 
-  /** Shown events that the last sync lacks. */
+  /** Shown events that the last sync did not return. */
   get unlisted(): readonly WalletEvent[] {
     return this.#unlisted
   }
 
-  /** The last sync contains every shown event. */
+  /** Whether the last sync returned every shown event. */
   get isCovered(): boolean {
     return this.#unlisted.length === 0
   }
 
-  /** A shown live fill arrived after the last sync began. */
+  /** Whether a live fill arrived after the last sync began. */
   get hasNewerFill(): boolean {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
 
-  /** The stream delivered a fill twice: only the venue's history shows whether there were two. */
+  /** Whether the stream delivered a fill twice. Only the venue's history shows whether it was one fill or two. */
   get hasRepeat(): boolean {
     return this.#repeatMs !== null
   }
@@ -96,7 +93,7 @@ export class WalletTail {
     this.add([fill])
   }
 
-  /** Adds events that did not come from a sync. */
+  /** Adds events that did not come from a sync, and drops the oldest beyond RETAINED_MAX. */
   add(events: readonly WalletEvent[]): void {
     this.#retainedCount += events.length
     const retained = [...this.#retained, ...events]
@@ -107,12 +104,12 @@ export class WalletTail {
     )
   }
 
-  /** The stream repeated a fill: it is shown once until the history contains it twice. */
+  /** Records a fill that the stream delivered twice. It is shown once until the history contains it twice. */
   noteRepeat(fill: WalletEvent): void {
     this.#repeatMs = timeMs(Math.max(this.#repeatMs ?? 0, fill.timeMs))
   }
 
-  /** Begins a sync; call the returned function with its result. */
+  /** Begins a sync. The caller passes its result to the returned function. */
   begin(atMs: TimeMs): (result: HistorySyncResult) => void {
     const fillCount = this.#fillCount
     const retainedCount = this.#retainedCount
@@ -127,20 +124,19 @@ export class WalletTail {
     }
   }
 
-  /** The events after the ledger, in order. */
+  /** Returns the events after the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const read = this.#lastSync?.result
-    // If the last sync contained one of two equal fills, the other one stays.
+    // The sync matched these events one to one, so of two equal fills it may have returned one. They are not compared
+    // again.
     const compared = this.#retained.slice(0, this.#comparedCount).filter(isBehind)
     const since = this.#retained.slice(this.#comparedCount).filter(isBehind)
     const more = [...compared, ...notAmong(since, read?.recent ?? [])]
     this.#unlisted = more
-    // A sync that failed afterwards may have settled some of these events.
+    // A later sync that failed may have settled some of the unsettled events.
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
-
-  // Storage
 
   /** Stores the shown events if they changed. */
   store(shown: readonly WalletEvent[]): void {
@@ -156,7 +152,7 @@ export class WalletTail {
     this.#stored = shown
   }
 
-  /** Reads up to the first damaged block. Later events must come from the venue again. */
+  /** Reads blocks up to the first damaged or missing one. */
   #read(): readonly WalletEvent[] {
     const events: WalletEvent[] = []
     for (let index = 0; ; index += 1) {

@@ -1,4 +1,4 @@
-// The view of one wallet: its PnlState valued at current prices in time slices, and cached briefly.
+// Values one wallet's PnlState at current prices in time slices, and caches the values briefly.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -33,20 +33,19 @@ interface ValuationParts {
   readonly markets: WalletMarkets
 }
 
-/** Facts about a wallet from the wallet store. */
 interface ValuationFacts {
-  /** Issues found by the wallet store; the wallet adds its own. */
+  /** Issues found by the wallet store, to which the wallet's own issues are added. */
   readonly issues: readonly WalletIssue[]
   readonly isWhale: boolean
 }
 
-/** Maximum age of values: this time, or twenty times the duration of a slow valuation. */
+/** Values are valid for this time, or for VALUED_COSTS times the duration of the valuation if that is longer. */
 const VALUED_MS = 1_000
 const VALUED_COSTS = 20
 const LARGE_MS = 10
 /**
- * A wallet that changed during the valuation is valued again, at most this often. One that changes constantly is then
- * shown anyway.
+ * A wallet that changed during its valuation is valued again, up to this many times. After that the values are shown
+ * although the wallet changed.
  */
 const TRIES_MAX = 3
 
@@ -57,27 +56,27 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 }
 
 interface Values {
-  /** The PnlState that was valued, so that all figures are consistent. */
+  /** The PnlState that was valued. All figures come from it. */
   readonly pnlState: PnlState
   readonly version: number
   /**
-   * Until this time valid even if the wallet changed: valuing a large, active wallet continuously would delay others.
+   * Until then the values are valid even if the wallet changed. Otherwise a large, active wallet would be valued
+   * continuously.
    */
   readonly changedToMs: number
-  /** Valid until this time while the wallet does not change. */
+  /** Until then the values are valid if the wallet did not change. */
   readonly sameToMs: number
-  /** Properties of the wallet at the valuation. */
+  /** Properties of the wallet at the time of the valuation. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
   readonly lacking: number
-  /** First-outcome prices of markets with open positions, so that all sums agree; null: unknown. */
+  /** First-outcome prices of markets with open positions, shared by all sums; null: the price is unknown. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
   readonly unrealized: number
-  /** Created at the first request. */
+  /** Null until the first request for positions. */
   positions: Promise<readonly PositionView[]> | null
 }
 
-/** One for each wallet in memory. */
 export class WalletValuation {
   readonly #parts: ValuationParts
   readonly #wallet: Wallet
@@ -96,7 +95,7 @@ export class WalletValuation {
     return 400 * count + 100 * values.prices.size
   }
 
-  /** Rejects with LedgerDamage if the unsettled part of the ledger's last block cannot be read. */
+  /** Rejects with LedgerDamage if the ledger's last block cannot be read. */
   async view(facts: ValuationFacts): Promise<WalletView> {
     const values = await this.#valued()
     const { pnlState, lacking, asOfMs } = values
@@ -173,7 +172,7 @@ export class WalletValuation {
       const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // `figures` is a new object. Copying it again would double the cost.
+      // `figures` is a new object, so it need not be copied again.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (yielder.isDue) await yielder.yieldIfDue()
     }
@@ -183,7 +182,7 @@ export class WalletValuation {
   #events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
     const { ledger, record } = this.#wallet
     const { markets } = this.#parts
-    // Events of one time share an array, so their ids are computed once.
+    // Events of one time share an array, so that their ids are computed once.
     const ids = new Map<readonly WalletEvent[], readonly string[]>()
     try {
       return ledger.slice(query).map(({ event, ordinal, sameTime }) => {
@@ -192,7 +191,7 @@ export class WalletValuation {
         const view = event.market === '' ? null : markets.view(event.market)
         return {
           ...{ event, timeMs: event.timeMs, ordinal, id: idsAt[ordinal] ?? '', view },
-          // Looked up at access: the caller filters out most events of a slice.
+          // Looked up at access, because callers drop most events of a slice.
           get facts() {
             return view === null && event.market !== '' ? markets.find(event.market) : null
           },
@@ -213,20 +212,20 @@ function figuresOf(pnlState: PnlState, window: WalletWindow, nowMs: TimeMs): Ran
   return pnlState.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
-/** Price of an outcome from that of the first one; null: unknown. */
+/** Derives the price of an outcome from that of the first outcome; null: unknown. */
 function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
   if (outcomeIndex < 0 || first === null) return null
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** The payout if there is one, else the market's current price; null: unknown. */
+/** Returns the payout if the market is resolved, else its current price; null: unknown. */
 function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
   if (facts !== null && facts.payout !== null) return facts.payout
   const present = view?.price() ?? null
   return present === null || present.source === 'none' ? null : present.price
 }
 
-/** Value of a position; its cost if the price is unknown. */
+/** Returns the value of a position, or its cost if the price is unknown. */
 function worthOf(
   { amount, cost }: Pick<PositionFigures, 'amount' | 'cost'>,
   price: PriceMicros | null,
@@ -235,9 +234,9 @@ function worthOf(
 }
 
 /**
- * Ids of the events of one time, in order. Fills: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`. Other events:
- * `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction use the second
- * in place of the hash. An event has the same id from stream and history if both state the same time.
+ * Ids of the events of one time, in order. A fill: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`. Any other
+ * event: `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction have
+ * the second instead of the hash. The id is the same from stream and history if both state the same time.
  */
 function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
   const counts = new Map<string, number>()

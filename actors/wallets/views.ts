@@ -14,21 +14,21 @@ import type {
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../market/views.ts'
 
-/** The rolling windows of a profile, each up to now and exact to the second. */
+/** Rolling time windows that end now, exact to the second. */
 export const WALLET_WINDOWS = ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const
 export type WalletWindow = (typeof WALLET_WINDOWS)[number]
 
 /** A position with current values. */
 export interface PositionView extends PositionFigures {
-  /** Null: the catalogue no longer has the market. */
+  /** Null: the catalogue no longer contains the market. */
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
-  /** Current value of one contract in micros; null: unknown, valued at its cost. */
+  /** Current value of one contract in micros. Null: unknown; the position is then valued at its cost. */
   readonly price: number | null
   readonly unrealized: UsdMicros
 }
 
-/** An event of the ledger; its ordinal counts the wallet's events of that millisecond. */
+/** An event of the ledger. `ordinal` is its index among the wallet's events of that millisecond. */
 export interface WalletEventView {
   readonly event: WalletEvent
   readonly timeMs: TimeMs
@@ -36,7 +36,7 @@ export interface WalletEventView {
   /** Stable public id. */
   readonly id: string
   readonly view: MarketView | null
-  /** Stored facts about a market that the catalogue lacks; looked up at access. */
+  /** Stored facts about a market that the catalogue no longer contains. */
   readonly facts: WalletMarket | null
 }
 
@@ -54,24 +54,24 @@ export type WalletIssue =
   | 'combos'
   | 'no_live_fills'
 
-/** A current view of one wallet; valid in the tick in which it was returned. */
+/** A current view of one wallet. It is valid only in the tick in which it was returned. */
 export interface WalletView {
   readonly profile: WalletProfile
-  /** No issue is known: syncs contain everything that is shown, the last one being seconds old. */
+  /** Whether no issue is known: the last sync is seconds old and returned everything that is shown. */
   readonly isComplete: boolean
   readonly issues: readonly WalletIssue[]
-  /** Number of stored and shown events that the venue's last answers lack. */
+  /** Number of known events that the venue's last answers lack. */
   readonly lacking: number
-  /** Time of the last sync: the figures include all of its answer. */
+  /** Start of the last sync. The figures include its complete answer. */
   readonly asOfMs: TimeMs
   readonly totals: WalletTotals
   readonly unrealized: UsdMicros
-  /** Whether the wallet made a whale row in the last thirty days. */
+  /** Whether the wallet had a whale row in the last thirty days. */
   readonly isWhale: boolean
   window(window: WalletWindow): RangeFigures
-  /** Unordered. Computed at the call in time slices, about 2 µs per position. */
+  /** Unordered. Computed at each call in time slices, about 2 µs per position. */
   positions(): readonly PositionView[] | Promise<readonly PositionView[]>
-  /** Figures and series of [fromMs, toMs]. */
+  /** Returns the figures and the series of the range [fromMs, toMs]. */
   pnl(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs
@@ -81,15 +81,15 @@ export interface WalletView {
     readonly series: readonly PnlPoint[]
   }
   /**
-   * A slice of the ledger, including unsettled events. Fewer than `limit` only at the end. Throws EngineError
-   * UNAVAILABLE if the ledger is damaged, and starts a new sync.
+   * Returns a slice of the ledger, including unsettled events. It has fewer than `limit` events only at the end. Throws
+   * EngineError UNAVAILABLE if the ledger is damaged, and starts a sync that repairs it.
    */
   events(query: SliceQuery): readonly WalletEventView[]
 }
 
 export type WalletOrder = 'realized_pnl' | 'volume'
 
-/** A rank among the wallets that were ever requested. */
+/** A wallet in the ranking of all wallets that were ever requested. */
 export interface RankedWallet {
   readonly rank: number
   readonly profile: WalletProfile
@@ -97,16 +97,16 @@ export interface RankedWallet {
   readonly totals: WalletTotals
   /** Whether the wallet’s own answers are complete. */
   readonly isComplete: boolean
-  /** Time of the sync that these figures come from; null: never complete. */
+  /** Start of the last complete sync; null: no sync was ever complete. */
   readonly asOfMs: TimeMs | null
 }
 
 export interface WalletsView {
   /**
-   * Returns the wallet of a proxy or owner's address, synced at its first request and when its data is old. Null:
-   * unknown to the venue and our log. If the venue does not answer in time, returns the known data with `isComplete`
-   * false. Rejects with EngineError UNAVAILABLE if nothing is known and the venue does not answer or too many wait.
-   * Rejects with RATE_LIMITED if the requester requested too many unknown wallets within a minute.
+   * Returns the wallet of a proxy's or owner's address. Syncs it at its first request and when its data is old. Null:
+   * neither the venue nor the local log knows it. If the venue does not answer in time, returns the known data with
+   * `isComplete` false. Rejects with EngineError UNAVAILABLE if nothing is known and the venue does not answer or too
+   * many wait. Rejects with RATE_LIMITED if the requester requested too many unknown wallets within a minute.
    */
   open(
     address: WalletAddress,
@@ -114,8 +114,8 @@ export interface WalletsView {
     requester?: Requester,
   ): Promise<WalletView | null>
   /**
-   * Best first. Windows shorter than all time count whole UTC hours. Selected at most every 5 s. `pin` identifies the
-   * ranking of an earlier page; throws BAD_REQUEST if it has expired.
+   * Returns a page of the ranking, best first. Windows other than all time count whole UTC hours. The order is updated
+   * at most every 5 s. `pin` identifies the ranking of an earlier page. Throws BAD_REQUEST if it has expired.
    */
   ranking(query: {
     readonly window: WalletWindow

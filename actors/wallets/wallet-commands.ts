@@ -1,4 +1,4 @@
-// Wallet inspection as a command of the admin socket; `npm run wallet` calls it. All arguments are validated here.
+// Commands of the admin socket that inspect wallets. `npm run wallet` calls them. All arguments are validated here.
 
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -8,12 +8,10 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Maximum rows of a table of the answer. The totals are always complete. */
+/** Maximum rows per table of an answer. The counts beside the tables are complete. */
 const UNLISTED_MAX = 1_000
 
-/**
- * The command `wallet.show` (`{address}`): the wallet's profile and totals, and its differences from the venue's count.
- */
+/** `wallet.show` (`{address}`) returns the wallet's profile and totals, and its differences from the venue's positions. */
 export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
   return {
     'wallet.show': async (request) => {
@@ -54,7 +52,7 @@ function shown({ view, record, comparison, resyncs, difference, unlisted }: Foun
     },
     venue_lacks: {
       ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
-      // Null: the venue's answers contain none of the settled events, or all of them.
+      // Null: the venue returned all of the settled events, or none of them.
       told_to:
         record.listedToMs === null || record.listedToMs === 0
           ? null
@@ -67,7 +65,7 @@ function shown({ view, record, comparison, resyncs, difference, unlisted }: Foun
   }
 }
 
-/** The comparison of the venue's full history with the ledger at its last read. */
+/** The differences that the last full resync found between the venue's history and the ledger. */
 function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },

@@ -1,5 +1,6 @@
-// Market names and facts for the wallet rules, from the catalogue, else from storage, else from the venue. The group of
-// a converted market is always the venue's answer: the catalogue removes markets that were settled long ago.
+// Finds market names and facts for the wallet rules: in the catalogue, else in storage, else at the venue. The group of
+// a market that a wallet converted always comes from the venue, because the catalogue removes markets that were settled
+// long ago.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -19,29 +20,29 @@ import type { MarketView } from '../views.ts'
 
 export interface WalletMarketParts {
   readonly table: Pick<WalletTable, 'market' | 'putMarket'>
-  /** A market of venue a; null if the catalogue does not have it. */
+  /** Returns a market of venue a; null if the catalogue does not contain it. */
   readonly view: (id: NativeMarketId) => MarketView | null
   readonly marketsOfEvent: (event: string) => readonly MarketView[]
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly log: Log
 }
 
-/** Venue requests for markets. They reject if the venue does not answer. */
+/** Venue requests for markets. Both methods reject if the venue does not answer. */
 export interface MarketSource {
-  /** Aborts at shutdown, and the requests with it. */
+  /** Aborts at shutdown. */
   readonly signal: AbortSignal
   fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage>
-  /** The group of a market; null if the venue has none. */
+  /** Returns the group of a market; null if it belongs to none. */
   fetchGroup(id: NativeMarketId): Promise<readonly NativeMarketId[] | null>
 }
 
 /** Markets per request. */
 const FETCH_BATCH = 50
-/** A market unknown to the venue is requested again after this. */
+/** A market that the venue does not know is requested again after this time. */
 const REFETCH_MS = 3_600_000
 /**
- * A known market without a payout is requested again after this. Outside the catalogue, such as for migrated positions,
- * nothing else reports its end.
+ * A known market without a payout is requested again after this time. Nothing else reports the end of a market that the
+ * catalogue does not contain.
  */
 const REFETCH_UNRESOLVED_MS = 60_000
 
@@ -50,11 +51,11 @@ type Listed = Pick<MarketListing, 'nativeId' | 'question' | 'slug' | 'eventSlug'
 
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
-  /** Looked up facts; null: unknown. Emptied when it is full. */
+  /** Facts by market; null: unknown. Cleared when it is full. */
   readonly #facts = new Map<NativeMarketId, WalletMarket | null>()
-  /** Facts that are stored in the table. */
+  /** Facts that were written to the table. */
   readonly #storedFacts = new WeakSet<WalletMarket>()
-  /** Time of the last venue request for a market that the catalogue lacks, or for a group. */
+  /** Time of the last venue request by market id or `groupKey`. */
   readonly #fetchedAtMs = new Map<string, TimeMs>()
 
   constructor(parts: WalletMarketParts) {
@@ -65,9 +66,7 @@ export class WalletMarkets {
     return this.#parts.view(id)
   }
 
-  /**
-   * Returns the known facts of a market without a venue request. Takes a few hundred µs if it was not looked up recently.
-   */
+  /** Returns the known facts of a market without a venue request. An uncached market takes a few hundred µs. */
   readonly find: FindWalletMarket = (id) => {
     const cached = this.#facts.get(id)
     if (cached !== undefined) return cached
@@ -83,17 +82,20 @@ export class WalletMarkets {
     return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
   }
 
-  /** Drops the cached facts of a market whose listing changed, and those of its event's markets if the event grew. */
+  /**
+   * Drops the cached facts of a market whose listing changed. If its event has grown, also drops those of the event's
+   * other markets.
+   */
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size === 0) return
     this.#facts.delete(summary.nativeId)
-    // A new market in an event changes the groups of the event’s other markets.
+    // A new market in an event belongs to the groups of the event's other markets.
     if (summary.event === null || !this.#isGrown(summary.event)) return
     for (const { ref } of this.#parts.marketsOfEvent(summary.event))
       this.#facts.delete(ref.nativeId)
   }
 
-  /** Whether an event has more markets than a known group of it. */
+  /** Whether an event has more markets than a cached group of one of its markets. */
   #isGrown(event: string): boolean {
     const markets = this.#parts.marketsOfEvent(event)
     return markets.some(({ ref }) => {
@@ -103,9 +105,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Requests markets that are unknown here, or had no payout at their last request at least a minute ago. Markets that
-   * the venue does not know, or whose fees it does not state, are requested again after an hour. Stores the facts about
-   * the others for when the catalogue removes them. Rejects only at shutdown.
+   * Requests markets that are unknown, or that had no payout when they were requested at least a minute ago. Markets
+   * unknown to the venue or without fees are requested again after an hour. Stores the received facts, because the
+   * catalogue may remove the markets later. Rejects only at shutdown.
    */
   async #learn(ids: ReadonlySet<NativeMarketId>, source: MarketSource): Promise<void> {
     const learned = this.#fetchWanted(ids, source)
@@ -141,7 +143,7 @@ export class WalletMarkets {
     }
   }
 
-  /** Requests the markets that events name. Returns their facts, and those of the groups of converted ones. */
+  /** Requests the markets of events. Returns their facts, and those of the groups of converted markets. */
   async learnMarketsOf(
     events: readonly WalletEvent[],
     source: MarketSource,
@@ -155,8 +157,8 @@ export class WalletMarkets {
   }
 
   /**
-   * Facts that a PnlState may lack: of markets with estimated values, and of resolved markets with open positions.
-   * Requests unknown ones from the venue.
+   * Returns facts that a PnlState may lack: of markets with estimated values, and of resolved markets with open
+   * positions. Requests unknown markets from the venue.
    */
   async newFacts(pnlState: PnlState, source: MarketSource): Promise<readonly WalletMarket[]> {
     const guessed = pnlState.guessedMarkets()
@@ -189,9 +191,7 @@ export class WalletMarkets {
     return known
   }
 
-  // Groups
-
-  /** Whether a conversion in a PnlState or in later events was divided without its complete group. */
+  /** Whether a conversion in a PnlState or in later events was computed without its complete group. */
   lacksGroups(pnlState: PnlState, later: readonly WalletEvent[]): boolean {
     const converted = later.flatMap((event) => event.converted)
     return [...pnlState.guessedMarkets(), ...converted].some((id) => this.#lacksGroup(id))
@@ -204,9 +204,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Requests the groups of the markets that events converted, once each. Call it before the conversions are applied,
-   * because each divides its cost over its complete group. From the call on only the venue's answer counts. A market
-   * without a group in the answer is requested again after an hour. Rejects only at shutdown.
+   * Requests the groups of the markets that events converted, once each. Must be called before the conversions are
+   * applied, because each divides its cost over the complete group. Afterwards only the venue's answer is used as the
+   * group. A market without a group is requested again after an hour. Rejects only at shutdown.
    */
   async learnGroupsOf(events: Iterable<WalletEvent>, source: MarketSource): Promise<void> {
     const ids = new Set<NativeMarketId>()
@@ -229,7 +229,7 @@ export class WalletMarkets {
     await this.#fetchWanted(lacking, source)
     const members = new Set<NativeMarketId>()
     for (const id of lacking) {
-      // The answer for another market of the group may have included it.
+      // The answer for another market of the same group contains this market as well.
       if (!this.#lacksGroup(id) || !this.#isDue(groupKey(id))) continue
       const group = await source.fetchGroup(id)
       this.#noteFetched(groupKey(id))
@@ -281,7 +281,7 @@ export class WalletMarkets {
     this.#storedFacts.add(facts)
   }
 
-  /** Stores facts without their group: a stored group is always the venue's answer. */
+  /** Stores facts, but retains the stored group, which always comes from the venue. */
   #put(facts: WalletMarket): void {
     const { table } = this.#parts
     const stored = table.market(facts.nativeId)
@@ -297,13 +297,13 @@ export class WalletMarkets {
     const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
     const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
-    // The listing does not state the closing time yet. Until then the time at which the payout became known is used.
+    // The listing does not state the closing time yet. Until it does, the time when the payout became known is used.
     if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
     this.#put(facts)
     return facts
   }
 
-  /** In the order in which the catalogue added the markets, which is the event's own order. */
+  /** Orders the markets as the catalogue added them, which is the event's own order. */
   #groupOf(
     { summary }: MarketView,
     native: MarketListing['native'],
@@ -331,8 +331,8 @@ export class WalletMarkets {
   }
 
   /**
-   * When the market closed, as its listing states. A listing read before the close has at most a planned time; then it
-   * is the time at which we learned of the payout.
+   * Returns the market's closing time as its listing states it. A listing read before the close has at most a planned
+   * time. In that case the result is the current time, when the payout became known.
    */
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
     const nowMs = this.#parts.clock.nowMs()
@@ -345,7 +345,7 @@ export class WalletMarkets {
 const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
   now.kind === 'none' ? CURVE_ZERO : now.taker
 
-/** The new facts about a market. A payout, outcomes or fees that only the stored facts have are retained. */
+/** Returns the new facts, but retains a stored payout, outcomes or fees that they lack. */
 function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
   if (stored === null) return fresh
   const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh
@@ -354,12 +354,11 @@ function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): Wa
   return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
 }
 
-/** Whether the venue's answer on the group is stored or pending. */
+/** Whether the venue's group of the market is stored or has been requested. */
 function isGroupRequested(stored: StoredWalletMarket | null): stored is StoredWalletMarket {
   return stored !== null && (stored.isConverted || stored.group !== null)
 }
 
-/** A market of which only the id is known. */
 function unknownMarket(nativeId: NativeMarketId): WalletMarket {
   const names = { question: null, slug: null, eventSlug: null, labels: [] }
   const unknown = { payout: null, resolvedAtMs: null, takerFee: null, group: null }

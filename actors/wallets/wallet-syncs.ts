@@ -1,4 +1,4 @@
-// Syncs of all wallets: those for requests, those soon after live fills, and full resyncs.
+// Runs the syncs of all wallets: syncs for requests, syncs after live fills, and full resyncs.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -22,33 +22,32 @@ import type { WarmWallet } from './warm-wallets.ts'
 interface WalletSyncsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Aborts at shutdown. */
   readonly signal: AbortSignal
-  /** Called after each part of a sync: the wallet may use more memory. */
+  /** Called after each part of a sync, which may have changed the wallet's memory size. */
   readonly onProgress: (warm: WarmWallet) => void
   readonly onSynced: (warm: WarmWallet, source: SyncSource) => void
 }
 
-/** The venue, once it is open. */
+/** An open venue. */
 export interface SyncSource extends WalletSource {
   readonly wallets: VenueWallets
 }
 
 interface SyncOptions {
-  /** Default: the system. */
+  /** Default: SYSTEM. */
   readonly requester?: Requester
   readonly isRequested?: boolean
 }
 
-/** Minimum time between a failed sync of a wallet and the next. */
+/** Minimum time between a failed sync of a wallet and its next sync. */
 const FAILED_MS = 2_000
-/** Time after which a sync yields its slot to requesters with fewer syncs, and to any waiting requester. */
+/** After HELD_MS a sync yields its slot to requesters with fewer syncs. After HELD_ANYWAY_MS it yields to any requester. */
 const HELD_MS = 1_000
 const HELD_ANYWAY_MS = 5_000
 
 export class WalletSyncs {
   readonly #parts: WalletSyncsParts
-  /** Separate slots for first syncs and others: neither waits for the other. */
+  /** First syncs of wallets and later syncs use separate slots, so that neither waits for the other. */
   readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
@@ -63,9 +62,9 @@ export class WalletSyncs {
   }
 
   /**
-   * Joins the wallet's running sync or begins one. Resolves to whether the venue answered; never rejects. Null if none
-   * can begin now: too many wait, or the venue has just failed. A background sync (`isRequested` false) does not begin
-   * while syncs for requests run.
+   * Joins the wallet's running sync or begins one. Resolves to whether the venue answered; never rejects. Returns null
+   * if no sync can begin: too many wait, or the venue has just failed for this wallet. A background sync (`isRequested`
+   * false) does not begin while syncs for requests run.
    */
   sync(
     warm: WarmWallet,
@@ -87,7 +86,7 @@ export class WalletSyncs {
     return warm.sync
   }
 
-  /** Resolves when no sync is running for a request, or at shutdown. */
+  /** Resolves when no sync runs for a request, or at shutdown. */
   async idle(): Promise<void> {
     while (this.#requestedCount > 0 && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => this.#idle.add(resolve))
@@ -122,7 +121,7 @@ export class WalletSyncs {
         warm.failedMs = null
       })
     } catch (error) {
-      // Another requester may sync it at once.
+      // Another requester may sync the wallet at once.
       if (error instanceof SlotsFull) return false
       warm.failedMs = clock.monotonicMs()
       this.noteFailure(warm.wallet.record.proxy, error)
@@ -132,7 +131,7 @@ export class WalletSyncs {
     return true
   }
 
-  /** The venue's history, which yields the slot to other syncs between its parts. */
+  /** Wraps the venue's history so that the sync yields its slot to other syncs between parts. */
   #withYield(warm: WarmWallet, venue: VenueWallets, yieldSlot: YieldSlot): WalletSource['wallets'] {
     return {
       history: (query, onEvents, signal) => {
@@ -157,18 +156,18 @@ function openSlots(runningMax: number): FairSlots {
 
 interface CatchUpParts {
   readonly clock: Clock
-  /** Syncs a wallet in the background; null: not now. */
+  /** Syncs a wallet in the background; returns null if no sync can begin. */
   readonly sync: (warm: WarmWallet) => Promise<boolean> | null
 }
 
 const GATHERED_MS = 1_000
 /**
- * The history is delayed by seconds, rarely by a minute. After that, the periodic sync of all wallets covers the
- * wallet.
+ * Delays until further syncs. The venue's history is usually seconds late, rarely a minute. Housekeeping syncs wallets
+ * whose events arrive even later.
  */
 const RETRY_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
 const REQUESTED_MS = 10 * MINUTE_MS
-/** Beyond this, wallets are synced at their next request. */
+/** Wallets beyond this number are synced at their next request only. */
 const WALLETS_MAX = walletSyncsWaitingMax
 
 export class WalletCatchUps {
@@ -203,7 +202,7 @@ export class WalletCatchUps {
     await this.#parts.sync(warm)
     const delayMs = RETRY_MS[tries]
     if (warm.wallet.tail.isCovered || delayMs === undefined || this.#isStopped) return
-    // A fill in the meantime may have scheduled another catch-up.
+    // A fill that arrived meanwhile may have scheduled the next sync already.
     if (this.#timers.has(warm.wallet.record.proxy) || this.#timers.size >= WALLETS_MAX) return
     this.#syncAfter(warm, delayMs, tries + 1)
   }
@@ -218,11 +217,11 @@ export class WalletCatchUps {
 interface FullResyncsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Counts full resyncs. */
+  /** Metric that counts full resyncs. */
   readonly resyncs: Count
 }
 
-/** Delays between full resyncs of one wallet. After the last one: a day. */
+/** Delays between consecutive full resyncs of one wallet; after the last one a day. */
 const LACKING_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -239,7 +238,7 @@ interface ScheduledResync {
 
 export class FullResyncs {
   readonly #parts: FullResyncsParts
-  /** Monotonic times, oldest first. When full, the oldest is evicted and may be resynced at once. */
+  /** Monotonic times, oldest first. When full, the oldest entry is evicted, and its wallet may be resynced at once. */
   readonly #scheduled = new Map<WalletAddress, ScheduledResync>()
 
   constructor(parts: FullResyncsParts) {
@@ -251,7 +250,7 @@ export class FullResyncs {
     return this.#scheduled.get(proxy)?.times ?? 0
   }
 
-  /** Makes the next sync a full resync if it is due; returns whether it is. */
+  /** Makes the wallet's next sync a full resync if one is due; returns whether it did. */
   schedule(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
     const { clock, log, resyncs } = this.#parts
     const { proxy, lacking } = wallet.record

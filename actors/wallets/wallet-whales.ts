@@ -1,4 +1,4 @@
-// Time of each wallet's last whale row, for thirty days.
+// Stores the time of each wallet's last whale row for thirty days.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
@@ -24,7 +24,7 @@ export class WalletWhales {
     return this.#lastMs.size
   }
 
-  /** Whether the wallet made a whale row in the last thirty days. */
+  /** Whether the wallet had a whale row in the last thirty days. */
   isWhale(wallet: string, nowMs: TimeMs): boolean {
     return (this.#lastMs.get(wallet) ?? 0) > nowMs - WHALE_MS
   }
@@ -43,7 +43,7 @@ export class WalletWhales {
     putLast(this.#lastMs, [address, lastMs], this.#countMax)
   }
 
-  /** Reads the rows of the last thirty days, a few per tick; resolves when done. */
+  /** Reads the whale rows of the last thirty days, a few per tick; resolves when done. */
   async load(whales: Pick<WhaleTable, 'range'>, nowMs: TimeMs, signal: AbortSignal): Promise<void> {
     const fromMs = timeMs(Math.max(0, nowMs - WHALE_MS))
     let after: SliceQuery['after'] = null

@@ -1,5 +1,5 @@
-// One requested wallet: its ledger, a PnlState of the settled events, and a copy of it with the unsettled events, which
-// is shown.
+// One requested wallet. Its figures come from a copy of the PnlState of the settled events, to which the unsettled
+// events are applied.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -31,21 +31,21 @@ interface WalletParts extends ForwardParts {
   readonly table: WalletTable
   readonly live: LiveFills
   readonly clock: Clock
-  /** Called when the wallet's figures were stored. */
+  /** Called when the wallet's record was stored with new figures. */
   readonly onStored: (record: StoredWallet) => void
 }
 
-/** During a sync the PnlState advances by at least this many events, or a quarter of those it has. */
+/** During a sync the PnlState is advanced once this many settled events are missing in it, or a quarter of its events. */
 const FORWARD_EVENTS = 512
-/** A PnlState up to this size is packed in one or two milliseconds. */
+/** Packing a PnlState of up to this size takes one or two milliseconds. */
 const SMALL_BYTES = 262_144
-/** Approximate memory of a wallet without its two PnlStates, and of an event. */
+/** Approximate memory of a wallet without its two PnlStates, and of one unsettled event. */
 const WALLET_BYTES = 8_192
 const EVENT_BYTES = 600
 
-/** Hours stored with the record: a window of thirty days needs one more day, because hours begin before it. */
+/** One day more than the longest window, whose first hour begins before the window. */
 const HOURS_RETAINED = 31 * 24
-/** Approximate bytes of a position and an event in a packed PnlState. */
+/** Approximate bytes of one position and of one event in a packed PnlState. */
 const POSITION_BYTES = 400
 const HISTORY_ENTRY_BYTES = 48
 
@@ -53,12 +53,12 @@ export class Wallet {
   readonly #parts: WalletParts
   #record: StoredWallet
   #ledger: WalletLedger
-  /** Covers the first `#pnlEvents` settled events. The stored state may have fewer (`#record.pnlEvents`). */
+  /** The PnlState of the first `#pnlEvents` settled events. The stored state may have fewer (`#record.pnlEvents`). */
   #pnlState: PnlState
   #pnlEvents: number
-  /** The PnlState with the unsettled events; built when read, null after a change. */
+  /** `#pnlState` with the unsettled events applied. Null after a change; built again when it is read. */
   #shown: PnlState | null = null
-  /** Increases when anything shown changes. */
+  /** Increases with each visible change. */
   #version = 0
   readonly #tail: WalletTail
   #mustRebuild = false
@@ -68,7 +68,7 @@ export class Wallet {
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
-  /** Opens a stored wallet. `opened` is the PnlState on disk; null if it is damaged or missing. */
+  /** `opened`: the PnlState on disk; null if it is damaged or missing. */
   constructor(parts: WalletParts, record: StoredWallet, opened: PnlState | null) {
     this.#parts = parts
     this.#record = record
@@ -102,7 +102,6 @@ export class Wallet {
     return this.#version
   }
 
-  /** The events after the ledger. */
   get tail(): Pick<
     WalletTail,
     'isCovered' | 'hasNewerFill' | 'hasRepeat' | 'isStuck' | 'readAtMs'
@@ -110,44 +109,43 @@ export class Wallet {
     return this.#tail
   }
 
-  /** A sync was complete once, or an event is known. */
+  /** Whether a sync was ever complete or an event is known. */
   get hasData(): boolean {
     return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
 
-  /** No event is known. */
   get isEmpty(): boolean {
     return this.#record.events === 0 && this.#ledger.unsettled.length === 0
   }
 
-  /** Number of stored events, settled and unsettled, that the venue's answers lack. */
+  /** Number of known events, settled and unsettled, that the venue's last answers lack. */
   get lacking(): number {
     return this.#record.lacking + this.#tail.unlisted.length
   }
 
-  /** Unsettled events that the venue’s answers lack, ordered by time. */
+  /** Unsettled events that the venue's last answer lacks, ordered by time. */
   get unlisted(): readonly WalletEvent[] {
     return this.#tail.unlisted
   }
 
-  /** The venue's answers lack events that earlier answers contained. */
+  /** Whether the venue's answers lack events that earlier answers contained. */
   get hasLostEvents(): boolean {
     return this.#record.lacking > 0 || this.#tail.isLastMissing
   }
 
-  /** Newly settled events are not in any figure yet. */
+  /** Whether settled events are missing in the figures. */
   get isBehind(): boolean {
     return this.#record.events - this.#pnlEvents > blockEvents
   }
 
-  /** A block of the ledger cannot be read; the next sync rebuilds the ledger. */
+  /** Whether a block of the ledger is unreadable. The next sync rebuilds the ledger. */
   get isDamaged(): boolean {
     return this.#isDamaged
   }
 
   /**
-   * Why figures may be wrong. Empty: syncs appear to contain everything that is shown, and each conversion was divided
-   * over its whole group.
+   * Reasons why figures may be wrong. Empty: syncs appear to contain everything that is shown, and each conversion was
+   * divided over its complete group.
    */
   get issues(): readonly WalletIssue[] {
     const issues: WalletIssue[] = []
@@ -170,32 +168,32 @@ export class Wallet {
     return this.issues.length === 0
   }
 
-  /** The differences found by the last full resync in this process; null: none. */
+  /** The differences that the last full resync of this process found; null: there was none. */
   get difference(): LedgerDifference | null {
     return this.#difference
   }
 
-  /** The next sync, or `save`, must repair something. */
+  /** Whether a sync or `save` must repair something. */
   get needsRepair(): boolean {
     return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustResync
   }
 
-  /** Approximate memory of the wallet, in bytes. */
+  /** Approximate memory of the wallet. */
   get bytes(): number {
     const unsettledBytes = EVENT_BYTES * this.#ledger.unsettled.length
     return WALLET_BYTES + 2 * this.#packedBytes + unsettledBytes
   }
 
-  /** Approximate size of the packed PnlState, in bytes. */
+  /** Estimated, because packing takes time. */
   get #packedBytes(): number {
     return this.#pnlState.positionCount * POSITION_BYTES + this.#record.events * HISTORY_ENTRY_BYTES
   }
 
-  /** The PnlState of all known events; do not change it. Throws LedgerDamage. */
+  /** The PnlState of all known events. The caller must not change it. Throws LedgerDamage. */
   get shown(): PnlState {
     if (this.#shown !== null) return this.#shown
     const { events } = this.#record
-    // The few settled events that the PnlState lacks were shown as unsettled before.
+    // Few settled events are missing in the PnlState. Users saw them as unsettled events before.
     const behind = this.isBehind ? [] : this.#ledger.events(this.#pnlEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
     const shown = late.length === 0 ? this.#pnlState : this.#pnlState.copy()
@@ -204,13 +202,13 @@ export class Wallet {
     return shown
   }
 
-  /** The figures contain all events up to this time: the start of the last sync, regardless of later live fills. */
+  /** The figures contain all events of the venue up to this time, the start of the last sync. */
   get asOfMs(): TimeMs {
     return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#record.settledToMs)
   }
 
   noteRequest(atMs: TimeMs): void {
-    // Hourly precision: it only decides which wallets are followed after a restart.
+    // A resolution of one hour suffices to select the wallets to follow after a restart.
     if (atMs - this.#record.requestedAtMs < HOUR_MS) return
     this.#put({ requestedAtMs: atMs })
   }
@@ -221,8 +219,8 @@ export class Wallet {
   }
 
   /**
-   * Known fields that the new profile lacks are retained. The venue names the owner only in requests by the owner's
-   * address. A venue that has lost a profile returns a wallet without names.
+   * Retains known fields that the new profile lacks. The venue names the owner only in answers to the owner's address,
+   * and a venue that lost a profile returns a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
     const { eoa, handle, pseudonym, image } = this.#record
@@ -236,9 +234,9 @@ export class Wallet {
   // Sync
 
   /**
-   * Syncs from the ledger's end, or the full history, and shows the result. Rejects if the venue does not answer;
-   * events received before that are retained. Stored events are never removed. A damaged ledger keeps its readable
-   * events, and the full history is read again. One call at a time.
+   * Syncs from the ledger's end, or the full history after `resyncAll`, and shows the result. A damaged ledger retains
+   * its readable events and is synced from its beginning. Stored events are never removed. Rejects if the venue does
+   * not answer, and shows the events received before. Only one call at a time is allowed.
    */
   async sync(source: WalletSource): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source)
@@ -270,7 +268,7 @@ export class Wallet {
 
   async #syncOn(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
-    // If the last full history contained nothing of the ledger, the answer need not contain the last event.
+    // If the last full history contained no event of the ledger, the answer need not contain the ledger's last event.
     const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
@@ -278,13 +276,12 @@ export class Wallet {
       settle: (settled: Settled) => this.#settle(settled, source),
     }
     const result = await new HistorySync(task).run(source).catch(async (error) => {
-      // Shows the events received before the failure.
       if (!source.signal.aborted && !(error instanceof LedgerDamage))
         await this.#applySettledEvents(source)
       throw error
     })
-    // After the venue withheld a part of the history, the wallet stays incomplete. A complete first sync makes it
-    // complete.
+    // Once the venue withheld a part of the history, the wallet stays incomplete until a full resync. A complete first
+    // sync makes it complete.
     const isCompleteNow = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
     this.#record = {
       ...this.#record,
@@ -293,7 +290,7 @@ export class Wallet {
     return result
   }
 
-  /** Reads the venue's full history and merges it into the ledger: adds new events and retains lacking ones. */
+  /** Merges the venue's full history into the ledger: adds new events and retains events that the history lacks. */
   async #resyncAll(atMs: TimeMs, source: WalletSource): Promise<HistorySyncResult> {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
@@ -313,7 +310,7 @@ export class Wallet {
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
     const lacking = this.#difference.lackingCount + unlistedCount
-    // An answer that ends before the ledger provides no information about later times.
+    // If the venue's history ends before the ledger does, events after the ledger are not settled yet.
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
     this.#record = {
       ...this.#record,
@@ -332,7 +329,7 @@ export class Wallet {
     return new WalletLedger(table, this.#record.proxy, { count: 0, side })
   }
 
-  /** Builds the new ledger's PnlState first; the old ledger is shown meanwhile. */
+  /** Replaces the ledger after the PnlState of the new one was built. The old one is shown until then. */
   async #replaceLedger(ledger: WalletLedger, source: WalletSource): Promise<void> {
     const { table } = this.#parts
     const before = walletSides[this.#record.side]
@@ -348,7 +345,7 @@ export class Wallet {
     table.removeBlocks(proxy, before)
   }
 
-  /** Replaces a damaged ledger by its readable events; the next sync reads the full history. */
+  /** Replaces a damaged ledger by its readable events. The next sync reads the full history. */
   async #salvage(source: WalletSource): Promise<void> {
     const ledger = this.#otherLedger()
     for (const events of this.#ledger.readable()) {
@@ -360,14 +357,14 @@ export class Wallet {
     this.resyncAll()
   }
 
-  /** Called before eviction. A PnlState marked for rebuilding is rebuilt when the wallet is loaded again. */
+  /** Called before eviction. A PnlState that must be rebuilt is rebuilt when the wallet is loaded again. */
   save(): void {
     this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) this.#put({ pnlEvents: 0 })
     else if (this.#mustStore) this.#store()
   }
 
-  /** Stores the events after the ledger if they changed. */
+  /** Stores the unsettled events if they changed. */
   storeTail(): void {
     this.#tail.store(this.#ledger.unsettled)
   }
@@ -389,7 +386,7 @@ export class Wallet {
     if (count - this.#pnlEvents >= threshold) await this.#forward(source)
   }
 
-  /** Time of the last event in the venue's answers, if they contain none of the newly settled ones. */
+  /** Time of the last settled event that the venue returned, if it returned none of the newly settled ones. */
   #listedBefore(unlistedCount: number): TimeMs | null {
     const { listedToMs } = this.#record
     if (listedToMs !== null || unlistedCount === 0) return listedToMs
@@ -397,7 +394,7 @@ export class Wallet {
     return position < 0 ? TIME_ZERO : this.#ledger.at(position).timeMs
   }
 
-  /** Advances the PnlState to the last settled event with current market facts, and stores it. */
+  /** Advances the PnlState to the last settled event with the current market facts, and stores it. */
   async #applySettledEvents(source: WalletSource): Promise<void> {
     await this.#forward(source)
     await this.#resolveOpen(source)
@@ -405,11 +402,11 @@ export class Wallet {
       this.#mustRebuild = false
       this.#setPnlState(await new PnlForward(this.#parts, this.#ledger, source).rebuild())
       await this.#resolveOpen(source)
-      // The rebuilt PnlState used all facts known now: no second rebuild is needed.
+      // The rebuilt PnlState used all facts known now, so it need not be rebuilt again.
       this.#mustRebuild = false
     }
     if (this.#mustStore) {
-      // Copying a large PnlState, its figures, and the rest of a sync take one tick each.
+      // Yields, because copying a large PnlState and computing its figures take long.
       await nextTurn()
       this.#shownOrSettled()
       await nextTurn()
@@ -444,15 +441,12 @@ export class Wallet {
       this.#record = { ...this.#record, pnlEvents: packed.events }
     }
     this.#change()
-    // A PnlState that was advanced on this thread is stored with the next change.
+    // Otherwise the state is stored with the next change.
     if (packed !== null) this.#store()
     else this.#mustStore = true
   }
 
-  /**
-   * Applies market facts that became known, or markets that resolved, while the wallet was on disk or a worker was
-   * running.
-   */
+  /** Applies market facts that became known while the wallet was on disk or a worker was running. */
   async #resolveOpen(source: WalletSource): Promise<void> {
     const changedFacts = await this.#parts.markets.newFacts(this.#pnlState, source)
     const yielder = new EventLoopYielder(this.#parts.clock)
@@ -463,8 +457,8 @@ export class Wallet {
   }
 
   /**
-   * Stores the figures, and the PnlState only if it is small. A large one is stored as the worker packs it. Missing
-   * events and facts are applied when the wallet is loaded again.
+   * Stores the figures, and the PnlState if it is small. The worker packs a large PnlState. Events and facts that the
+   * stored state lacks are applied when the wallet is loaded again.
    */
   #store(): void {
     const { table, clock } = this.#parts
@@ -477,7 +471,7 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  /** The shown PnlState, by which the wallet ranks; that of the settled events if the ledger cannot be read. */
+  /** The PnlState by which the wallet ranks: the shown one, or that of the settled events if the ledger is unreadable. */
   #shownOrSettled(): PnlState {
     try {
       return this.shown
@@ -488,17 +482,15 @@ export class Wallet {
     }
   }
 
-  // Changes between syncs
-
-  /** Shows a live fill from now on, unless the last sync contains it. */
+  /** Shows a live fill unless the last sync contains it. */
   noteFill(fill: WalletEvent): void {
     this.#tail.noteFill(fill)
     this.#showUnsettled()
   }
 
   /**
-   * Adds trades of our own log, for a wallet of which the venue's answers have nothing or less than before. Adds all of
-   * them if no other event is known, else those after the ledger.
+   * Adds trades of the local log, for a wallet of which the venue returns nothing or less than before. Adds all of them
+   * if no event is known, else only those after the ledger.
    */
   addEvents(events: readonly WalletEvent[]): void {
     if (this.isEmpty)
@@ -515,7 +507,8 @@ export class Wallet {
   }
 
   /**
-   * The last settled events, for comparison: the log and the history may state slightly different times for an event.
+   * The last settled events. Trades of the log are compared with them, because log and history may state slightly
+   * different times.
    */
   #lastSettled(): readonly WalletEvent[] {
     const { count } = this.#ledger
@@ -528,7 +521,6 @@ export class Wallet {
     }
   }
 
-  /** See WalletTail. */
   noteRepeat(fill: WalletEvent): void {
     this.#tail.noteRepeat(fill)
   }
@@ -539,12 +531,12 @@ export class Wallet {
     this.#change()
   }
 
-  /** Applies changed facts of a market. */
+  /** Applies changed facts of a market to the PnlState. */
   resolve(facts: WalletMarket): void {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The copy with unsettled events may have further markets.
+    // The shown copy may contain markets that the PnlState does not.
     const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()
@@ -560,9 +552,7 @@ export class Wallet {
     this.#shown = null
   }
 
-  // Damage
-
-  /** Marks the ledger as damaged: the next sync rebuilds it. */
+  /** Marks the ledger as damaged. The next sync rebuilds it. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
     this.#parts.log.error(
@@ -574,7 +564,7 @@ export class Wallet {
 
 const otherSide = ({ side }: StoredWallet) => (side === 0 ? 1 : 0)
 
-/** The totals and hours of the last thirty days, by which a wallet ranks. */
+/** The totals and hourly figures by which a wallet ranks. */
 function rankedFigures(pnlState: PnlState, nowMs: TimeMs): Pick<StoredWallet, 'totals' | 'hours'> {
   const sinceMs = timeMs(Math.max(0, nowMs - HOURS_RETAINED * HOUR_MS))
   return { totals: pnlState.totals(), hours: pnlState.hours(sinceMs) }

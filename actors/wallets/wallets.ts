@@ -1,5 +1,5 @@
-// All wallets. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a sync, which
-// all requests for the wallet share and which continues in any case.
+// The wallets of venue a. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a
+// sync, which all requests for the wallet share and which continues after they time out.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
@@ -36,54 +36,52 @@ import { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
-  /** The venue whose trades name wallets; null: none. */
+  /** The venue whose trades name wallets; null: no venue does. */
   readonly venue: VenueKey | null
-  /** Null if the catalogue does not have the market. */
+  /** Returns null if the catalogue does not contain the market. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Limits for tests. */
   readonly warmBytesMax?: number
   readonly followedMax?: number
 }
 
-/** The required parts of a venue. The feed reports whether its stream names wallets. */
+/** The parts of a venue that wallets need. The feed's health states whether its stream names wallets. */
 type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
   readonly feed: { health(): Pick<FeedHealth, 'tradesSource'> }
 }
 
 /**
- * A wallet synced within this time is shown as it is. Otherwise the request waits for the next sync, because the stream
- * lacks splits, merges and redemptions. An answer without issues is at most this much older than the venue's, plus the
- * sync.
+ * A wallet synced within this time is shown without a further sync. The stream lacks splits, merges and redemptions, so
+ * live fills alone are not enough.
  */
 const YOUNG_MS = 5_000
-/** A request this long after a sync that lacked a live fill syncs the wallet again. */
+/** A wallet with live fills that its last sync lacked is synced again if it is requested this long after that sync. */
 const UNLISTED_FILL_MS = 2_000
-/** Housekeeping syncs a wallet whose oldest unsettled event is this old, which settles the event. */
+/** Housekeeping syncs a wallet whose oldest unsettled event is older than this, so that the event is settled. */
 const LATE_MS = 300_000
-/** Interval of storing live fills. A kill loses at most these, and only if the venue loses them as well. */
+/** Interval of storing live fills. A crash loses at most the fills of this time that the venue's history lacks. */
 const STORE_TAILS_MS = 500
-/** Maximum syncs that one request waits for, if fills arrive meanwhile or a sync began long ago. */
+/** Maximum syncs that one request waits for. It waits for another one if a fill arrived or the sync began long ago. */
 const WAITS_MAX = 3
 /**
- * Time that a command waits for the venue's count. Together with the wait for the wallet it is below the command's
- * limit.
+ * Time that a command waits for the comparison with the venue. Together with the wait for the wallet it stays below the
+ * time limit of commands.
  */
 const COMPARE_MS = 1_000
-/** Minimum time between two searches of our own log for one wallet. */
+/** Minimum time between two searches of the local trade log for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
 const HOUSEKEEPING_EVERY_MS = MINUTE_MS
 /**
- * Overdue wallets, and followed ones without live fills, that housekeeping syncs per minute: the quota is for requested
- * wallets.
+ * Maximum syncs per minute that housekeeping begins for overdue wallets, and for followed wallets without live fills.
+ * Requested wallets need the rest of the quota.
  */
 const OVERDUE_MAX = 8
 
 export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
-  /** Publisher watcher for streamed whales; `onWhaleRow` takes the other rows. */
+  /** Receives streamed whales from the publisher. `onWhaleRow` receives the other whale rows. */
   readonly watcher: Watcher = {
     name: 'wallets',
     onUpdate: (update) => update.kind === 'whale' && this.#whales.note(update.whale),
@@ -102,7 +100,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #catchUps: WalletCatchUps
   readonly #resyncs: FullResyncs
   readonly #ownTrades: WalletOwnTrades
-  /** Wallets with live fills that are not on disk yet. */
+  /** Wallets with live fills that are not on disk. */
   readonly #unstored = new Set<WarmWallet>()
   #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
@@ -165,7 +163,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     )
   }
 
-  /** Loads the known wallets. Those requested within a day are followed once the venue is open. */
+  /** Loads the ranking. Wallets requested within a day are followed once the venue is open. */
   start(): void {
     const { storage, clock } = this.#parts
     const nowMs = clock.nowMs()
@@ -185,7 +183,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#timers.push(clock.every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping()))
   }
 
-  /** Takes an open venue; ignores one without wallets. */
+  /** Connects an open venue. Ignores a venue without wallets. */
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
@@ -198,7 +196,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows.attach(wallets)
   }
 
-  /** Ends the syncs, stores received data, and closes the worker. */
+  /** Ends the syncs, stores unsaved data and closes the worker. */
   async stop(): Promise<void> {
     for (const stop of this.#timers) stop()
     this.#catchUps.stop()
@@ -213,8 +211,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.storage.wallets.count()
   }
 
-  // Requests
-
   async open(
     address: WalletAddress,
     signal: AbortSignal,
@@ -228,7 +224,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#ranking.page(query)
   }
 
-  /** For operators: a wallet with its differences from the venue's count, if that arrives in time. */
+  /** Returns a wallet with its differences from the venue, for operators. `comparison` is null if it takes too long. */
   async inspect(address: WalletAddress) {
     const { clock } = this.#parts
     const { signal } = this.#stopping
@@ -266,8 +262,6 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     }
   }
 
-  // Queries
-
   async #openView(warm: WarmWallet, request: WalletRequest): Promise<WalletView> {
     const { deadline } = request
     const { clock } = this.#parts
@@ -275,11 +269,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const nowMs = clock.nowMs()
     warm.requestedMs = clock.monotonicMs()
     wallet.noteRequest(nowMs)
-    // Before the sync, so that no fill between the two is missed.
+    // Follows before the sync, so that no fill between the two is missed.
     this.#follows.noteRequest(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
       const isTimely = await this.#refreshed(warm, request)
-      // An empty answer of the venue is not conclusive: our own log of trades is searched.
+      // The venue may have lost the wallet's history, so the local trade log is searched.
       if (wallet.isEmpty) await deadline.wait(this.#addOwnTrades(warm))
       if (!wallet.hasData) throw unavailable('nothing of that wallet is known yet')
       try {
@@ -303,7 +297,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return view
   }
 
-  /** Sets the completeness in the ranking to that of the wallet's own answer. */
+  /** Updates the wallet's completeness in the ranking. */
   #rankCompleteness(warm: WarmWallet): void {
     const { wallet } = warm
     const isComplete = wallet.isComplete && this.#isSound(warm) && this.#hasLiveFills()
@@ -315,8 +309,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Returns whether the known data is fresh, after waiting for a sync if necessary: a few seconds old at most, and
-   * newer than the wallet's last live fill. Fills that the venue's history lacks are synced again in the background.
+   * Returns whether the known data is fresh: a few seconds old at most, and newer than the wallet's last live fill.
+   * Waits for a sync if necessary. If the venue's history lacks a fill, begins a sync in the background.
    */
   async #refreshed(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     const { wallet } = warm
@@ -344,7 +338,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
-  /** Waits for the running sync, and for another one if that began long ago or before the last fill. */
+  /** Waits for the running sync. Waits for a further one if that sync began long ago or before the last fill. */
   async #caughtUp(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
       const sync = this.#sync(warm, request)
@@ -354,9 +348,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return false
   }
 
-  // Sync
-
-  /** In the background after a sync: our own log, a full resync, the venue's count, the profile. */
+  /** Starts follow-up work in the background: own trades, a full resync, a comparison, and the profile. */
   #afterSync(warm: WarmWallet, source: SyncSource): void {
     const { wallet } = warm
     this.#rankCompleteness(warm)
@@ -366,7 +358,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#addresses.renew(warm, source.wallets)
   }
 
-  /** Adds a wallet's trades of our own log; at most once per `OWN_EVERY_MS`. */
+  /** Adds a wallet's trades of the local log, at most once per `OWN_EVERY_MS`. */
   async #addOwnTrades(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
@@ -384,24 +376,22 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync })
     this.#rankCompleteness(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
-    // If the venue's answers lack stored events, its count lacks them too: their own resyncs are enough.
+    // If the venue's history lacks events, its positions lack them too. That case already schedules its own resyncs.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
     if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
 
-  /** Syncs the wallet in the background after the running sync. */
+  /** Syncs the wallet in the background once the running sync has ended. */
   #syncSoon(warm: WarmWallet): void {
     void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }
 
-  /** Syncs the wallet in the background; null: not now, or the wallet was evicted. */
+  /** Syncs the wallet in the background. Returns null if no sync can begin or the wallet was evicted. */
   #syncInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
     return this.#syncs.sync(warm, this.#source, { requester: SYSTEM, isRequested: false })
   }
-
-  // Memory
 
   #load(record: StoredWallet, opened: PnlState | null): WarmWallet {
     const { clock, storage, port } = this.#parts
@@ -429,8 +419,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Every minute: unfollows wallets, rolls the ranking to the next hour, and syncs some wallets. These need a repair,
-   * have live fills that the venue's history should contain by now, or have repeated fills.
+   * Runs every minute: unfollows wallets, updates the hour of the ranking, and syncs wallets that need a repair, have
+   * old unsettled events, or have repeated fills.
    */
   #housekeeping(): void {
     const nowMs = this.#parts.clock.nowMs()
@@ -444,7 +434,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // No full resync is scheduled during a sync, which may already be a full one.
+      // Not during a sync, which may be a full one already.
       const isFree = warm.sync === null && this.#isLacking(wallet)
       const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
       const isOverdue = isLate || isLost || wallet.tail.hasRepeat
@@ -455,7 +445,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (!this.#hasLiveFills()) this.#syncFollowed()
   }
 
-  /** Syncs the followed wallets with the oldest sync, because no stream delivers their fills. */
+  /** Syncs the followed wallets whose last sync is oldest. Called while no stream delivers their fills. */
   #syncFollowed(): void {
     const followed = [...this.#warm.all()]
       .filter(({ wallet, sync }) => sync === null && this.#follows.has(wallet.record.proxy))
@@ -463,11 +453,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of followed.slice(0, OVERDUE_MAX)) this.#syncInBackground(warm)
   }
 
-  // Fills, whales and listings
-
   /**
-   * Takes a fill of the stream; ignores it if its wallet is not followed. An equal second fill is usually a repeated
-   * message. It counts once until the history, which is read soon, contains it twice.
+   * Takes a fill of the stream if its wallet is followed. A second equal fill is usually a repeated message: it counts
+   * only once the venue's history contains it twice.
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return
@@ -508,7 +496,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Whether two fills have equal stream fields. The role is derived from other data and may differ. */
+/** Whether two fills have equal fields in the stream. Their roles may differ, because a role is derived from other data. */
 function isSameFill(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false

@@ -1,5 +1,5 @@
-// The wallets in memory (warm wallets), least recently used first. Bounded by bytes instead of number, because one
-// wallet may be as large as thousands of others.
+// The wallets in memory (warm wallets), least recently used first. The limit is in bytes, because one wallet may be as
+// large as thousands of others.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletWarmBytesMax } from '../../engine/limits.ts'
@@ -7,20 +7,20 @@ import type { Compared } from './comparisons.ts'
 import type { WalletValuation } from './valuation.ts'
 import type { Wallet } from './wallet.ts'
 
-/** Times are monotonic; null: never. */
+/** A wallet in memory. Its times are monotonic; null: never. */
 export class WarmWallet implements Compared {
   readonly wallet: Wallet
   readonly valuation: WalletValuation
   /** The running sync; resolves to whether the venue answered. */
   sync: Promise<boolean> | null = null
-  /** Start of the last sync that the venue answered, and time of the last failure. */
+  /** Start of the last successful sync, and time of the last failed one (null after a success). */
   freshMs: number | null = null
   failedMs: number | null = null
-  /** Last request by a user. */
+  /** Last request by a user or an operator. */
   requestedMs: number | null = null
-  /** Last search of our own log of trades. */
+  /** Last search of the local trade log. */
   ownMs: number | null = null
-  /** Last request for the profile. */
+  /** Last request for the wallet's profile. */
   profiledMs: number | null = null
   comparedMs: Compared['comparedMs'] = null
   comparison: Compared['comparison'] = null
@@ -80,8 +80,8 @@ export class WarmWallets {
   }
 
   /**
-   * Evicts the least recently used wallets until the others fit. A wallet with a running sync stays, and so does the
-   * last one.
+   * Evicts the least recently used wallets until the rest fits. Does not evict a wallet with a running sync, nor the
+   * last wallet.
    */
   overflow(): readonly WarmWallet[] {
     const evicted: WarmWallet[] = []

@@ -1,5 +1,5 @@
-// A wallet is complete when syncs cover everything shown. Reactions to live fills ahead of the syncs, failed syncs,
-// shorter answers and differing position counts.
+// A wallet is complete when syncs contain everything that is shown. Tests live fills that precede the syncs, failed
+// syncs, shortened answers of the venue, and position sizes that differ from the venue's.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('waits for another sync when a wallet is requested after a new fill, and includes events missing from the stream', async () => {
+test('waits for another sync when a wallet is requested after a live fill, and includes events that only the history has', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -46,7 +46,7 @@ test('waits for another sync when a wallet is requested after a new fill, and in
   world.stream(wallet, sale)
   const view = assertComplete(await world.open(wallet))
   assert.equal(world.venue.readFrom.length, 2)
-  // Bought at 0.50 by the split, sold at 0.70.
+  // The split acquires the contracts at 0.50, and the sale sells them at 0.70.
   assert.deepEqual(
     [view.isComplete, view.totals.realized, view.totals.splits],
     [true, 2_000_000, 1],
@@ -57,7 +57,7 @@ test('waits for another sync when a wallet is requested after a new fill, and in
   await world.wallets.stop()
 })
 
-test('shows a wallet as incomplete as of the last sync until a sync confirms a new fill', async () => {
+test('shows a wallet as incomplete after a live fill until a sync returns that fill', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -88,7 +88,7 @@ test('shows a wallet as incomplete as of the last sync until a sync confirms a n
   await world.wallets.stop()
 })
 
-test('syncs once for the fills of a second, and not for a wallet without a recent request', async () => {
+test('syncs a wallet once for all fills of one second, and not at all without a recent request', async () => {
   const world = new WalletWorld()
   const [requested, removed] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(removed)
@@ -110,7 +110,7 @@ test('syncs once for the fills of a second, and not for a wallet without a recen
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('shows no wallet as complete while syncs fail, and shows it as complete again after the next success', async () => {
+test('shows no wallet as complete while syncs fail, and shows it as complete after the next successful sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -130,7 +130,7 @@ test('shows no wallet as complete while syncs fail, and shows it as complete aga
   await world.wallets.stop()
 })
 
-test('fixes an incomplete tail of the ledger in the next sync', async () => {
+test('repairs an incomplete end of the ledger in the next sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
@@ -149,7 +149,7 @@ function held(size: number): VenuePosition {
   }
 }
 
-test('resyncs a ledger that lacks events the venue counts, at most once a day', async () => {
+test('makes a full resync at most once a day when position sizes differ from the venue’s', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = fills(world, 4)
@@ -162,31 +162,33 @@ test('resyncs a ledger that lacks events the venue counts, at most once a day', 
   world.clock.advance(6 * MINUTE_MS)
   const full = await world.openSettled(wallet)
   assert.deepEqual([full.totals.trades, full.isComplete], [4, true])
-  // The venue’s count differs permanently: it is compared every five minutes, and a full resync follows after a day.
+  // The venue's sizes stay wrong. They are compared every five minutes, but the next full resync is due after a day.
   world.venue.held = [held(7)]
-  const anewAt: number[] = []
+  const resyncedAtMs: number[] = []
   const startMs = world.clock.nowMs()
   for (let minute = 0; minute < 26 * 60; minute += 20) {
     world.clock.advance(20 * MINUTE_MS)
     const count = world.venue.readFrom.length
     const view = await world.open(wallet)
     await settled(60)
-    if (world.venue.readFrom.slice(count).includes(0)) anewAt.push(world.clock.nowMs() - startMs)
+    if (world.venue.readFrom.slice(count).includes(0))
+      resyncedAtMs.push(world.clock.nowMs() - startMs)
     assert.equal(tradesOf(view), 4)
   }
-  assert.equal(anewAt.length, 1)
-  assert.ok((anewAt[0] ?? 0) >= DAY_MS - HOUR_MS, `${anewAt}`)
+  assert.equal(resyncedAtMs.length, 1)
+  assert.ok((resyncedAtMs[0] ?? 0) >= DAY_MS - HOUR_MS, `${resyncedAtMs}`)
   assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   await world.wallets.stop()
 })
 
-test('accepts position sizes that differ from the venue’s when they still differ after another sync', async () => {
+test('ignores a size difference that a second comparison does not confirm', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
   await settled()
-  // Either a sale occurs between the sync and the count, and the next sync contains it, or one count is wrong.
+  // In the first case a sale occurs between sync and comparison. In the second case the venue returns one wrong size
+  // once.
   const sold = () => {
     const sale = fillAt(world.clock.nowMs(), { kind: 'sell', size: sizeMicros(5_000_000) })
     world.venue.events.get(wallet)?.push(sale)
@@ -213,7 +215,7 @@ test('accepts position sizes that differ from the venue’s when they still diff
   await world.wallets.stop()
 })
 
-test('starts no comparison with the venue while a request waits for a sync', async () => {
+test('compares no wallet with the venue while a request waits for a sync', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -234,7 +236,7 @@ test('starts no comparison with the venue while a request waits for a sync', asy
   await world.wallets.stop()
 })
 
-test('shows a wallet in a ranking with its latest figures, including its last minute, and its completeness', async () => {
+test('ranks a wallet by its latest figures, including its last minute, and states whether they are complete', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -255,7 +257,7 @@ test('shows a wallet in a ranking with its latest figures, including its last mi
   await world.wallets.stop()
 })
 
-test('stores a wallet’s owner when the wallet is requested by its own address and then by its owner’s', async () => {
+test('stores a wallet’s owner when the wallet is requested by the owner’s address', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -267,7 +269,7 @@ test('stores a wallet’s owner when the wallet is requested by its own address 
     assert.equal(assertComplete(await world.open(eoa)).profile.eoa, eoa)
     assert.equal(assertComplete(await world.open(wallet)).profile.eoa, eoa)
     await world.restart()
-    // The profile is requested again by the wallet’s own address, for which the venue states no owner.
+    // Requests the profile by the wallet's own address. The venue's answer to that address has no owner.
     const count = world.venue.profileCount
     await world.open(wallet)
     await settled()
@@ -277,7 +279,7 @@ test('stores a wallet’s owner when the wallet is requested by its own address 
   }
 })
 
-test('keeps the newer row of an evicted wallet when its profile arrives late', async () => {
+test('keeps the newer record of an evicted wallet when the profile of its earlier load arrives late', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -296,7 +298,7 @@ test('keeps the newer row of an evicted wallet when its profile arrives late', a
   await world.wallets.stop()
 })
 
-test('shows no wallet as complete while no stream names wallets, and resyncs followed wallets gradually, oldest first', async () => {
+test('shows no wallet as complete while no stream names wallets, and resyncs some followed wallets a minute, oldest first', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

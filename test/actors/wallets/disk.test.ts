@@ -1,4 +1,4 @@
-// A large wallet on LMDB with the PnL state computed in the thread, opened by two processes one after the other.
+// A large wallet is stored in LMDB, its PnL state is computed in the worker thread, and a second store reopens it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const folder = testFolder('wallets')
 
 const open = () => openData(folder)
 
-test('returns the same large wallet from disk and thread as from memory', async () => {
+test('returns the same large wallet from LMDB and the worker thread as from memory', async () => {
   const { events, markets } = randomHistory(77, {
     ...{ isComplete: true, eventCount: 4_000, groupCount: 4 },
   })

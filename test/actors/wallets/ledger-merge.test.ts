@@ -1,5 +1,3 @@
-// A merge returns the union of a ledger and the venue’s history, whatever either lacks.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WalletLedger } from '../../../actors/wallets/ledger.ts'
@@ -15,7 +13,7 @@ import { fillAt } from '../../support/worlds/wallet-venue.ts'
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const WALLET = addressOf(1)
 
-/** Events of which some share a second, some a transaction, and some are equal. */
+/** Random events. Some share a second, some share a transaction, and some are equal. */
 function history(random: Random, count: number): WalletEvent[] {
   const events: WalletEvent[] = []
   let second = 1_790_000_000
@@ -32,7 +30,7 @@ function history(random: Random, count: number): WalletEvent[] {
   return events.sort(compareEvents)
 }
 
-/** The fields that are equal in both lists. */
+/** The fields that are equal in the ledger and in the history. */
 const nameOf = ({ txHash, kind, token, size, price }: WalletEvent) =>
   [txHash, kind, token, size, price].join(' ')
 
@@ -42,7 +40,7 @@ function counted(events: readonly WalletEvent[]): Map<string, number> {
   return counts
 }
 
-/** Each event as often as in the list that has more of it. */
+/** Counts each event as often as it occurs in the list that has more of it. */
 function union(one: readonly WalletEvent[], other: readonly WalletEvent[]): Map<string, number> {
   const counts = counted(one)
   for (const [name, count] of counted(other)) {
@@ -58,7 +56,7 @@ const part = (random: Random, events: readonly WalletEvent[]): WalletEvent[] => 
   return events.filter((_, at) => (at >= from && at < to) !== isHole && random.next() <= share)
 }
 
-test('merges a ledger and a repeated history into their union in order, whichever events each lacks', async () => {
+test('merges a ledger and the venue’s history into their union in order, whichever events each of them lacks', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))
@@ -84,14 +82,14 @@ test('merges a ledger and a repeated history into their union in order, whicheve
     const { lackingCount, addedCount, changedCount } = merge.difference(timeMs(9e15))
     assert.equal(lackingCount, events.length - published.length, `seed ${seed}`)
     assert.equal(addedCount, events.length - retained.length, `seed ${seed}`)
-    // A listed event without fee and role does not replace the known fee and role.
+    // A venue event without fee and role does not replace the stored fee and role.
     assert.equal(changedCount, 0)
     const fees = events.reduce((sum, { fee }) => sum + fee, 0)
     assert.equal(fees, 7 * retained.length)
   }
 })
 
-test('merges an event that the venue returns slightly later than stored, with the returned fee and role', async () => {
+test('takes the venue’s time, fee and role for an event that the venue states slightly later than the ledger', async () => {
   const table = new MemoryWallets()
   const ledger = new WalletLedger(table, WALLET, { count: 0, side: 0 })
   const fill = fillAt(1_790_000_000_000, { role: null })

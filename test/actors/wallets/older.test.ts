@@ -1,4 +1,4 @@
-// Wallets stored by an older version, which had no fees per hour and no combos.
+// Wallets stored by an older version of this software, which had no hourly fees and no combos.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import {
 
 const FEE = usdMicros(20_000)
 
-/** A synced wallet of an older version: without the venue's combo, and with a PnL state of an older layout. */
+/** A synced wallet as an older version stored it: without the venue's combo, and with an older layout of the PnL state. */
 async function olderWorld() {
   const world = new WalletWorld()
   const fills = hourlyFills(world, 5).map((fill) => ({ ...fill, fee: FEE }))
@@ -25,7 +25,7 @@ async function olderWorld() {
   const stored = wallets.get(wallet) ?? assert.fail('not stored')
   const hours = stored.hours.map((hour) => ({ ...hour, fees: usdMicros(0) }))
   wallets.put({ ...stored, rules: 0, hours })
-  const counts = wallets.pnlState(wallet) ?? assert.fail('no tally')
+  const counts = wallets.pnlState(wallet) ?? assert.fail('no PnL state')
   const older = counts.slice()
   older[0] = (older[0] ?? 0) - 1
   wallets.putPnlState(wallet, older)
@@ -37,7 +37,7 @@ async function olderWorld() {
   return { world, wallet }
 }
 
-test('completes the fees and combos of a wallet stored by an older version with one full sync', async () => {
+test('adds the fees and combos of a wallet that an older version stored with one full sync', async () => {
   const { world, wallet } = await olderWorld()
   assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
   const view = await world.openSettled(wallet)
@@ -45,15 +45,15 @@ test('completes the fees and combos of a wallet stored by an older version with 
   assert.deepEqual([fees, trades, comboEvents, comboRealized], [5 * FEE, 5, 1, null])
   assert.equal(view.window('one_day').fees, 5 * FEE)
   assert.deepEqual(view.issues, ['combos'])
-  assert.ok(world.venue.readFrom.includes(0), 'from the beginning')
+  assert.ok(world.venue.readFrom.includes(0), 'the sync starts at the beginning')
   await world.restart()
   world.venue.readFrom.length = 0
   await world.openSettled(wallet)
-  assert.ok(!world.venue.readFrom.includes(0), 'once')
+  assert.ok(!world.venue.readFrom.includes(0), 'a second full sync began')
   await world.wallets.stop()
 })
 
-test('shows an older wallet as incomplete while the venue does not answer, and keeps its fees from the ledger', async () => {
+test('shows a wallet of an older version as incomplete while the venue does not answer, with the fees of its ledger', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = assertComplete(await world.open(wallet))

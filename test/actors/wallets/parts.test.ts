@@ -14,7 +14,7 @@ import { fillAt, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const NOW = timeMs(NOON_MS)
 
-test('limits live fills by number and age and evicts the oldest', () => {
+test('evicts the oldest live fills beyond the limit and those older than ten minutes', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
@@ -26,7 +26,7 @@ test('limits live fills by number and age and evicts the oldest', () => {
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('marks a wallet as a whale if it has a whale row within thirty days, including rows of an earlier run', async () => {
+test('marks a wallet as a whale for thirty days after a whale row, also one stored before a restart', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {
@@ -58,7 +58,7 @@ test('reports in the profile whether a wallet is a whale', async () => {
   await world.wallets.stop()
 })
 
-test('shows an operator a wallet and where the venue’s figures differ', async () => {
+test('shows an operator a wallet and its differences from the venue’s positions', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])

@@ -1,5 +1,5 @@
-// Compares wallets with random histories with the reference implementation at random moments, with late events, live
-// fills, failed syncs, restarts and evictions.
+// Compares wallets that have random histories with the reference implementation, through late events, live fills,
+// failed syncs, restarts and evictions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4
 
-/** The figures of a view in the form of the reference implementation. */
+/** The figures of a view in the shape of `expectedFigures`. */
 async function viewFigures(view: WalletView, ranges: readonly Range[]) {
   const positions = (await view.positions()).map(
     ({ view: market, facts, price, unrealized, ...own }) => {
@@ -46,7 +46,7 @@ function expectedFigures(
   }
 }
 
-/** The complete ledger, read in pages of random size in either order; oldest first. */
+/** Reads the complete ledger in pages of random size and in random order. Returns it oldest first. */
 function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   const order = random.below(2) === 0 ? 'asc' : 'desc'
   const all: WalletEvent[] = []
@@ -68,9 +68,7 @@ function allEvents(view: WalletView, random: Random): readonly WalletEvent[] {
   return order === 'asc' ? all : all.reverse()
 }
 
-/**
- * Opens the wallet. The venue may fail once. The wallet is complete when the venue has returned every event of the stream.
- */
+/** Opens the wallet until its completeness is as expected. The venue may fail once. */
 async function opened(
   world: WalletWorld,
   wallet: ReturnType<WalletWorld['wallet']>,
@@ -80,7 +78,7 @@ async function opened(
     try {
       const view = await world.open(wallet)
       assert.ok(view !== null)
-      // Data of a few seconds is returned at once and synced in the background.
+      // The first request may return data of some seconds ago and sync the wallet in the background.
       await settled()
       const again = await world.open(wallet)
       const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
@@ -96,7 +94,7 @@ async function opened(
   return assert.fail('the wallet was never complete')
 }
 
-/** One wallet with its history, and the moments of requests. */
+/** One wallet with a random history, requested at random moments. */
 class Scenario {
   readonly world: WalletWorld
   readonly #random: Random
@@ -106,7 +104,7 @@ class Scenario {
   readonly #other: ReturnType<WalletWorld['wallet']>
   readonly #name: string
   readonly #stepMs: number
-  /** Events that the stream delivered, in this process or an earlier one. */
+  /** Events that the stream has delivered, before or after a restart. */
   readonly #streamed = new Set<WalletEvent>()
 
   constructor(seed: number) {
@@ -116,7 +114,7 @@ class Scenario {
     const eventCount = isLarge ? 2_600 : 20 + random.below(700)
     const shape = { isComplete: random.below(2) === 0, eventCount, groupCount: 2 }
     const history = randomHistory(seed, shape)
-    // Half of the wallets trade every few seconds, so that the venue always lacks some events.
+    // With an odd seed the wallet trades every few seconds, so that the venue's history always lacks some events.
     const haste = seed % 2 === 0 ? 1 : 400
     const beginMs = history.events[0]?.timeMs ?? 0
     const hurried = (atMs: number) =>
@@ -169,7 +167,7 @@ class Scenario {
     await settled()
   }
 
-  /** Events that the venue does not return yet. */
+  /** Past events that the venue does not return yet. */
   #late(): readonly WalletEvent[] {
     const { venue, clock } = this.world
     const fromMs = clock.nowMs() - venue.lateMs
@@ -197,7 +195,7 @@ class Scenario {
   }
 }
 
-test('computes the figures of the complete history despite delays, live fills, failures, restarts and evictions', async () => {
+test('computes the figures of the complete history through delays, live fills, failures, restarts and evictions', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scenario = new Scenario(seed)
     for (let step = 0; step < 8; step += 1) await scenario.step()

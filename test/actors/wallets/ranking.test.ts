@@ -1,4 +1,4 @@
-// Compares rankings with a sort of all rows while wallets are added, wallets change and hours end.
+// Compares rankings with a sort of all wallets while wallets are added and changed and hours end.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,6 @@ const HOURS: Readonly<Record<WalletWindow, number>> = {
   ...{ one_day: 24, seven_day: 168, thirty_day: 720, all_time: 0 },
 }
 
-/** The number of whole hours in a window, including the current hour. */
 function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) {
   const { realized, volume, trades, fees, income } = wallet.totals
   if (window === 'all_time') return { realized, volume, trades, fees, income }
@@ -31,7 +30,7 @@ function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) 
   return sum
 }
 
-test('ranks like a plain sort on every page, by hourly figures at most five seconds old', async () => {
+test('ranks like a sort of all wallets on every page, with figures at most five seconds old', async () => {
   const random = seededRandom('wallet ranking', '1')
   const clock = new ManualClock()
   const table = new MemoryWallets()
@@ -112,7 +111,7 @@ function openRanking() {
   return { clock, ranking, put }
 }
 
-test('rebuilds a ranking at most every five seconds', () => {
+test('sorts the wallets at most every five seconds', () => {
   const { clock, ranking, put } = openRanking()
   const total = () =>
     ranking.page({ window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 }).total
@@ -125,7 +124,7 @@ test('rebuilds a ranking at most every five seconds', () => {
   assert.equal(total(), 2)
 })
 
-test('continues the order of an earlier page after wallets were added and moved', () => {
+test('continues the order of an earlier page after wallets were added and changed', () => {
   const { clock, ranking, put } = openRanking()
   const query = { window: 'all_time', sortBy: 'volume', limit: 2 } as const
   const addresses = (page: ReturnType<WalletRanking['page']>) =>

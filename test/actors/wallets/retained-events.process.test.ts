@@ -1,5 +1,5 @@
-// Stored events stay when the venue returns fewer of them, in memory and on disk. The wallet is then incomplete, and is
-// synced again until the venue returns them.
+// Wallets retain their stored events when the venue returns fewer of them. A wallet is then incomplete and is resynced
+// until the venue returns all of them again.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ import {
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 } as const
 
 /** Everything that a user sees, except the times of syncs. */
-async function seen(view: WalletView) {
+async function userView(view: WalletView) {
   const range = { fromMs: timeMs(0), toMs: timeMs(9e15), granularity: 'all' } as const
   const events = view.events({ ...EVER, order: 'asc' })
   return {
@@ -45,7 +45,7 @@ async function seen(view: WalletView) {
   }
 }
 
-/** Hourly fills, some of them sales, and a fill and a merge within the last minute. */
+/** Hourly fills, every third a sale, then a fill and a merge within the last minute. */
 function past(world: WalletWorld, count: number): WalletEvent[] {
   const nowMs = world.clock.nowMs()
   const old = hourlyFills(world, count).map((fill, at): WalletEvent => {
@@ -61,24 +61,27 @@ function past(world: WalletWorld, count: number): WalletEvent[] {
   return [...old, both, merge]
 }
 
-/** Answers of the venue that lack some of `count` + 2 events. */
+/** Histories of the venue that lack some events. The last two events are those of the last minute. */
 const ANSWERS: readonly {
   readonly name: string
   readonly listed: (all: readonly WalletEvent[]) => readonly WalletEvent[]
 }[] = [
   { name: 'nothing', listed: () => [] },
-  { name: 'all but the last minutes', listed: (all) => all.slice(0, -2) },
-  { name: 'an older page', listed: (all) => all.slice(0, Math.floor(all.length / 2)) },
-  { name: 'without its beginning', listed: (all) => all.slice(10) },
-  { name: 'the last minutes alone', listed: (all) => all.slice(-2) },
-  { name: 'a hole', listed: (all) => [...all.slice(0, 5), ...all.slice(-4)] },
+  { name: 'all but the last two events', listed: (all) => all.slice(0, -2) },
+  { name: 'the older half', listed: (all) => all.slice(0, Math.floor(all.length / 2)) },
+  { name: 'all but the first ten events', listed: (all) => all.slice(10) },
+  { name: 'only the last two events', listed: (all) => all.slice(-2) },
+  {
+    name: 'only the first five and the last four events',
+    listed: (all) => [...all.slice(0, 5), ...all.slice(-4)],
+  },
 ]
 
-const WAYS: readonly {
+const CONDITIONS: readonly {
   readonly name: string
   readonly go: (world: WalletWorld) => Promise<void>
 }[] = [
-  { name: 'warm', go: async () => undefined },
+  { name: 'in memory', go: async () => undefined },
   { name: 'after a restart', go: (world) => world.restart() },
   {
     name: 'after eviction',
@@ -90,44 +93,44 @@ const WAYS: readonly {
 
 for (const { name, listed: published } of ANSWERS) {
   test(`keeps all stored events when the venue returns: ${name}`, async () => {
-    for (const way of WAYS) {
-      const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
+    for (const condition of CONDITIONS) {
+      const world = new WalletWorld({ warmBytesMax: condition.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
       const all = past(world, 30)
       const wallet = world.wallet(1, all)
-      // The venue’s position count is empty like its history.
+      // The venue's positions are empty, as for a wallet without history.
       world.venue.held = []
-      const before = await seen(assertComplete(await world.open(wallet)))
-      const context = `${way.name}, ${name}`
+      const before = await userView(assertComplete(await world.open(wallet)))
+      const context = `${condition.name}, ${name}`
       assert.equal(before.events.length, 32, context)
       world.venue.events.set(wallet, [...published(all)])
-      await way.go(world)
+      await condition.go(world)
       for (const pauseMs of [6 * SECOND_MS, MINUTE_MS, HOUR_MS, 2 * DAY_MS]) {
         world.clock.advance(pauseMs)
         const view = await world.openSettled(wallet)
-        assert.deepEqual(await seen(view), before, `${context} after ${pauseMs}`)
+        assert.deepEqual(await userView(view), before, `${context} after ${pauseMs}`)
       }
-      // A gap in the middle is found by the full resync that follows the comparison of position counts.
+      // A full resync follows the comparison of positions and finds a gap in the middle.
       const view = assertComplete(await world.open(wallet))
       assert.equal(view.isComplete, false, context)
       assert.equal(view.lacking, 32 - published(all).length, context)
       assert.ok(view.issues.includes('venue_lacks_kept'), context)
       await world.restart()
-      assert.deepEqual(await seen(assertComplete(await world.open(wallet))), before, context)
+      assert.deepEqual(await userView(assertComplete(await world.open(wallet))), before, context)
       // The venue returns all events again.
       world.venue.events.set(wallet, [...all])
       world.venue.held = null
       world.clock.advance(DAY_MS)
       const healed = await world.openSettled(wallet)
       assert.deepEqual([healed.issues, healed.lacking], [[], 0], context)
-      assert.deepEqual(await seen(healed), before, context)
+      assert.deepEqual(await userView(healed), before, context)
       await world.wallets.stop()
       assert.equal(world.clock.timerCount, 0)
     }
   })
 }
 
-test('continues to sync from a venue that lost data, and adds new events to the stored ones', async () => {
+test('continues to sync from a venue that lost data, and appends new events to the stored ones', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -145,7 +148,7 @@ test('continues to sync from a venue that lost data, and adds new events to the 
     assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
     assert.deepEqual([view.lacking, view.issues], [1_300, ['venue_lacks_kept']])
   }
-  // An event that first appears in a later full history is inserted at its time.
+  // An event that only a later full history contains is inserted at its time.
   const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
   world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...published])
   world.clock.advance(DAY_MS)
@@ -158,25 +161,25 @@ test('continues to sync from a venue that lost data, and adds new events to the 
   await world.wallets.stop()
 })
 
-test('resyncs a wallet at once and then with growing intervals', async () => {
+test('makes a full resync at once when the venue lacks events, and further ones at growing intervals', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 5))
   await world.open(wallet)
   await world.restart()
   world.venue.events.set(wallet, [])
-  const wholeAt: number[] = []
+  const resyncMinutes: number[] = []
   for (let minute = 0; minute < 26 * 60; minute += 1) {
     const count = world.venue.readFrom.length
     await world.open(wallet)
     await settled()
-    if (world.venue.readFrom.slice(count).includes(0)) wholeAt.push(minute)
+    if (world.venue.readFrom.slice(count).includes(0)) resyncMinutes.push(minute)
     world.clock.advance(MINUTE_MS)
   }
-  assert.deepEqual(wholeAt, [0, 1, 6, 21, 81, 321])
+  assert.deepEqual(resyncMinutes, [0, 1, 6, 21, 81, 321])
   await world.wallets.stop()
 })
 
-test('keeps the readable part of a damaged ledger when the venue lost the data', async () => {
+test('keeps the readable part of a damaged ledger when the venue has lost the data', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -190,7 +193,7 @@ test('keeps the readable part of a damaged ledger when the venue lost the data',
   await world.wallets.stop()
 })
 
-test('keeps a name, a payout and outcomes that the venue no longer returns', async () => {
+test('keeps a name, a payout and outcomes when the venue no longer returns them', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
@@ -201,7 +204,7 @@ test('keeps a name, a payout and outcomes that the venue no longer returns', asy
   world.wallets.onListed(market)
   const before = assertComplete(await world.open(wallet))
   assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
-  // The catalogue has no payout any more, and the profile has no name.
+  // The catalogue no longer has the payout, and the profile no longer has a name.
   const none = { eoa: null, handle: null, pseudonym: null, image: null }
   world.venue.profiles.set(wallet, { proxy: wallet, ...none })
   await world.restart()
@@ -214,7 +217,7 @@ test('keeps a name, a payout and outcomes that the venue no longer returns', asy
   await world.wallets.stop()
 })
 
-test('shows an operator which stored events the venue lacks and which additional events it had', async () => {
+test('shows an operator which stored events the venue lacks and which events the venue added', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -262,13 +265,13 @@ test('keeps two equal fills of one transaction when the venue returns only one o
   await world.wallets.stop()
 })
 
-test('keeps live fills across a restart when the venue lost them', async () => {
+test('keeps live fills across a restart when the venue has lost them', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
   await world.open(wallet)
   const fills = [1, 2, 3].map((n) => fillAt(world.clock.nowMs(), { txHash: `0x${n}` }))
   for (const fill of fills) world.stream(wallet, fill)
-  // Live fills are stored after half a second, so that the end of the process loses none.
+  // Live fills are stored within half a second, so a crash after that loses none.
   world.clock.advance(500)
   const stored = world.storage.wallets.block(wallet, 2 ** 31)
   assert.ok(stored !== null, 'stored')
@@ -282,7 +285,7 @@ test('keeps live fills across a restart when the venue lost them', async () => {
   await world.wallets.stop()
 })
 
-test('builds a wallet without events at the venue from our own trades and whales', async () => {
+test('builds a wallet that the venue has no events of from stored trades and whale rows', async () => {
   for (const isNamed of [false, true]) {
     const world = new WalletWorld()
     const market = world.list(listing('m'))
@@ -312,7 +315,7 @@ test('builds a wallet without events at the venue from our own trades and whales
     assert.deepEqual(
       rows.map(({ event }) => [event.kind, event.price, event.txHash, event.usd]),
       [
-        // The log states a sale of Yes at 0.30. For the traded token this is a purchase of No at 0.70.
+        // The log has a sale of Yes at 0.30, which for the token No is a purchase at 0.70.
         ['buy', 700_000, '0x90', 7_000_000],
         ['sell', 300_000, '0x20', 7_000_000],
         ['buy', 700_000, '0x1', 7_000_000],
@@ -324,12 +327,12 @@ test('builds a wallet without events at the venue from our own trades and whales
     await world.restart()
     const again = assertComplete(await world.open(wallet))
     assert.deepEqual([tradesOf(again), again.isComplete, again.lacking], [3, false, 3])
-    assert.equal(await world.open(addressOf(79)), null, 'neither the venue nor we know this one')
+    assert.equal(await world.open(addressOf(79)), null, 'unknown to the venue and to the log')
     await world.wallets.stop()
   }
 })
 
-test('includes in a complete answer every event, also merges, that the venue returned some seconds before', async () => {
+test('includes in a complete answer every event that the venue returned seconds before, also a merge', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

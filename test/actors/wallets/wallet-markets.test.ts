@@ -1,4 +1,4 @@
-// Names and groups of markets that the catalogue removed or never had.
+// Names and groups of markets that the catalogue removed or never contained.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
 const ALL = { ...EVER, order: 'asc' } as const
 
-test('keeps the names of a market that the catalogue removed or never had', async () => {
+test('keeps the names of a market that the catalogue removed or never contained', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const removed = listing('forgotten')
@@ -65,7 +65,7 @@ test('keeps the names of a market that the catalogue removed or never had', asyn
   await world.wallets.stop()
 })
 
-/** A market as the venue lists it. */
+/** A market as the venue returns it. */
 function listed(market: WalletMarket): MarketListing {
   const { nativeId, tokens, payout, resolvedAtMs, group, labels, takerFee } = market
   const isClosed = resolvedAtMs !== null
@@ -98,7 +98,7 @@ function expectedFigures(events: readonly WalletEvent[], markets: readonly Walle
   return { positions, totals: naive.totals }
 }
 
-/** The wallet after all background work has ended. */
+/** Opens the wallet and waits until all background work has ended. */
 async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet']>) {
   await world.open(wallet)
   await settled(40)
@@ -125,7 +125,7 @@ test('divides a conversion over its complete group, including settled markets, a
     const expected = expectedFigures(events, markets)
     const converted = new Set(events.flatMap((event) => event.converted))
     conversions += expected.totals.conversions
-    // While the venue returns no group, the wallet is incomplete and requests the group again.
+    // Without a group from the venue the wallet is incomplete. It requests the group again later.
     if (random.below(2) === 0) {
       world.venue.returnsGroups = false
       const isLacking = converted.size > 0
@@ -151,7 +151,7 @@ test('divides a conversion over its complete group, including settled markets, a
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
-test('requests an unsettled market outside the catalogue again after a minute, when its wallet is synced', async () => {
+test('requests an unsettled market that the catalogue lacks again after a minute', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const moved = nativeMarketId('moved')
@@ -176,7 +176,7 @@ test('requests an unsettled market outside the catalogue again after a minute, w
 
 const GROUP = ['g0', 'g1', 'g2', 'g3'].map(nativeMarketId)
 
-/** A conversion of ten No of g0, bought at 70 cents, to ten Yes of each other market. g3 was settled long ago. */
+/** Converts ten No of g0, bought at 70 cents each, into ten Yes of each other market of the group. g3 settled long ago. */
 function conversionWorld() {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
@@ -228,7 +228,7 @@ test('waits for the group of a recent conversion, and requests an unknown group 
   await world.wallets.stop()
 })
 
-test('never uses the catalogue’s group when the venue returns none, even after a restart or a lost PnL state', async () => {
+test('never takes a group from the catalogue when the venue returns none, even after a restart or without a PnL state', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.returnsGroups = false

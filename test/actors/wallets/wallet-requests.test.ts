@@ -1,4 +1,4 @@
-// Waiting and refused requests, followed wallets, wallets in memory, and comparisons with the venue’s position count.
+// Waiting and refused requests, followed wallets, evictions, and comparisons with the venue's positions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ async function refusal(requested: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('returns data some seconds old at once and waits for a sync when data is older', async () => {
+test('returns data of some seconds ago at once, and waits for a sync when the data is older', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -66,14 +66,14 @@ test('returns known data as incomplete when the venue fails or does not answer, 
   world.clock.advance(3_500)
   assert.equal(assertComplete(await late).isComplete, false)
   assert.equal(await lost, 'UNAVAILABLE')
-  // The sync continues after the requests that waited for it have timed out.
+  // The sync continues after the requests that wait for it have timed out.
   open()
   await settled()
   assert.equal(assertComplete(await world.open(existing)).isComplete, true)
   await world.wallets.stop()
 })
 
-test('syncs few wallets at once, queues some and refuses more', async () => {
+test('runs few first syncs at once, queues some and refuses more', async () => {
   const world = new WalletWorld()
   const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
   const { closed, open } = gate()
@@ -83,7 +83,7 @@ test('syncs few wallets at once, queues some and refuses more', async () => {
   world.venue.gate = closed
   const requested = all.slice(8).map((wallet) => refusal(world.open(wallet)))
   await settled()
-  // Four profile requests run, and 64 wait.
+  // Four profile requests run, and 64 more wait.
   assert.equal(world.venue.profileCount, 8 + 4)
   assert.equal(await refusal(world.open(addressOf(1_000))), 'UNAVAILABLE')
   assert.equal(world.venue.readFrom.length, 0)
@@ -92,7 +92,7 @@ test('syncs few wallets at once, queues some and refuses more', async () => {
   await world.wallets.stop()
 })
 
-test('marks a wallet as incomplete when the venue withholds data, and keeps the mark afterwards', async () => {
+test('keeps a wallet incomplete after the venue once withheld a part of its history', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -105,7 +105,7 @@ test('marks a wallet as incomplete when the venue withholds data, and keeps the 
   await world.wallets.stop()
 })
 
-test('follows the most recently requested wallets, and continues for a day after a restart', async () => {
+test('follows the most recently requested wallets, also for a day after a restart', async () => {
   const world = new WalletWorld({ followedMax: 3 })
   const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
   const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
@@ -126,7 +126,7 @@ test('follows the most recently requested wallets, and continues for a day after
   await world.wallets.stop()
 })
 
-test('evicts wallets by size in bytes and reloads them with equal figures', async () => {
+test('evicts wallets by their size in bytes and reloads them with equal figures', async () => {
   const world = new WalletWorld({ warmBytesMax: 100_000 })
   const all = Array.from({ length: 20 }, (_, index) =>
     world.wallet(index + 1, fills(world, 10 + index)),
@@ -164,14 +164,14 @@ test('marks a wallet as incomplete when its position sizes differ from the venue
     [difference?.what, difference?.ours, difference?.theirs],
     ['size', 20_000_000, 5_000_000],
   )
-  // A market with unsettled events is not compared.
+  // Markets with unsettled events are not compared.
   world.clock.advance(61 * MINUTE_MS)
   world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() - 5_000))
   assert.equal((await world.openSettled(wallet)).isComplete, true)
   await world.wallets.stop()
 })
 
-test('syncs known wallets at once while one requester has ten times its share of unknown wallets', async () => {
+test('syncs known wallets at once while one requester queues many unknown wallets', async () => {
   const world = new WalletWorld()
   const existing = world.wallet(1, fills(world, 2))
   await world.open(existing)
@@ -188,7 +188,7 @@ test('syncs known wallets at once while one requester has ten times its share of
   assert.equal(world.venue.readFrom.length, 2)
   const view = assertComplete(await world.wallets.open(existing, signal, ['other', '10.0.0.2']))
   assert.equal(view.isComplete, true)
-  // An unknown wallet of another requester is synced at once as well.
+  // Another requester's unknown wallet is synced at once as well.
   const fresh = world.wallet(100, fills(world, 1))
   assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
   open()
@@ -196,22 +196,22 @@ test('syncs known wallets at once while one requester has ten times its share of
   await world.wallets.stop()
 })
 
-test('looks up at most 30 unknown wallets a minute for each account and each address', async () => {
+test('allows 30 lookups of unknown wallets a minute per account and per address', async () => {
   const world = new WalletWorld()
   const { signal } = new AbortController()
-  const ask = (number: number, requester: readonly string[]) =>
+  const request = (number: number, requester: readonly string[]) =>
     refusal(world.wallets.open(world.wallet(number, fills(world, 1)), signal, requester))
   for (let number = 1; number <= 30; number += 1) {
-    assert.equal(await ask(number, [`account ${number}`, '10.0.0.1']), 'answered')
+    assert.equal(await request(number, [`account ${number}`, '10.0.0.1']), 'answered')
   }
-  assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'RATE_LIMITED')
+  assert.equal(await request(31, ['account 31', '10.0.0.1']), 'RATE_LIMITED')
   assert.equal(
-    await ask(1, ['account 31', '10.0.0.1']),
+    await request(1, ['account 31', '10.0.0.1']),
     'answered',
     'known wallets are not counted',
   )
-  assert.equal(await ask(32, ['other', '10.0.0.2']), 'answered')
+  assert.equal(await request(32, ['other', '10.0.0.2']), 'answered')
   world.clock.advance(MINUTE_MS)
-  assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'answered')
+  assert.equal(await request(31, ['account 31', '10.0.0.1']), 'answered')
   await world.wallets.stop()
 })

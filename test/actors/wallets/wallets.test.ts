@@ -22,7 +22,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
 
-test('syncs a wallet completely on its first request, with one sync for all concurrent callers', async () => {
+test('syncs a wallet completely on its first request, and once for all concurrent callers', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 30))
   const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
@@ -37,7 +37,7 @@ test('syncs a wallet completely on its first request, with one sync for all conc
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('leaves the figures of an earlier view unchanged when a later sync adds events', async () => {
+test('does not change the figures of an earlier view when a later sync adds events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 10))
   const view = assertComplete(await world.open(wallet))
@@ -50,7 +50,7 @@ test('leaves the figures of an earlier view unchanged when a later sync adds eve
   await world.wallets.stop()
 })
 
-test('resolves an owner’s address to the wallet with one request', async () => {
+test('finds a wallet by its owner’s address with one request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3))
   const owner = addressOf(99)
@@ -66,7 +66,7 @@ test('resolves an owner’s address to the wallet with one request', async () =>
   await world.wallets.stop()
 })
 
-test('refuses an address the venue does not know and requests it again after a minute', async () => {
+test('refuses an address that the venue does not know and requests it again after a minute', async () => {
   const world = new WalletWorld()
   const unseen = addressOf(7)
   assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
@@ -79,7 +79,7 @@ test('refuses an address the venue does not know and requests it again after a m
   await world.wallets.stop()
 })
 
-test('resumes an interrupted sync at the point of interruption', async () => {
+test('resumes an interrupted sync where the sync stopped', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -96,14 +96,14 @@ test('resumes an interrupted sync at the point of interruption', async () => {
   await world.wallets.stop()
 })
 
-test('shows the events of an interrupted sync once, excluding too recent events', async () => {
+test('shows the events received before a sync failed once, without those that may still change', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
   await world.open(wallet)
   const live = fillAt(world.clock.nowMs(), { name: 'live' })
   world.stream(wallet, live)
-  // The sync fails before the last 100 of 302 events. The event before them is young, and the next sync lacks it.
+  // The sync fails after 202 of 302 events. The last event received is young, and the next sync does not return it.
   world.clock.advance(200 * SECOND_MS)
   const nowMs = world.clock.nowMs()
   const older = Array.from({ length: 199 }, (_, index) => fillAt(nowMs - 180_000 + index * 50))
@@ -122,7 +122,7 @@ test('shows the events of an interrupted sync once, excluding too recent events'
   await world.wallets.stop()
 })
 
-test('shows a live fill at once', async () => {
+test('shows a fill of the stream at once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -137,7 +137,7 @@ test('shows a live fill at once', async () => {
   await world.wallets.stop()
 })
 
-test('counts a live fill once with the history’s fields when the history returns it, and counts equal fills separately', async () => {
+test('counts a live fill once, with the history’s fields, when the history returns it, and counts equal fills separately', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -146,13 +146,13 @@ test('counts a live fill once with the history’s fields when the history retur
   const published = { ...fill, fee: usdMicros(777), role: 'taker' as const }
   for (const one of [fill, fill, { ...fill, txHash: '0xother' }]) world.stream(wallet, one)
   assert.equal(tradesOf(await world.open(wallet)), 4, 'equal fills may be one repeated message')
-  // The history states a time two seconds later than the stream, and never contains the third fill.
+  // The history returns the first two fills with times two seconds later. It never returns the third one.
   const late = { ...published, timeMs: timeMs(published.timeMs + 2_000) }
   world.venue.events.get(wallet)?.push(late, late)
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.totals.fees], [5, 1_554])
-  // The wallet keeps and counts a fill of the stream that no history contains.
+  // A fill that only the stream delivered stays in the wallet.
   for (const minutes of [2, 10]) {
     world.clock.advance(minutes * MINUTE_MS)
     const lacked = assertComplete(await world.open(wallet))
@@ -178,7 +178,7 @@ test('counts a fill that the stream repeats once, and twice only when the histor
       ...close.map((set) => ({ ...fill, ...set })),
     ]
     world.venue.events.get(wallet)?.push(...published)
-    // There is no request. Only a sync that settles this time shows whether the fill occurred twice.
+    // No request is made. Only a sync that settles this time shows whether the fill occurred twice.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()
@@ -190,7 +190,7 @@ test('counts a fill that the stream repeats once, and twice only when the histor
   }
 })
 
-test('syncs a followed wallet that trades periodically, without a request', async () => {
+test('syncs a followed wallet that trades regularly, without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -219,7 +219,7 @@ test('syncs a followed wallet that trades periodically, without a request', asyn
   await world.wallets.stop()
 })
 
-test('stores only settled events, accepts corrections of the venue’s last minute, and keeps fills that a correction lacks', async () => {
+test('stores only settled events, accepts the venue’s corrections of its last minute, and keeps shown fills', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -234,7 +234,7 @@ test('stores only settled events, accepts corrections of the venue’s last minu
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
-  // Later events are not settled before the missing event, which may still arrive.
+  // A missing event may still arrive, so events after it are not settled before.
   assert.equal(world.storage.wallets.get(wallet)?.events, 2)
   world.venue.events.get(wallet)?.splice(1, 0, fillAt(nowMs - 20 * SECOND_MS))
   world.venue.events.get(wallet)?.sort((one, other) => one.timeMs - other.timeMs)
@@ -245,7 +245,7 @@ test('stores only settled events, accepts corrections of the venue’s last minu
   await world.wallets.stop()
 })
 
-test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger', async () => {
+test('rebuilds an unreadable PnL state from the ledger, and syncs a wallet with an unreadable ledger again', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = assertComplete(await world.open(wallet)).totals
@@ -278,7 +278,7 @@ test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger'
   await world.wallets.stop()
 })
 
-test('resumes a PnL state that was stored in the middle of a block, for few and many new events', async () => {
+test('resumes a PnL state that ends in the middle of a block, for few and for many new events', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
@@ -326,7 +326,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await world.restart()
   assert.equal(assertComplete(await world.open(wallet)).totals.realized, -4_000_000)
   await world.wallets.stop()
-  // The same if the market resolves while the engine is stopped.
+  // The market resolves while the engine is stopped.
   const later = new WalletWorld()
   const quiet = later.list(listing('m'))
   const other = later.wallet(1, [fillAt(nowMs - HOUR_MS)])
@@ -339,7 +339,7 @@ test('realises losses when a market resolves, without a sync, also after a resta
   await later.wallets.stop()
 })
 
-test('requests markets unknown to the catalogue once and stores them', async () => {
+test('requests markets that the catalogue lacks once and stores them', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
