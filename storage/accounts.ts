@@ -1,4 +1,4 @@
-// Tables of accounts, API keys and revoked tokens. A promise resolves when its change is durable.
+// Tables of accounts, API keys and revoked tokens.
 
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, EndedToken, KeyRecord } from './contract/rows.ts'
@@ -8,7 +8,7 @@ import { accountCodec, endedTokenCodec, keyCodec } from './records/account.ts'
 import { textKey } from './records/keys.ts'
 import { TABLES } from './tables.ts'
 
-/** Puts and removes resolve when durable, and reject if that fails or takes more than 5 s. */
+/** Puts and removals resolve when they are durable. They reject if writing fails or takes more than 5 s. */
 export class Accounts {
   readonly #environment: Environment
   readonly #accounts: RecordTable<AccountRecord>
@@ -38,7 +38,7 @@ export class Accounts {
     return this.#put(this.#accounts, record.id, record)
   }
 
-  /** Removes only the account. The caller removes its keys, revoked tokens and webhooks first. */
+  /** Removes only the account. The caller must remove its keys, revoked tokens and webhooks first. */
   removeAccount(id: AccountId): Promise<void> {
     return this.#remove(this.#accounts, id)
   }

@@ -1,5 +1,5 @@
-// Trade bars of a minute or an hour, in 60 bytes. Minute bars expire with their trades. Hour bars are deleted only with
-// their market; they cannot be recomputed, so records carry a checksum.
+// Trade bars of a minute or an hour, packed into 60 bytes. Minute bars expire with the trades of their market. Hour
+// bars are deleted only with their market. They cannot be recomputed, so their records carry a checksum.
 //
 //   0      4         8            12    16   20     24         28            32     36   44    52
 //   open | openMs* | openOrdinal | high | low | close | closeMs* | closeOrdinal | count | usd | size | weighted
@@ -57,7 +57,7 @@ const barCodec: RecordCodec<Bar> = {
   },
 }
 
-/** Trade bars, written in the event-loop tick of the trade. Hour bars outlive their trades. */
+/** Trade bars. A bar is written in the same event-loop tick as the trade that changes it. */
 export class Bars {
   readonly #bars: RecordTable<Bar>
   readonly #hours: Hours

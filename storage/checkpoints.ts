@@ -1,4 +1,4 @@
-// Checkpoints: the state from which a market actor is restored, one compact record a market.
+// Checkpoints: one compact record per market, from which its actor restores its state.
 
 import { flat, orNull, price, record, size, text, time } from '../engine/codec.ts'
 import type { Level } from '../engine/events.ts'

@@ -1,4 +1,4 @@
-// Accounts, keys and revoked tokens of a cluster (cluster-bucket.ts).
+// Accounts, keys and revoked tokens of a cluster, stored in a local table and in a bucket of the cluster's log.
 
 import { createHash } from 'node:crypto'
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
@@ -17,7 +17,7 @@ import { textKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-/** One record of the bucket; `gone`: it was removed. A removed token had expired. */
+/** A record in the bucket. Kind `gone` marks a removed record. Only expired tokens are removed. */
 export type AccountEntry =
   | { readonly kind: 'account'; readonly account: AccountRecord }
   | { readonly kind: 'key'; readonly key: KeyRecord }
@@ -26,10 +26,10 @@ export type AccountEntry =
 
 const KINDS = ['account', 'key', 'token'] as const
 
-/** Hashed, because a token id may contain characters that a bucket key does not allow. */
+/** Token ids are hashed because they may contain characters that a bucket key does not allow. */
 const tokenName = (tokenId: string) => `token.${createHash('sha256').update(tokenId).digest('hex')}`
 
-/** Parses a bucket entry; null if it is damaged or of a later version. */
+/** Parses a bucket entry. Returns null if it is damaged or was written by a later version. */
 export function readAccountEntry({ key: name, value: bytes }: BucketEntry): AccountEntry | null {
   const of = KINDS.find((kind) => name.startsWith(`${kind}.`))
   if (of === undefined) return null
@@ -55,7 +55,7 @@ const keyValue = (record: KeyRecord): Buffer =>
 const tokenValue = (record: EndedToken): Buffer =>
   encodeRecord(TABLES.endedTokens, textKey(tokenName(record.tokenId)), endedTokenCodec, record)
 
-/** Writes to the table and the bucket. Reads from the table, which {@link ClusterAccounts.follow} fills first. */
+/** Writes to the local table and to the bucket. Reads only the local table, which {@link ClusterAccounts.follow} fills. */
 export class ClusterAccounts implements AccountTable {
   readonly #own: AccountTable
   readonly #bucket: Bucket
@@ -65,7 +65,10 @@ export class ClusterAccounts implements AccountTable {
     this.#bucket = bucket
   }
 
-  /** Applies the bucket to the local table until stopped. A standby uses it, and an engine before it leads. */
+  /**
+   * Copies the bucket and its changes into the local table until stopped. Standbys use it, and engines before they
+   * lead.
+   */
   static follow(
     own: AccountTable,
     bucket: Bucket,
@@ -75,12 +78,15 @@ export class ClusterAccounts implements AccountTable {
     return followBucket(bucket, (entry) => applyEntry(own, entry).catch(onFailed), onRefused)
   }
 
-  /** Copies into the bucket the records that only the local table has; see shareRecords. */
+  /** Copies records that only the local table has into the bucket; see shareRecords. */
   share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     return shareRecords(this.#bucket, this.#records(), existing)
   }
 
-  /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
+  /**
+   * Repairs a record that a client outside the cluster wrote: restores the local record, or removes it if there is
+   * none.
+   */
   async restore(name: string): Promise<void> {
     for (const [recordName, value] of this.#records()) {
       if (recordName === name) return void (await this.#bucket.put(name, value()))

@@ -1,5 +1,5 @@
-// Webhooks of a cluster (cluster-bucket.ts). Each engine assigns its own numbers, so the cluster identifies webhooks by
-// id.
+// Webhooks of a cluster, stored in a local table and in a bucket of the cluster's log. Each engine assigns its own
+// webhook numbers, so the bucket identifies webhooks by id.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
@@ -11,14 +11,14 @@ import { webhookCodec } from './records/webhook.ts'
 import { TABLES } from './tables.ts'
 
 const NAME = 'webhook.'
-/** Placeholder: each engine assigns its own number. */
+/** Placeholder in bucket records, because each engine assigns its own number. */
 const NO_NUMBER = webhookNumber(0)
 const KEY = numberKey(NO_NUMBER)
 
 const bytesOf = (webhook: Omit<Webhook, 'number'>): Buffer =>
   encodeRecord(TABLES.webhooks, KEY, webhookCodec, { ...webhook, number: NO_NUMBER })
 
-/** Writes to the table and the bucket. Reads from the table, which `follow` fills first. */
+/** Writes to the local table and to the bucket. Reads only the local table, which `follow` fills. */
 export class ClusterWebhooks implements WebhookTable {
   readonly #own: WebhookTable
   readonly #bucket: Bucket
@@ -33,14 +33,14 @@ export class ClusterWebhooks implements WebhookTable {
     for (const webhook of own.all()) this.#note(webhook)
   }
 
-  /** The id of a webhook in the local table, or null. */
+  /** The id of a webhook in the local table. Null if the table has none with this number. */
   idOf(number: WebhookNumber): string | null {
     return this.#ids.get(number) ?? null
   }
 
   /**
-   * The local number of a webhook. Imports the webhook from the bucket if needed; null if it was removed. Rejects with
-   * LogError.
+   * The local number of a webhook. Imports the webhook from the bucket if the local table lacks it. Null if it was
+   * removed. Rejects with LogError.
    */
   async numberOf(id: string): Promise<WebhookNumber | null> {
     const existing = this.#byId.get(id)
@@ -50,7 +50,7 @@ export class ClusterWebhooks implements WebhookTable {
     return this.#byId.get(id)?.number ?? null
   }
 
-  /** Applies the bucket to the local table until stopped. */
+  /** Copies the bucket and its changes into the local table until stopped. */
   follow(
     onFailed: (error: unknown) => void,
     onRefused?: (key: string) => void,
@@ -58,14 +58,17 @@ export class ClusterWebhooks implements WebhookTable {
     return followBucket(this.#bucket, (entry) => this.#enqueue(entry).catch(onFailed), onRefused)
   }
 
-  /** Copies into the bucket the webhooks that only the local table has; see shareRecords. */
+  /** Copies webhooks that only the local table has into the bucket; see shareRecords. */
   share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     const own = [...this.#own.all()]
     const records = own.map((webhook) => [NAME + webhook.id, () => bytesOf(webhook)] as const)
     return shareRecords(this.#bucket, records, existing)
   }
 
-  /** Overwrites a record from outside the cluster with the local record, or removes it if there is none. */
+  /**
+   * Repairs a record that a client outside the cluster wrote: restores the local record, or removes it if there is
+   * none.
+   */
   async restore(name: string): Promise<void> {
     const own = this.#byId.get(name.slice(NAME.length))
     if (own === undefined) return this.#bucket.remove(name)
@@ -93,7 +96,7 @@ export class ClusterWebhooks implements WebhookTable {
     this.#unindex(webhook)
   }
 
-  /** Applied in sequence, so that the newest version of a repeated record wins. */
+  /** Applies entries in sequence, so that the newest version of a record wins. */
   #enqueue(entry: BucketEntry): Promise<void> {
     const applied = this.#last.then(() => this.#apply(entry))
     this.#last = applied.catch(() => undefined)

@@ -1,5 +1,3 @@
-// Coverage: the intervals in which a venue's feed was live; a handful a day.
-
 import { record, stated, time } from '../engine/codec.ts'
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
@@ -33,8 +31,8 @@ export class Coverage {
   }
 
   /**
-   * The interval that contains a time, both ends included; null if the feed was not live. A venue's intervals do not
-   * overlap: only the last one that starts at or before the time is checked.
+   * The interval that contains a time, including both ends. Null if the feed was not live. Intervals of a venue do not
+   * overlap, so only the last one that starts at or before the time is checked.
    */
   at(venue: VenueKey, atMs: TimeMs): Interval | null {
     const [from, to] = [venueTimeKey(venue, FIRST), venueTimeKey(venue, atMs + 1)]
@@ -43,7 +41,7 @@ export class Coverage {
     return interval === null || interval.toMs < atMs ? null : interval
   }
 
-  /** Removes at most `rowsMax` intervals that ended before a time, oldest first; returns their count. */
+  /** Removes at most `rowsMax` intervals that ended before a time, oldest first. Returns their number. */
   prune(beforeMs: number, rowsMax: number): number {
     let removed = 0
     for (const venue of VENUE_KEYS) {

@@ -1,4 +1,4 @@
-// Events (groups of markets): the summary is loaded into memory, the details stay on disk.
+// Events (groups of markets). Summaries are loaded into memory. Details stay on disk.
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'

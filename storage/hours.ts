@@ -1,11 +1,12 @@
-// Index of the hours in which each market has rows of a kind: one small row per hour, kind and market. Retention uses
-// it to find the oldest rows of all markets without reading them. Rows that expire at the same age share one table.
+// Index of the hours in which each market has rows of a kind, with one small row per hour, kind and market. Retention
+// uses it to find the oldest rows of all markets without reading the rows themselves. Kinds that expire at the same age
+// share one table.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { EVERY_KEY, type Table } from './lmdb/table.ts'
 import { hourKey, readInteger } from './records/keys.ts'
 
-/** The index of a kind is its key byte. */
+/** The position of a kind in this list is its byte in keys. */
 const KINDS = ['trades', 'ticks', 'minuteBars', null, 'snapshots'] as const
 type HourKind = NonNullable<(typeof KINDS)[number]>
 
@@ -17,13 +18,13 @@ export interface MarketHour {
   readonly hour: number
   readonly kind: HourKind
   readonly market: MarketNumber
-  /** The row's key; it allows removal of a row whose kind is unknown. */
+  /** The row's key, by which a row of an unknown kind can be removed. */
   readonly key: Buffer
 }
 
 export class Hours {
   readonly #hours: Table
-  /** The last hour added for each market, by kind: most puts repeat the hour of the one before. */
+  /** The last hour added for each market, by kind. Most calls add the same hour again, which needs no read. */
   readonly #lastHours: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
     trades: new Map(),
     ticks: new Map(),

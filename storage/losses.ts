@@ -1,5 +1,5 @@
-// Unrecoverable trades, by the run and offset at which the gap was announced. A client that was disconnected then
-// receives the announcement when it resumes. A handful a day.
+// Unrecoverable trades (TradeLoss), by the run and offset at which clients were informed. A client that was
+// disconnected at that time is informed when it resumes. There are only a handful per day.
 
 import { number, orNull, record, since, stated, time } from '../engine/codec.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'
@@ -27,14 +27,14 @@ const lossCodec = listed(
 
 export class Losses {
   readonly #losses: RecordTable<TradeLoss>
-  /** Losses put in this process, by run: one entry, since a process is one run. */
+  /** Number of losses that this process has put, by run. It has one entry, because a process is one run. */
   readonly #counts = new Map<number, number>()
 
   constructor(environment: Environment) {
     this.#losses = new RecordTable(environment.table(TABLES.losses), lossCodec)
   }
 
-  /** Stored until the run is removed; at most the first 10,000 of a run. */
+  /** Stores a loss until its run is removed. Ignores losses after the first 10,000 of a run. */
   put(loss: TradeLoss): void {
     const { run, offset } = loss
     const count = this.#counts.get(run) ?? 0
@@ -43,13 +43,13 @@ export class Losses {
     this.#losses.put(tradeKey(run, offset, count), loss)
   }
 
-  /** Losses of a run at or after an offset, in order. */
+  /** Losses of a run at or after an offset, in order of offset. */
   range({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
     const range = { from: tradeKey(run, offset, 0), to: tradeKey(run + 1, 0, 0) }
     return this.#losses.range(range, Number.POSITIVE_INFINITY)
   }
 
-  /** Removes at most `rowsMax` losses of the runs before `run`; returns their count. */
+  /** Removes at most `rowsMax` losses of the runs before `run`. Returns their number. */
   prune(run: number, rowsMax: number): number {
     const range = { from: EVERY_KEY.from, to: tradeKey(run, 0, 0) }
     return this.#losses.rows.removeRange(range, rowsMax).rowCount

@@ -1,5 +1,5 @@
-// Markets: the summary is loaded into memory, the details stay on disk, and each market has a dense, permanent number.
-// Removing a market also removes its checkpoint, hour bars and past prices. Its number is not reused.
+// Markets. Summaries are loaded into memory, and details stay on disk. Each market has a permanent number, assigned
+// consecutively. Removing a market also removes its checkpoint, hour bars and past prices. Its number is not reused.
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'
@@ -12,7 +12,7 @@ import { nativeKey, numberKey } from './records/keys.ts'
 import { detailsCodec, marketCodec } from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
-/** Mark that preserves the highest number after that market is removed. */
+/** Name of the mark that stores the highest number, so that it is known after its market is removed. */
 const LAST_NUMBER_MARK = 'last_market_number'
 
 /** A table whose rows are deleted only with their market. */
@@ -30,7 +30,7 @@ export class Markets {
   #last: MarketNumber
   #count: number
 
-  /** `owned`: tables whose rows of a market are deleted with it. */
+  /** `owned`: tables that contain rows of a market until the market is removed. */
   constructor(environment: Environment, owned: readonly MarketOwned[]) {
     this.#owned = owned
     this.#numbers = environment.table(TABLES.marketNumbers)
@@ -60,10 +60,7 @@ export class Markets {
     return number
   }
 
-  /**
-   * Replaces only the summary (status, prices, volumes) and leaves the details. Does nothing if the market is not
-   * stored.
-   */
+  /** Replaces only the summary (status, prices, volumes). Does nothing if the market is not stored. */
   putSummary(number: MarketNumber, summary: MarketSummary): void {
     const key = numberKey(number)
     if (this.#summaries.rows.has(key)) this.#summaries.putIfChanged(key, summary)
@@ -72,15 +69,14 @@ export class Markets {
   /**
    * Removes summary, details, native id lookup, checkpoint, hour bars and past prices. Does nothing if the market is
    * not stored. The number is never reused, in this run or a later one. Retention removes trades, minute bars,
-   * snapshots and ticks later. A market that still has some leaves rows without a listing, including rows in the
-   * venue's trade index.
+   * snapshots and ticks later. Until then, they and the venue's trade index refer to a market without a listing.
    */
   remove(number: MarketNumber): void {
     const key = numberKey(number)
     const summary = this.#summaries.get(key)
     if (summary === null) return
-    // The summary is removed last: if the disk fills up before that, `all` still lists the market and it can be removed
-    // again.
+    // The summary is removed last. If the disk becomes full before that, `all` still lists the market and it can be
+    // removed again.
     this.#marks.put(LAST_NUMBER_MARK, this.#last)
     this.#numbers.remove(nativeKey(summary.venue, summary.nativeId))
     this.#details.rows.remove(key)
@@ -98,7 +94,7 @@ export class Markets {
     return this.#details.get(numberKey(number))
   }
 
-  /** All markets in order of number; read at startup. */
+  /** All markets in order of number. Called at startup. */
   *all(): Iterable<{ readonly number: MarketNumber; readonly summary: MarketSummary }> {
     for (const row of this.#summaries.rows.all()) {
       const summary = this.#summaries.decode(row)

@@ -1,5 +1,3 @@
-// Named numbers that outlive a run.
-
 import { number } from '../engine/codec.ts'
 import { RecordTable } from './lmdb/record-table.ts'
 import type { Table } from './lmdb/table.ts'

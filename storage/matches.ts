@@ -6,7 +6,7 @@ import { nativeKey, numberKey } from './records/keys.ts'
 import { matchCodec, overrideCodec } from './records/matches.ts'
 import { TABLES } from './tables.ts'
 
-/** Committed together with all other market rows of the event-loop tick. */
+/** Written in the same commit as all other market rows of the event-loop tick. */
 export class StoredMatches {
   readonly #matches: RecordTable<StoredMatch>
 
@@ -29,7 +29,7 @@ export class StoredMatches {
   }
 }
 
-/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
+/** Changes resolve when they are durable. They reject if writing fails or takes more than 5 s. */
 export class StoredOverrides {
   readonly #environment: Environment
   readonly #overrides: RecordTable<StoredOverride>
@@ -55,6 +55,6 @@ export class StoredOverrides {
   }
 }
 
-/** No market id begins with `family`. */
+/** Key of an override. No market id begins with `family`, so a pair and two families never have the same key. */
 const keyOf = ({ on, a, b }: OverrideKey): Buffer =>
   nativeKey('a', on === 'family' ? `family ${a} ${b}` : `${a} ${b}`)

@@ -16,7 +16,7 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const pastCodec = listed(1, pastOpportunity)
 const openCodec = listed(1, openOpportunity)
 
-/** Committed together with all other market rows of the event-loop tick; expires like trades. */
+/** Written in the same commit as all other market rows of the event-loop tick. Past opportunities expire like trades. */
 export class Opportunities {
   readonly #past: RecordTable<PastOpportunityRow>
   readonly #open: Table
@@ -35,7 +35,7 @@ export class Opportunities {
     this.#open.remove(textKey(id))
   }
 
-  /** Removes and returns all open opportunities; omits those of unknown markets. */
+  /** Removes and returns all open opportunities. Omits those of unknown markets. */
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
     const codec = listed(1, openOpportunity, {
       marketOf: (number) => {
@@ -54,7 +54,7 @@ export class Opportunities {
     this.#past.put(momentKey(past.closedAtMs, ordinal), { past, ordinal })
   }
 
-  /** In order of their end. */
+  /** Past opportunities in order of their end. */
   range(query: SliceQuery): readonly PastOpportunityRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#past.range(range, query.limit)
@@ -65,7 +65,7 @@ export class Opportunities {
     return row === null ? null : timeMs(readInteger(row.key, 0))
   }
 
-  /** Removes at most `rowsMax` that ended before `beforeMs`; returns their count. */
+  /** Removes at most `rowsMax` opportunities that ended before `beforeMs`. Returns their number. */
   prune(beforeMs: number, rowsMax: number): number {
     const range = { from: EVERY_KEY.from, to: momentKey(beforeMs, 0) }
     return this.#past.rows.removeRange(range, rowsMax).rowCount

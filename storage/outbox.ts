@@ -1,7 +1,6 @@
 // Webhook deliveries with their bodies, by webhook and number. Indexes list due deliveries (by attempt kind and time),
 // finished deliveries and event ids. Each webhook has one row of totals. All rows of a change are put in one event-loop
-// tick, or none if storage rejects writes, so the totals match the rows after a crash. A delivery costs four small
-// puts, one read and no decoding.
+// tick, or none if storage rejects writes. The totals therefore match the other rows after a crash.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'
@@ -44,23 +43,23 @@ const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
 /** Maximum number of rows that one change of a delivery puts or removes. */
 const ROWS_A_CHANGE = 6
 
-/** A pending delivery by its due time. */
+/** Position of a pending delivery in the queue. */
 interface DuePosition {
   readonly dueAtMs: TimeMs
   readonly number: number
 }
 
-/** Cached state of a webhook: about 300 bytes each. */
+/** Cached state of a webhook, about 300 bytes. */
 interface WebhookEntry {
   readonly key: Buffer
   readonly totals: OutboxTotals
-  /** No delivery below this number is pending: the search for the oldest one starts here. */
+  /** No delivery below this number is pending. The search for the oldest pending one starts here. */
   pendingFrom: number
 }
 
 /**
- * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick
- * commit together with its other market rows. After a crash the counts match the stored rows.
+ * Deliveries by webhook. Reads are synchronous and include all puts of this process. Puts of one event-loop tick commit
+ * together with other market rows of that tick.
  */
 export class Outbox {
   readonly #environment: Environment
@@ -84,7 +83,7 @@ export class Outbox {
     this.#prices = new RecordTable(environment.table(TABLES.lastPrices), lastPriceCodec)
   }
 
-  /** Replaces the watcher. */
+  /** Sets the watcher, replacing the previous one. */
   watch(watcher: OutboxWatcher): void {
     this.#watcher = watcher
   }
@@ -130,7 +129,7 @@ export class Outbox {
     return delivery
   }
 
-  /** The number of the webhook's delivery of an event, or null. */
+  /** The number of the delivery of an event to a webhook. Null if there is none. */
   numberOf(webhook: WebhookNumber, eventId: string): number | null {
     const value = this.#events.get(eventKey(webhook, eventId))
     return value === null ? null : readInteger(value, 0)
@@ -138,8 +137,8 @@ export class Outbox {
 
   /**
    * Replaces status, dueAtMs, attempts and last of a stored delivery, and adjusts the counts. A pending delivery with
-   * attempts is in the 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage rejects
-   * writes.
+   * attempts moves to the 'retry' queue. Returns false and changes nothing if the delivery was deleted or storage
+   * rejects writes.
    */
   update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
@@ -171,7 +170,7 @@ export class Outbox {
     return true
   }
 
-  /** Pending deliveries of a queue in order of due time, then number, strictly after `after`, at most `limit`. */
+  /** Pending deliveries of a queue strictly after `after`, in order of due time, then number. Returns at most `limit`. */
   due({
     webhook,
     attemptKind,
@@ -194,8 +193,8 @@ export class Outbox {
   }
 
   /**
-   * A list of a finished status reads only the index and the matching rows. A list of pending deliveries also reads
-   * the finished rows between them, whose number `prune` bounds.
+   * Deliveries of a webhook with a status, newest first. A list of pending deliveries also reads the finished ones
+   * between them; `prune` bounds their number.
    */
   list({
     webhook,
@@ -234,7 +233,8 @@ export class Outbox {
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const entry = this.#load(webhook)
     if (entry.totals.pending === 0) return null
-    // When deliveries are dropped in sequence, the next number is the oldest: one lookup instead of a range.
+    // If deliveries are dropped in sequence, the next number is the oldest pending one. This lookup avoids a range
+    // read.
     const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
     const range = { from: groupKey(webhook, entry.pendingFrom), to: groupKey(webhook, LAST) }
@@ -251,7 +251,7 @@ export class Outbox {
   }
 
   /**
-   * Counts events that were dropped without being stored. Returns false and counts nothing while storage rejects
+   * Counts events that were dropped without storing them. Returns false and counts nothing while storage rejects
    * writes.
    */
   throttle(webhook: WebhookNumber, count: number): boolean {
@@ -271,7 +271,7 @@ export class Outbox {
     this.#putTotals(entry)
   }
 
-  /** The price of a market last sent to a webhook, for price.changed, or null. */
+  /** The price of a market that was last sent to a webhook in a price.changed event, or null. */
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
     return this.#prices.get(lastPriceKey(webhook, market))
   }
@@ -280,7 +280,7 @@ export class Outbox {
     if (!this.#environment.accepts(2)) return
     this.#prices.put(lastPriceKey(webhook, market), price)
     const entry = this.#load(webhook)
-    // Each webhook with rows needs a totals row, so that `webhooks` lists it.
+    // A webhook with any row needs a totals row, because `webhooks` lists the webhooks with totals.
     if (!this.#totals.rows.has(entry.key)) this.#putTotals(entry)
   }
 
@@ -290,8 +290,8 @@ export class Outbox {
   }
 
   /**
-   * Deletes finished deliveries beyond the newest `finishedMax` of the webhook or created before `beforeMs`, at most
-   * `rowsMax`. The counts stay. Returns true while there are more.
+   * Deletes finished deliveries of the webhook, at most `rowsMax`: those beyond the newest `finishedMax`, and those
+   * created before `beforeMs`. The counts do not change. Returns true while there are more.
    */
   prune({
     webhook,
@@ -329,12 +329,12 @@ export class Outbox {
     return isMore
   }
 
-  /** Deletes all rows of a webhook, at most `rowsMax` a call. Returns true while there are more. */
+  /** Deletes all rows of a webhook, at most `rowsMax` per call. Returns true while there are more. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
     let rowsLeft = rowsMax
-    // Due rows are removed first, so that a partly removed delivery is never attempted.
+    // Due rows are removed first, so that a partly removed delivery is not attempted.
     for (const attemptKind of ATTEMPT_KINDS) {
       rowsLeft -= this.#due.removeRange(dueRange(webhook, attemptKind, null), rowsLeft).rowCount
     }
@@ -348,7 +348,7 @@ export class Outbox {
     return false
   }
 
-  /** Webhooks that have a state row. Those missing from WebhookTable have orphaned rows. */
+  /** Webhooks with a totals row. Rows of webhooks that WebhookTable does not contain are orphaned. */
   *webhooks(): Iterable<WebhookNumber> {
     for (const { key } of this.#totals.rows.all()) yield webhookNumber(key.readUInt32BE(0))
   }
@@ -373,7 +373,7 @@ export class Outbox {
     return made
   }
 
-  /** Totals recomputed from the stored rows: for a new webhook, or if its totals are damaged. */
+  /** Recomputes the totals from the stored rows, for a new webhook or if the stored totals are damaged. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
     for (const row of this.#deliveries.rows.all(webhookRange(webhook))) {
@@ -387,7 +387,7 @@ export class Outbox {
     return totals
   }
 
-  /** Removes a delivery whose row is damaged; a pending one is counted as dropped. */
+  /** Removes a delivery whose row is damaged. A pending one is counted as dropped. */
   #giveUp(webhook: WebhookNumber, number: number): void {
     if (!this.#environment.accepts(ROWS_A_CHANGE)) return
     const { totals } = this.#load(webhook)
@@ -413,13 +413,13 @@ export class Outbox {
   }
 }
 
-/** Resets the bytes to 0 when no delivery is pending, which removes the error of estimated sizes. */
+/** Resets the bytes to 0 when no delivery is pending, because some sizes are only estimates. */
 function addPending(totals: OutboxTotals, count: number, byteCount: number): void {
   totals.pending += count
   totals.pendingBytes = totals.pending > 0 ? Math.max(0, totals.pendingBytes + byteCount) : 0
 }
 
-/** The key of a delivery in the due index; null if it is not waiting. */
+/** The key of a delivery in the due index. Null if the delivery is not pending. */
 function dueKeyOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
   const { status, attempts, dueAtMs, number } = delivery
   if (status !== 'pending' || dueAtMs === null) return null

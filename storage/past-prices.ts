@@ -1,5 +1,5 @@
-// A market's prices of one UTC day as its venue reports them, packed like ticks. Days have no age limit: they are
-// deleted with their market, or under size pressure in the order of their reading, which a second index stores.
+// A market's prices of one UTC day as its venue reports them, packed like ticks. Days have no age limit. They are
+// deleted with their market, or above the size limit. A second index orders them by the time of their last read.
 
 import { mapped, record, time } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -26,7 +26,7 @@ const dayCodec = listed(
   ),
 )
 
-/** A market's day, by the hour in which it was read. */
+/** A stored day, with the hour in which it was last read from the venue. */
 export interface ReadDay {
   readonly kind: 'pastPrices'
   readonly hour: number
@@ -34,7 +34,6 @@ export interface ReadDay {
   readonly day: number
 }
 
-/** Days have no age limit: they are deleted with their market or when the size limit is exceeded. */
 export class PastPrices {
   readonly #days: RecordTable<PastDay>
   readonly #reads: Table
@@ -44,7 +43,7 @@ export class PastPrices {
     this.#reads = environment.table(TABLES.pastPriceReads)
   }
 
-  /** Replaces the day. `day` is floor(timeMs / 86,400,000). */
+  /** Replaces a day's prices. `day` is floor(timeMs / 86,400,000). */
   put(market: MarketNumber, day: number, past: PastDay): void {
     const before = this.get(market, day)
     const hour = hourOf(past)
@@ -59,7 +58,7 @@ export class PastPrices {
     return this.#days.get(groupKey(market, day))
   }
 
-  /** The day that was read longest ago, to the hour. */
+  /** The day whose last read from the venue is the oldest, at hour granularity. */
   oldestRead(): ReadDay | null {
     const row = this.#reads.first(EVERY_KEY)
     if (row === null) return null
@@ -72,7 +71,7 @@ export class PastPrices {
   removeRead({ hour, market, day }: ReadDay): Removed {
     this.#reads.remove(readKey(hour, market, day))
     const past = this.get(market, day)
-    // A damaged record may have left its index row when a later record replaced it.
+    // The index row may be obsolete: a record that replaces a damaged one cannot remove the old index row.
     if (past !== null && hourOf(past) !== hour) return { rowCount: 0, byteCount: 0 }
     const range = { from: groupKey(market, day), to: groupKey(market, day + 1) }
     return this.#days.rows.removeRange(range, 1)

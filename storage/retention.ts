@@ -1,8 +1,8 @@
-// Deletes expired rows in batches: the oldest hour of all markets first, of any kind, then coverage and past
-// opportunities, then runs that no trade refers to. Accounts and hour bars are never deleted. Ages are whole hours
-// (retention-time.ts). Snapshots have their own age limit, past prices none. Above the size limit the oldest hours are
-// deleted too, and past prices by the hour of their reading. Pages become free only with the next commit, so bytes of
-// uncommitted removals are counted.
+// Deletes expired rows in batches: first the oldest hour of all markets, of any kind; then coverage and past
+// opportunities; then runs without trades. Accounts and hour bars are never deleted. Age limits are whole hours
+// (retention-time.ts). Snapshots have their own age limit. Past prices have none. Above the size limit the oldest hours
+// and past prices are deleted too. Pages become free only with the next commit, so bytes of uncommitted removals are
+// subtracted from the size.
 
 import { snapshotRetentionDays } from '../engine/limits.ts'
 import { firstRetainedHour } from '../engine/retention-time.ts'
@@ -23,7 +23,7 @@ import type { Trades } from './trades.ts'
 
 interface RetentionParts {
   readonly environment: Environment
-  /** Hours of trades, ticks and minute bars. */
+  /** Hours in which markets have trades, ticks or minute bars. */
   readonly hours: Hours
   readonly snapshotHours: Hours
   readonly trades: Trades
@@ -39,14 +39,14 @@ interface RetentionParts {
 
 export class Retention {
   readonly #parts: RetentionParts
-  /** Bytes of removals that are not committed yet. */
+  /** Bytes of rows that were removed but not yet committed. */
   #bytesUnderWay = 0
 
   constructor(parts: RetentionParts) {
     this.#parts = parts
   }
 
-  /** Removes at most `rowsMax` rows; true if there are more to remove. */
+  /** Removes at most `rowsMax` rows. Returns true if there may be more to remove. */
   prune(limits: PruneLimits): boolean {
     const { environment, coverage, opportunities, runs, losses, trades } = this.#parts
     const firstRetained = firstRetainedHour(limits.nowMs, limits.retentionDays)
@@ -59,12 +59,12 @@ export class Retention {
       const next = this.#next({ firstRetained, firstRetainedSnapshot, isTooLarge })
       if (next === null || rowsLeft <= 0) break
       const removed = this.#remove(next, rowsLeft)
-      // An empty hour counts as one row, so that each call ends.
+      // An hour without rows counts as one row, so that the loop ends.
       rowsLeft -= Math.max(removed.rowCount, 1)
       bytes += removed.byteCount
     }
     if (bytes > 0) this.#track(bytes)
-    // A call that used up its rows has not checked the remaining tables.
+    // If a call has removed `rowsMax` rows, the next call checks the remaining tables.
     if (rowsLeft > 0) rowsLeft -= coverage.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true

@@ -1,4 +1,4 @@
-// Runs: each start of the engine and the epoch of its streams, numbered from 1. The oldest are deleted first, so the
+// Runs: each start of the engine with the epoch of its streams, numbered from 1. The oldest are deleted first, so
 // stored numbers have no gaps.
 
 import { number, orNull, record, since, stated, text, time } from '../engine/codec.ts'
@@ -36,7 +36,7 @@ export class Runs {
     return run
   }
 
-  /** Records where a run ended; does nothing if the run is not stored. */
+  /** Stores the offset at which a run ended. Does nothing if the run is not stored. */
   end(number: number, endOffset: number): void {
     const run = this.#runs.get(numberKey(number))
     if (run !== null) this.#runs.put(numberKey(number), { ...run, endOffset })
@@ -47,7 +47,7 @@ export class Runs {
     return [...this.#runs.all()]
   }
 
-  /** Removes at most `rowsMax` of the oldest runs, up to the first that `hasTrades`; returns their count. */
+  /** Removes at most `rowsMax` of the oldest runs, and stops at the first one that `hasTrades`. Returns their number. */
   prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
     const last = this.#newest() ?? 0
     for (let removed = 0; removed < rowsMax; removed += 1) {

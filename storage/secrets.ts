@@ -1,5 +1,5 @@
-// The two secret files of DATA_DIR, both mode 600: `secrets` (created on first use) and `local-key` (the key of the
-// local account). Their contents are never logged.
+// The two secret files of DATA_DIR, both with mode 600. `secrets` is created on first use. `local-key` is the key of
+// the local account. Their contents are never logged.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
@@ -14,8 +14,8 @@ interface Secrets {
 }
 
 /**
- * Loads the secrets of a data folder, or creates them on first use. Throws if the file is damaged: new secrets would
- * end every session and make data encrypted with the old key unreadable.
+ * Loads the secrets of a data folder, or creates them on first use. Throws if the file is damaged, because new secrets
+ * would end every session and make encrypted data unreadable.
  */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets')
@@ -37,7 +37,7 @@ export function loadSecrets(dataDir: string): Secrets {
   return made
 }
 
-/** The key of the local account; null before the first start. */
+/** The key of the local account. Null before the first start. */
 export function readLocalKey(dataDir: string): string | null {
   const text = readText(join(dataDir, 'local-key'))?.trim() ?? ''
   return text === '' ? null : text

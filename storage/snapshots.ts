@@ -1,5 +1,4 @@
-// Book snapshots: one row per market and moment. They are many, so they expire after two days regardless of the other
-// retention.
+// Book snapshots: one row per market and moment. There are so many that they expire after two days.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
@@ -23,7 +22,7 @@ export class Snapshots {
     this.#count = this.#snapshots.rows.committedCount()
   }
 
-  /** Stores one snapshot per millisecond; a second one replaces the first. Drops levels beyond `bookSnapshotLevels`. */
+  /** Stores a snapshot and replaces one of the same millisecond. Drops levels beyond `bookSnapshotLevels`. */
   put(market: MarketNumber, snapshot: BookSnapshot): void {
     const key = groupKey(market, snapshot.timeMs)
     if (!this.#snapshots.rows.has(key)) this.#count += 1
@@ -49,7 +48,7 @@ export class Snapshots {
     return this.#count
   }
 
-  /** Removes a market's oldest `rowsMax` snapshots before `beforeMs`. */
+  /** Removes at most `rowsMax` of a market's snapshots before `beforeMs`, oldest first. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const keys = { from: groupKey(market, FIRST), to: groupKey(market, beforeMs) }

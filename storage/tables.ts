@@ -1,9 +1,9 @@
-// The complete disk layout: environment → table → key → record. There are two LMDB environments. Writes to `accounts`
-// are durable before the caller is answered. `market` holds data that the venues can send again. Numbers in keys are
-// big-endian, so that LMDB's byte order is numeric order (see keys.ts): market, run and webhook u32; times, days and
-// hours u64. Venues and kinds are one byte, addresses 20.
+// The complete disk layout: environments, their tables, and the keys and records of each table. Writes to the
+// environment `accounts` are durable before the caller is answered. `market` holds data that the venues can send again.
+// Numbers in keys are big-endian, so that byte order is numeric order (keys.ts): markets, runs and webhooks are u32,
+// times, days and hours u64. Venues and kinds have one byte, addresses 20.
 
-/** The version of this layout; the sentinel of each environment carries it. */
+/** The version of this layout. The sentinel of each environment contains it. */
 export const FORMAT_VERSION = 8
 
 export type EnvironmentName = 'accounts' | 'market'
@@ -13,9 +13,12 @@ export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'marke
 export interface TableLayout {
   readonly name: string
   readonly environment: EnvironmentName
-  /** Leading key bytes that are constant within a range; uncommitted rows are sorted per such group. */
+  /** Number of leading key bytes that are equal within a range. Uncommitted rows are sorted per group of these bytes. */
   readonly groupBytes: number
-  /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, so it can never change. */
+  /**
+   * Whether lmdb-js compresses values above 1,000 bytes with LZ4. It is part of the fingerprint, so it can never
+   * change.
+   */
   readonly isCompressed: boolean
   /** Whether records carry a CRC-32 over key and body. */
   readonly isChecked: boolean
@@ -80,11 +83,11 @@ export const TABLES = {
   ticks: table('market', 'ticks', { groupBytes: 4 }),
   /** market, day → PastDay; deleted only with the market or under size pressure */
   pastPrices: table('market', 'pastPrices', { groupBytes: 4 }),
-  /** hour of reading, market, day → nothing: the order for deletion under size pressure */
+  /** hour in which a day was read, market, day → nothing; the order of deletion above the size limit */
   pastPriceReads: table('market', 'pastPriceReads'),
   /** venue, fromMs → toMs */
   coverage: table('market', 'coverage', { groupBytes: 1 }),
-  /** hour, kind, market → nothing: which markets have rows of a kind in an hour, for retention */
+  /** hour, kind, market → nothing; lets retention find the markets with rows of a kind in an hour */
   hours: table('market', 'hours'),
   /** As `hours`, for snapshots, which have their own age limit */
   snapshotHours: table('market', 'snapshotHours'),
@@ -108,13 +111,13 @@ export const TABLES = {
   openOpportunities: table('market', 'openOpportunities', { isChecked: true }),
   /** webhook, number of the delivery → StoredDelivery with its body */
   deliveries: table('market', 'deliveries', { groupBytes: 4, isChecked: true }),
-  /** webhook, attempt kind, due time, number → nothing: pending deliveries that have a due time */
+  /** webhook, attempt kind, due time, number → nothing; pending deliveries with a due time */
   dueDeliveries: table('market', 'dueDeliveries', { groupBytes: 5 }),
   /** webhook, number → status and creation time (9 bytes): deliveries that are not pending */
   finishedDeliveries: table('market', 'finishedDeliveries', { groupBytes: 4 }),
   /** webhook, event id → number of its delivery */
   deliveryEvents: table('market', 'deliveryEvents', { groupBytes: 4 }),
-  /** webhook → counts, last number, since when it has been failing */
+  /** webhook → counts, last number, time since which all attempts failed */
   outboxTotals: table('market', 'outboxTotals', { isChecked: true }),
   /** webhook, market → the price last sent */
   lastPrices: table('market', 'lastPrices', { groupBytes: 4, isChecked: true }),
@@ -134,10 +137,10 @@ export const TABLES = {
 
 export const TABLE_LAYOUTS: readonly TableLayout[] = Object.values(TABLES)
 
-/** Each environment's own facts, under the key `sentinel`. Not in TABLES, because it protects them. */
+/** Table of each environment's sentinel. It is not in TABLES, because it describes the environment itself. */
 export const SENTINEL_TABLE = 'sentinel'
 
-/** Permanent options of an environment's files; a different text prevents opening them. */
+/** Permanent options of an environment's files. An environment with a different text is not opened. */
 export function fingerprint(environment: EnvironmentName): string {
   const compressed = TABLE_LAYOUTS.filter((one) => one.environment === environment)
     .filter((one) => one.isCompressed)

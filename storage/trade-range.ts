@@ -1,14 +1,14 @@
-// Key ranges of queries for trades of a market, trades of a venue, whales and past opportunities: within the query's
-// times, strictly after the previous page's position.
+// Key ranges of queries for trades of a market, trades of a venue, whales and past opportunities. A range covers the
+// query's times, strictly after the previous page's position.
 
 import type { SliceQuery } from './contract/rows.ts'
 import type { KeyRange } from './lmdb/pending.ts'
 import type { Row } from './lmdb/table.ts'
 
-/** Builds a key from time and ordinal, within a market, a venue or all. The ordinal is its last 4 bytes. */
+/** Builds a key from time and ordinal. The ordinal is the last 4 bytes. */
 export type KeyOf = (timeMs: number, ordinal: number) => Buffer
 
-/** The key range of a query, with keys made by `keyOf`; null if it is empty. */
+/** The key range of a query, with keys from `keyOf`. Null if the range is empty. */
 export function rangeOfTrades(
   { fromMs, toMs, after, order }: SliceQuery,
   keyOf: KeyOf,

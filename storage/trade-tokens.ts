@@ -1,5 +1,5 @@
-// Maps each outcome of a venue a market to its token. The ids of the market's trades repeat the token, so it is stored
-// once, as long as the market has trades.
+// The token of each outcome of venue a markets. Trade ids contain the token, so it is stored once per market and
+// outcome while the market has trades.
 
 import { texts } from '../engine/codec.ts'
 import type { MarketNumber } from '../engine/market/market.ts'

@@ -1,6 +1,6 @@
-// Trades by market, time and ordinal, with indexes by native id, by (run, offset) for resuming streams, and by venue
-// (venue-trades.ts). A put writes all rows in one event-loop tick, so they are committed atomically. The id index holds
-// 64-bit hashes; colliding ids are compared as text. All tables except the id index are packed, several rows in one
+// Trades by market, time and ordinal. Indexes find them by native id, by run and offset for resuming streams, and by
+// venue (venue-trades.ts). A put writes all rows in one event-loop tick, so they are committed atomically. The id index
+// contains 64-bit hashes; ids with equal hashes are compared as text. All tables except the id index are packed
 // (lmdb/packed-table.ts).
 
 import { assert } from '../engine/errors.ts'
@@ -42,14 +42,14 @@ const INDEX_BYTES = 85
 /** Maximum number of markets in the ordinal cache; above it the cache is cleared. */
 const CACHED_MAX = 20_000
 
-/** The next ordinal of a market, for a trade at the last trade's time or later. */
+/** The next ordinal of a market. It applies to trades that are not older than the market's newest trade. */
 interface OrdinalState {
   newestMs: number
   lastMs: number
   nextOrdinal: number
 }
 
-/** The id index's row for a hash, which refers to all trades that share it, or none. */
+/** The row of the id index for a hash. It refers to all trades with that hash; null if there is none. */
 interface IdLookup {
   readonly market: MarketNumber
   readonly nativeId: string
@@ -67,7 +67,7 @@ export class Trades {
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   readonly #ordinals = new Map<MarketNumber, OrdinalState>()
-  /** The last lookup of `has`, until the index changes. `put` reuses it; other lookups may come in between. */
+  /** The last result of `has`, until the index changes. `put` uses it if it is for the same trade. */
   #lastLookup: IdLookup | null = null
   #count: number
 
@@ -81,7 +81,7 @@ export class Trades {
     this.#byVenue = new VenueTrades(environment)
     this.#hours = hours
     this.#hash = hash
-    // One row per trade, except for ids that share all 64 bits: fewer than one in a billion of a market's.
+    // The id index has one row per trade. Trades with equal hashes share a row, which is negligibly rare.
     this.#count = this.#ids.committedCount()
   }
 
@@ -91,10 +91,7 @@ export class Trades {
     return this.#lastLookup.row !== null && this.#find(market, nativeId) !== null
   }
 
-  /**
-   * Stores a trade, indexes it by venue and assigns its ordinal. The caller must check `has` first: storing a
-   * duplicate throws.
-   */
+  /** Stores a trade, indexes it by venue and assigns its ordinal. The caller must call `has` first: a duplicate throws. */
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
     const { hash, row } = this.#lookUp(market, trade.nativeId)
     if (row !== null) {
@@ -117,7 +114,7 @@ export class Trades {
     return stored
   }
 
-  /** Sets a maker that became known later; does nothing if the trade was deleted. */
+  /** Sets a maker that became known later. Does nothing if the trade was deleted. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.maker === maker) return
@@ -125,7 +122,7 @@ export class Trades {
     this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.venuePosition)
   }
 
-  /** Sets a taker that became known later; does nothing if the trade was deleted. */
+  /** Sets a taker that became known later. Does nothing if the trade was deleted. */
   setTaker(market: MarketNumber, nativeId: string, taker: string): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.taker === taker) return
@@ -152,7 +149,7 @@ export class Trades {
     return trades
   }
 
-  /** Trades that a run published with an offset above `offset`, in order of offset; for resuming streams. */
+  /** Trades that a run published with an offset above `offset`, in order of offset. Used to resume streams. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[] {
     const { run, offset, limit } = query
     const from = groupKey(run, offset + 1)
@@ -167,7 +164,7 @@ export class Trades {
     return found
   }
 
-  /** Positions of those trades, without reading the trades: ten times as fast. */
+  /** As `rangeByOffset`, but returns only positions. Ten times as fast, because it does not read the trades. */
   locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     const { run, offset, limit } = query
     const locations: OffsetLocation[] = []
@@ -205,8 +202,8 @@ export class Trades {
   }
 
   /**
-   * Trades of every market of a venue, newest or oldest first. Positions use the venue's ordinals. An ordinal is
-   * assigned when the trade is stored, starts at 0 in each millisecond and never changes.
+   * Trades of all markets of a venue, newest or oldest first. Positions contain the ordinal among the venue's trades of
+   * the millisecond. It is assigned when the trade is stored, starts at 0 and never changes.
    */
   rangeOfVenue(query: SliceQuery & { readonly venue: VenueKey }): readonly VenueTrade[] {
     const found: VenueTrade[] = []
@@ -219,7 +216,7 @@ export class Trades {
     return found
   }
 
-  /** Times of the venue's oldest and newest trade; null if it has none. Costs two lookups. */
+  /** Times of the venue's oldest and newest trade. Null if the venue has none. Costs two lookups. */
   extentOfVenue(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
     return this.#byVenue.extent(venue)
   }
@@ -235,7 +232,7 @@ export class Trades {
     return this.#offsets.first({ from: groupKey(run, 0), to }) !== null
   }
 
-  /** Removes the oldest `rowsMax` trades of a market before `beforeMs`. */
+  /** Removes at most `rowsMax` of a market's trades before `beforeMs`, oldest first. */
   removeBefore(range: { market: MarketNumber; beforeMs: number; rowsMax: number }): Removed {
     const { market, beforeMs, rowsMax } = range
     const rows: Row[] = []
@@ -302,7 +299,7 @@ export class Trades {
     return { market, nativeId, hash, row }
   }
 
-  /** One past the last ordinal of that millisecond; no read if trades arrive in order. */
+  /** One past the last ordinal of that millisecond. Needs no read if trades arrive in order. */
   #nextOrdinal(market: MarketNumber, time: number): number {
     const state = this.#ordinalState(market)
     if (time > state.newestMs) {
@@ -340,7 +337,7 @@ function marketRange(market: MarketNumber) {
   return { from: tradeKey(market, FIRST, 0), to: tradeKey(market, LAST, 0) }
 }
 
-/** An id with a lone surrogate does not survive UTF-8, so it is compared in its stored form. */
+/** UTF-8 cannot represent a lone surrogate, so ids are compared in the form in which they are stored. */
 function isSameText(stored: string, requested: string): boolean {
   return stored === requested || stored === Buffer.from(requested).toString()
 }

@@ -1,5 +1,5 @@
-// Index of trades by venue: the trades of all markets in order of time, with an ordinal among the venue's trades of the
-// same millisecond. A row refers to the trade and the trade's record refers to the row, so both are removed together.
+// Index of the trades of all markets of a venue, in order of time and of an ordinal within the millisecond. Index row
+// and trade record refer to each other, so both are removed together.
 
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'
@@ -12,7 +12,7 @@ import { keyOfVenueRow, type TradeLocation, venueRow } from './records/trade-loc
 import { TABLES } from './tables.ts'
 import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 
-/** Milliseconds per venue whose next ordinals are cached. */
+/** Number of milliseconds per venue whose next ordinals are cached. */
 const RECENT_MS = 4_096
 
 /** The position of a trade among its venue's trades. */
@@ -36,7 +36,10 @@ export class VenueTrades {
     return { venue, ordinal }
   }
 
-  /** Removes the row of a trade. `recorded` comes from the trade's record; null (damaged): the row is searched for. */
+  /**
+   * Removes the index row of a trade. `recorded` is from the trade's record. If it is null (damaged), the row is
+   * searched.
+   */
   remove(key: Buffer, recorded: VenuePosition | null): void {
     const position = recorded ?? this.#find(key)
     if (position === null) return
@@ -45,7 +48,7 @@ export class VenueTrades {
     this.#recentOf(position.venue).invalidate(time)
   }
 
-  /** Finds the row that refers to this trade by checking every row of its millisecond. */
+  /** Finds the index row of this trade by checking every row of its millisecond. */
   #find(key: Buffer): VenuePosition | null {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
@@ -61,7 +64,7 @@ export class VenueTrades {
     return null
   }
 
-  /** Visits the keys of trades, with their venue ordinals, until `visit` returns false. */
+  /** Calls `visit` with keys of trades and their venue ordinals until it returns false. */
   scan(
     query: SliceQuery & { readonly venue: VenueKey },
     visit: (key: Buffer, venueOrdinal: number) => boolean,
@@ -85,7 +88,7 @@ export class VenueTrades {
     }
   }
 
-  /** One past the last ordinal of that millisecond; reads the table only for late trades. */
+  /** One past the last ordinal of that millisecond. Reads the table only for trades that arrive late. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
     const keyOf = (atMs: number, one: number) => venueTradeKey(venue, atMs, one)
@@ -108,7 +111,7 @@ export class VenueTrades {
 
 /** The next ordinals of a venue's recent milliseconds. */
 class Recent {
-  /** A millisecond above this without an entry has no trade. */
+  /** A later millisecond that has no entry has no trades. */
   #floorMs: number
   readonly #next = new Map<number, number>()
 
@@ -116,7 +119,7 @@ class Recent {
     this.#floorMs = floorMs
   }
 
-  /** Null if it is unknown. */
+  /** The next ordinal of a millisecond. Null if the cache does not know it. */
   next(time: number): number | null {
     return this.#next.get(time) ?? (time > this.#floorMs ? 0 : null)
   }
@@ -127,7 +130,7 @@ class Recent {
     if (this.#next.size > RECENT_MS && oldest !== undefined) this.invalidate(oldest)
   }
 
-  /** Drops a millisecond, which must then be read from the table. */
+  /** Removes a millisecond from the cache. Its next ordinal must then be read from the table. */
   invalidate(time: number): void {
     this.#next.delete(time)
     this.#floorMs = Math.max(this.#floorMs, time)

@@ -1,5 +1,5 @@
-// Wallets: their facts, ledgers in packed blocks, P&L states, owner addresses and traded markets. Blocks and P&L states
-// carry a checksum and are opaque here. Retention never deletes them.
+// Wallets: their profiles, ledgers in packed blocks, P&L states, owner addresses and traded markets. Blocks and P&L
+// states are opaque bytes with a checksum. Retention never deletes them.
 
 import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
 import type { StoredWallet, StoredWalletMarket, WalletHead } from './contract/wallets.ts'
@@ -17,7 +17,7 @@ import {
 } from './records/wallet.ts'
 import { TABLES } from './tables.ts'
 
-/** A copy: uncommitted rows must not change while the caller uses them, nor be passed to a thread. */
+/** Decodes to a copy, because stored bytes must not change or be transferred to a thread before they are committed. */
 const packedCodec: RecordCodec<Uint8Array<ArrayBuffer>> = {
   newest: 1,
   encode: (body) => body,
@@ -53,7 +53,7 @@ export class StoredWallets {
     return this.#wallets.get(addressKey(proxy))
   }
 
-  /** As `get`, without decoding the hours: takes some 10 µs. */
+  /** As `get`, but does not decode the hours. Takes about 10 µs. */
   head(proxy: WalletAddress): WalletHead | null {
     return this.#heads.get(addressKey(proxy))
   }
@@ -64,7 +64,7 @@ export class StoredWallets {
     this.#wallets.putIfChanged(key, wallet)
   }
 
-  /** The proxy of an owner's address; null if it was never requested. */
+  /** The proxy address of an owner. Null if the owner was never requested. */
   proxyOf(eoa: WalletAddress): WalletAddress | null {
     const value = this.#owners.get(addressKey(eoa))
     return value === null ? null : walletAddress(`0x${value.toString('hex')}`)
@@ -78,7 +78,10 @@ export class StoredWallets {
     return this.#count
   }
 
-  /** A block, numbered from the start of its side; null if it is missing or damaged. The caller may keep the bytes. */
+  /**
+   * A block, numbered from the start of its ledger version. Null if it is missing or damaged. The caller owns the
+   * bytes.
+   */
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null {
     return this.#blocks.get(blockKey(proxy, index))
   }
@@ -87,7 +90,7 @@ export class StoredWallets {
     this.#blocks.put(blockKey(proxy, index), bytes)
   }
 
-  /** The P&L state; null if it is missing or damaged. It can be recomputed from the ledger. */
+  /** The P&L state. Null if it is missing or damaged; the caller can then recompute it from the ledger. */
   pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
     return this.#pnlStates.get(addressKey(proxy))
   }
@@ -96,10 +99,10 @@ export class StoredWallets {
     this.#pnlStates.put(addressKey(proxy), bytes)
   }
 
-  /** Removes blocks from a number on, up to the first missing one. */
+  /** Removes blocks with this number and above, up to the first missing one. */
   removeBlocks(proxy: WalletAddress, from: number): void {
     const { rows } = this.#blocks
-    // Block numbers have no gaps; blocks that a crash left after the last counted one are removed too.
+    // Block numbers have no gaps. This also removes blocks that a crash left after the last counted one.
     for (let index = from; rows.has(blockKey(proxy, index)); index += 1) {
       rows.remove(blockKey(proxy, index))
     }

@@ -1,5 +1,5 @@
-// Webhooks in order of their numbers. A promise resolves when its change is durable. The last assigned number has its
-// own row, written in the same event-loop tick, so that neither a removal nor a crash causes its reuse.
+// Webhooks in order of their numbers. The last assigned number has its own row, written in the same event-loop tick. A
+// number is therefore never reused after a removal or a crash.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -12,7 +12,7 @@ import { TABLES } from './tables.ts'
 
 const LAST_NUMBER_MARK = 'last_webhook_number'
 
-/** Changes resolve when durable, and reject if that fails or takes more than 5 s. */
+/** Changes resolve when they are durable. They reject if writing fails or takes more than 5 s. */
 export class Webhooks {
   readonly #environment: Environment
   readonly #webhooks: RecordTable<Webhook>
@@ -20,8 +20,8 @@ export class Webhooks {
   #last: number
 
   /**
-   * `usedUpTo`: the highest webhook number in other tables. After a restore of older accounts the outbox may hold
-   * deliveries of unknown webhooks; a new webhook must not inherit them.
+   * `usedUpTo`: the highest webhook number in other tables. After a restore of older accounts the outbox may contain
+   * deliveries of unknown webhooks, which a new webhook must not inherit.
    */
   constructor(environment: Environment, usedUpTo: number) {
     this.#environment = environment
@@ -47,7 +47,7 @@ export class Webhooks {
     return stored
   }
 
-  /** Does nothing if the webhook was removed: a late change does not restore it. */
+  /** Replaces a webhook. Does nothing if it was removed, so that a late change does not restore it. */
   put(webhook: Webhook): Promise<void> {
     const key = numberKey(webhook.number)
     if (this.#webhooks.rows.has(key)) this.#webhooks.put(key, webhook)

@@ -1,5 +1,6 @@
-// Whales of all markets in order of time, with indexes by market, by id, and by (run, offset) for resuming streams. A
-// put writes all rows in one event-loop tick, so they are committed atomically. Retention never deletes whales.
+// Whales of all markets in order of time. Indexes find them by market, by id, and by run and offset for resuming
+// streams. A put writes all rows in one event-loop tick, so they are committed atomically. Retention never deletes
+// whales.
 
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
@@ -31,7 +32,7 @@ import { nextOrdinal, rangeOfTrades } from './trade-range.ts'
 const PRESENT = Buffer.of(1)
 const KEY_BYTES = 12
 
-/** Whales, which are never deleted. Ordinals number all whales of a millisecond, across markets. */
+/** Ordinals distinguish whales of the same millisecond, across all markets. */
 export class Whales {
   readonly #whales: RecordTable<WhaleRow>
   readonly #ids: Table
@@ -50,13 +51,13 @@ export class Whales {
     this.#count = this.#whales.rows.committedCount()
   }
 
-  /** A whale by its id, which is the id of its first fill. */
+  /** A whale by its id, which is the id of the trade of its first fill. */
   get(market: MarketNumber, nativeId: string): StoredWhale | null {
     const keys = this.#ids.get(tradeIdKey(market, this.#hash(nativeId)))
     if (keys === null) return null
     for (let start = 0; start + KEY_BYTES <= keys.length; start += KEY_BYTES) {
       const row = this.#whales.get(keys.subarray(start, start + KEY_BYTES))
-      // An id with a lone surrogate does not survive UTF-8, so it is compared in its stored form.
+      // UTF-8 cannot represent a lone surrogate, so ids are compared in the form in which they are stored.
       const stored = row?.whale.nativeId
       if (stored === nativeId || stored === Buffer.from(nativeId).toString())
         return row?.whale ?? null
@@ -64,7 +65,7 @@ export class Whales {
     return null
   }
 
-  /** Stores a whale and assigns its ordinal. The caller must check `get` first: storing a duplicate throws. */
+  /** Stores a whale and assigns its ordinal. The caller must call `get` first: a duplicate throws. */
   put(market: WhaleMarket, whale: Omit<StoredWhale, 'ordinal'>): StoredWhale {
     assert(this.get(market.number, whale.nativeId) === null, 'a whale is stored once')
     const ordinal = nextOrdinal(this.#whales.rows, momentKey, whale.timeMs)
@@ -80,8 +81,8 @@ export class Whales {
   }
 
   /**
-   * Replaces the stored whale of the same id, time and ordinal, after more fills or its publication. Does nothing if
-   * it is not stored (a full disk rejected the put).
+   * Replaces a stored whale of the same id, time and ordinal, after more fills or after publication. Does nothing if it
+   * is not stored, because a full disk may have rejected it.
    */
   replace(market: WhaleMarket, whale: StoredWhale): void {
     const key = momentKey(whale.timeMs, whale.ordinal)
@@ -90,33 +91,33 @@ export class Whales {
     if (isSame) this.#write(key, market, whale)
   }
 
-  /** Whales of all markets in [fromMs, toMs] strictly after `after`, at most `limit`. */
+  /** Whales of all markets within [fromMs, toMs], strictly after `after`, at most `limit`. */
   range(query: SliceQuery): readonly WhaleRow[] {
     const range = rangeOfTrades(query, momentKey)
     return range === null ? [] : this.#whales.range(range, query.limit)
   }
 
-  /** As `range`, of one market. */
+  /** As `range`, for one market. */
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(query.market, time, ordinal))
     if (range === null) return []
     return this.#read(this.#markets, range, query.limit, ({ key }) => key.subarray(4))
   }
 
-  /** Whales that a run published with an offset above `offset`, in order of offset; for resuming streams. */
+  /** Whales that a run published with an offset above `offset`, in order of offset. Used to resume streams. */
   rangeByOffset({ run, offset, limit }: OffsetQuery): readonly WhaleRow[] {
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, LAST) }
     return this.#read(this.#offsets, range, limit, ({ value }) => value)
   }
 
-  /** The newest offset of a run's whales; 0 if it has none. */
+  /** The newest offset of a run's whales. 0 if it has none. */
   newestOffset(run: number): number {
     const [from, to] = [groupKey(run, 0), groupKey(run, LAST)]
     const row = this.#offsets.first({ from, to, isReverse: true })
     return row === null ? 0 : readInteger(row.key, 4)
   }
 
-  /** Time of the oldest whale; null if there is none. */
+  /** Time of the oldest whale. Null if there is none. */
   oldestMs(): TimeMs | null {
     const row = this.#whales.rows.first(EVERY_KEY)
     return row === null ? null : timeMs(readInteger(row.key, 0))
@@ -133,7 +134,7 @@ export class Whales {
     if (run !== null && offset !== null) this.#offsets.put(groupKey(run, offset), key)
   }
 
-  /** The whales to which an index refers. */
+  /** The whales to which an index row refers. */
   #read(
     index: Table,
     range: KeyRange,

@@ -1,5 +1,5 @@
-// Data types of matches: the current pairs (in `market`, since they can be recomputed) and operators' overrides
-// (in `accounts`; callers wait until each write is durable).
+// Data types of matches. Current pairs are in the `market` environment, because they can be recomputed. Operators'
+// overrides are in `accounts`, where callers wait until each write is durable.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -15,18 +15,18 @@ interface StoredPairScore {
   readonly explanation: string
 }
 
-/** A matched pair. A market is in at most one. */
+/** A matched pair. A market belongs to at most one. */
 export interface StoredMatch extends StoredPairScore {
   /** Markets of venue a and venue b. */
   readonly a: MarketNumber
   readonly b: MarketNumber
-  /** When the pair was first matched. */
+  /** Time of the first match of this pair. */
   readonly matchedAtMs: TimeMs
 }
 
 /**
- * An operator's override for a pair, by the venues' own ids, which outlive the internal numbers. It may instead apply
- * to all pairs of two families, by their patterns (engine/matching/veto/families.ts).
+ * An operator's override for one pair. It uses the venues' own ids, because internal numbers may change. It may instead
+ * apply to all pairs of two families, given by their patterns (engine/matching/veto/families.ts).
  */
 export interface StoredOverride {
   readonly on: 'pair' | 'family'

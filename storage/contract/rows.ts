@@ -22,23 +22,23 @@ export interface ListingDetails {
   readonly native: JsonRecord
 }
 
-/** A stored trade: the published trade with its run number and stamp. */
+/** A stored trade: the published trade with the run that published it and its stamp. */
 export interface StoredTrade extends Trade {
   readonly receivedAtMs: TimeMs
-  /** The run that published it (runs.ts); null for history, which is stored but not published. */
+  /** The run that published it (runs.ts). Null for a past trade, which is stored but not published. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** A position between trades, exclusive: the rows after it are older (desc) or newer (asc). */
+/** A position between trades. Descending lists continue with older trades, ascending lists with newer ones. */
 export interface TradePosition {
   readonly timeMs: TimeMs
-  /** Null: after every row of this millisecond. */
+  /** Null: the position is after all rows of this millisecond. */
   readonly ordinal: number | null
 }
 
-/** Rows of [fromMs, toMs] strictly after `after`, at most `limit`. */
+/** Selects rows within [fromMs, toMs] and strictly after `after`, at most `limit`. */
 export interface SliceQuery {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -47,7 +47,7 @@ export interface SliceQuery {
   readonly limit: number
 }
 
-/** Rows that a run published with an offset above `offset`, in order of offset, at most `limit`. */
+/** Selects rows that a run published with an offset above `offset`, in order of offset, at most `limit`. */
 export interface OffsetQuery {
   readonly run: number
   readonly offset: number
@@ -70,20 +70,19 @@ export interface TradeOfMarket {
   readonly trade: StoredTrade
 }
 
-/** A trade with its position among all trades of its venue. */
 export interface VenueTrade extends TradeOfMarket {
   /** Position among the venue's trades of the same millisecond. */
   readonly venueOrdinal: number
 }
 
-/** Prices of one market in one hour: the last price of each second. */
+/** Prices of one market in one hour. Each second has its last price. */
 export interface HourTicks {
   /** Seconds of the hour, ascending, 0..3599. */
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }
 
-/** Bars of one size that start in [fromMs, toMs], at most `limit`. */
+/** Selects bars of one size that start within [fromMs, toMs], at most `limit`. */
 export interface BarQuery {
   readonly size: BarSize
   readonly fromMs: TimeMs
@@ -104,7 +103,7 @@ export interface BookSnapshot {
   readonly askDepth: SizeMicros
 }
 
-/** Snapshots of [fromMs, toMs] strictly after `after`, at most `limit`. There is one per millisecond, so no ordinal. */
+/** Selects snapshots within [fromMs, toMs] and strictly after `after`, at most `limit`. A millisecond has at most one. */
 export interface SnapshotQuery {
   readonly market: MarketNumber
   readonly fromMs: TimeMs
@@ -116,9 +115,9 @@ export interface SnapshotQuery {
 
 /** A UTC day of a market's prices, as the venue reports them. */
 export interface PastDay {
-  /** When it was last read from the venue. Size-based eviction starts with the smallest value. */
+  /** When it was last read from the venue. Above the size limit, the day with the smallest value is deleted first. */
   readonly readAtMs: TimeMs
-  /** Prices are complete up to this time; the day's end if no further price can be added. */
+  /** Prices are complete up to this time. It is the end of the day if no more prices can be added. */
   readonly completeToMs: TimeMs
   /** Seconds of the day, ascending, 0..86399. */
   readonly seconds: readonly number[]
@@ -149,15 +148,13 @@ export interface Run {
   readonly endOffset: number | null
 }
 
-/**
- * Trades that could not be recovered and were announced as a gap, with the gap's position among the published trades.
- */
+/** Trades that could not be recovered. A gap announced them to clients at this position among the run's trades. */
 export interface TradeLoss {
   readonly run: number
   /** The newest trade offset of the run when the gap was announced. */
   readonly offset: number
   readonly venue: VenueKey
-  /** Null: the gap may affect any market of the venue. */
+  /** Null: any market of the venue may be affected. */
   readonly market: MarketNumber | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -192,7 +189,7 @@ export interface KeyRecord {
   /** The first characters, for display. */
   readonly prefix: string
   readonly label: string
-  /** Permissions of the key; keys older than scopes have all of them. */
+  /** Permissions of the key. Keys that were created before scopes existed have all permissions. */
   readonly scopes: readonly KeyScope[]
   readonly createdAtMs: TimeMs
   readonly lastUsedAtMs: TimeMs | null
@@ -203,11 +200,11 @@ export interface EndedToken {
   /** Its `jti`, 1 to 128 characters. */
   readonly tokenId: string
   readonly accountId: AccountId
-  /** When the token expires; the row is not needed after that. */
+  /** When the token expires. The row is not needed after that. */
   readonly expiresAtMs: TimeMs
 }
 
-/** Retention limits, and how many rows one call may remove. */
+/** Limits of one call of `prune`. */
 export interface PruneLimits {
   readonly nowMs: TimeMs
   readonly retentionDays: number
@@ -215,7 +212,7 @@ export interface PruneLimits {
   readonly rowsMax: number
 }
 
-/** A past opportunity with its position among those that ended in the same millisecond. */
+/** A past opportunity. The ordinal distinguishes opportunities that ended in the same millisecond. */
 export interface PastOpportunityRow {
   readonly past: PastOpportunity
   readonly ordinal: number
@@ -223,15 +220,15 @@ export interface PastOpportunityRow {
 
 /** A stored whale with the run and stamp of its message. */
 export interface StoredWhale extends Whale {
-  /** When its first fill was received, on the local clock. */
+  /** When its first fill was received, by the local clock. */
   readonly receivedAtMs: TimeMs
-  /** The run that published it; null, like its stamp, until it is published. */
+  /** The run that published it. Null until it is published, as are `offset` and `seq`. */
   readonly run: number | null
   readonly offset: number | null
   readonly seq: number | null
 }
 
-/** The whale's market. It includes the native id, since whales outlive their market's listing. */
+/** The whale's market. It includes the native id, because the market's listing may be deleted before the whale. */
 export type WhaleMarket = Pick<MarketRef, 'number' | 'venue' | 'nativeId'>
 
 export interface WhaleRow {

@@ -1,6 +1,6 @@
-// The storage as actors use it. `Omit` leaves out the methods that only storage/ calls, and private members, so that
-// tests can replace a table. Reads are synchronous and include uncommitted puts of this process. Writes of one event-loop
-// tick commit together. Message processing does not wait for them. Tested by test/contract/storage.ts.
+// The storage as actors use it. `Omit` removes private members and methods that only storage/ calls, so that tests can
+// replace a table. Reads are synchronous and include uncommitted writes of this process. Writes of one event-loop tick
+// commit together. Message processing does not wait for commits. test/contract/storage.ts tests this contract.
 
 import type { TimeMs } from '../../engine/units.ts'
 import type { Accounts } from '../accounts.ts'
@@ -65,35 +65,38 @@ export interface Storage {
   readonly wallets: WalletTable
   /** Number of puts that are not yet committed. */
   outstandingWrites(): number
-  /** False after a failed commit: until space is free after a full disk, or until a restart after any other failure. */
+  /**
+   * False after a failed commit. After a full disk it becomes true when space is free; after other failures only a
+   * restart helps.
+   */
   isHealthy(): boolean
-  /** Bytes of the pages in use in both environments. LMDB files never shrink, so their length is not used. */
+  /** Bytes of the pages in use in both environments. The file length is larger, because LMDB files never shrink. */
   sizeBytes(): number
   /**
-   * Deletes expired rows, at most `rowsMax` a call; call again while it returns true. In this order:
-   * - trades, minute bars and ticks older than `retentionDays` (see engine/retention-time.ts), and book snapshots
-   * older than `snapshotRetentionDays`;
-   * - above `sizeBytesMax`, the oldest remaining rows, and days of past prices in the order of their reading; hour
-   * bars stay;
+   * Deletes expired rows, at most `rowsMax` per call. Call again while it returns true. It deletes in this order:
+   * - trades, minute bars and ticks older than `retentionDays` (engine/retention-time.ts), and book snapshots older than
+   *   `snapshotRetentionDays`;
+   * - above `sizeBytesMax`, the oldest remaining rows except hour bars, and days of past prices, least recently read
+   *   first;
    * - coverage and past opportunities older than `retentionDays`;
    * - runs older than the oldest run of a stored trade, and all but the last `retainedRunsMax`, with their losses.
-   * The newest run always stays. Whales are never deleted, even if their run is.
+   * Never deletes the newest run. Never deletes whales, even after their run is deleted.
    */
   prune(limits: PruneLimits): boolean
-  /** Incremented by each `prune`: earlier reads may be out of date. */
+  /** Incremented by each `prune`. Results of earlier reads may contain deleted rows. */
   readonly pruneCount: number
   /**
-   * Rewrites the accounts into a new file if they changed, so that deleted rows cannot be read in freed pages. Never
-   * rejects. `backupAccounts` does this too.
+   * If accounts changed, copies them to a new file, because deleted rows remain readable in free pages of the old file.
+   * Never rejects. `backupAccounts` also does this.
    */
   overwriteDeleted(): Promise<void>
   /**
-   * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups (backup.ts) while writes continue.
-   * Never rejects: a failure is logged and counted.
+   * Copies accounts, keys and webhooks into a new folder under DATA_DIR/backups (backup.ts). Writes may continue during
+   * the copy. Never rejects: a failure is logged and counted.
    */
   backupAccounts(nowMs: TimeMs): Promise<void>
   /** Resolves when all puts so far are committed; rejects if a commit failed. */
   committed(): Promise<void>
-  /** Commits, flushes and closes. No method may be called afterwards. */
+  /** Commits, flushes and closes. Do not call any method afterwards. */
   close(): Promise<void>
 }

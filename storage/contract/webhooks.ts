@@ -9,14 +9,14 @@ import type {
 /** Whether a delivery was attempted before. First attempts and retries have separate queues. */
 export type AttemptKind = 'first' | 'retry'
 
-/** State of a webhook's outbox, except its deliveries. */
+/** Totals of a webhook's deliveries. */
 export interface OutboxState {
   readonly counts: DeliveryCounts
-  /** Part of `counts.dropped`: events that were never stored (`throttle`). */
+  /** Number of events that `throttle` dropped without storing them. `counts.dropped` includes them. */
   readonly throttledCount: number
-  /** Bytes of pending deliveries' bodies. Deliveries stored before bytes were counted are estimated at 1,000 each. */
+  /** Bytes of the bodies of pending deliveries. A delivery from before bytes were counted is estimated at 1,000. */
   readonly pendingBytes: number
-  /** Since when all attempts have failed; null after a success or before the first attempt. */
+  /** Time since which all attempts have failed. Null after a success and before the first attempt. */
   readonly failingSinceMs: TimeMs | null
 }
 
@@ -25,7 +25,7 @@ export interface NewDelivery
   readonly dueAtMs: TimeMs
 }
 
-/** Called with each delivery that was created or updated. */
+/** Called with each delivery after it is created or updated. */
 export interface OutboxWatcher {
   onCreated(webhook: WebhookNumber, delivery: NewDelivery): void
   onUpdated(webhook: WebhookNumber, delivery: Delivery): void

@@ -1,6 +1,6 @@
-// Backups of the `accounts` environment while the engine runs. Each is itself a data folder without the file `secrets`:
-// DATA_DIR/backups/accounts-<UTC time>, with `accounts/data.mdb` and an incomplete `database.json`. How to restore one:
-// engine/app/OPERATING.md.
+// Backups of the `accounts` environment while the engine runs. Each is a data folder without the file `secrets`, at
+// DATA_DIR/backups/accounts-<UTC time>. Its `database.json` is marked incomplete. engine/app/OPERATING.md explains how
+// to restore one.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -13,10 +13,10 @@ import { diskSpace, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
-/** Hourly backups of a day. */
+/** Number of backups that are kept: one per hour for a day. */
 const RETAINED_MAX = 24
 const NAME = /^accounts-\d{8}T\d{6}Z$/
-/** A backup in progress or interrupted. */
+/** Name of a backup that is in progress or was interrupted. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
 
 const REWRITE_FAILED = 'deleted accounts could not be overwritten'
@@ -43,7 +43,7 @@ export class AccountsBackup {
     this.#folder = join(resolve(options.dataDir), 'backups')
   }
 
-  /** Makes a backup, named by `nowMs`, or waits for the one in progress. Never rejects. */
+  /** Makes a backup named by `nowMs`. If one is in progress, waits for it instead. Never rejects. */
   make(nowMs: TimeMs): Promise<void> {
     this.#running ??= this.#attempt(nowMs).finally(() => {
       this.#running = null
@@ -51,7 +51,7 @@ export class AccountsBackup {
     return this.#running
   }
 
-  /** Only overwrites deleted rows, as each backup does first. Never rejects. */
+  /** Overwrites deleted rows without making a backup. Never rejects. */
   overwriteDeleted(): Promise<void> {
     this.#running ??= this.#rewrite()
       .catch((error: unknown) => this.#options.log.error({ err: error }, REWRITE_FAILED))
@@ -67,7 +67,7 @@ export class AccountsBackup {
     await this.#options.environment.rewrite()
   }
 
-  /** Cancels the backup in progress; resolves when its files are no longer in use. */
+  /** Cancels the backup in progress. Resolves when its files are closed. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#running
@@ -86,7 +86,7 @@ export class AccountsBackup {
         await rm(part, { recursive: true, force: true })
         throw error
       })
-      // The later of two backups within a second replaces the earlier one.
+      // A second backup within the same second replaces the first one.
       await rm(join(this.#folder, name), { recursive: true, force: true })
       await rename(part, join(this.#folder, name))
       await flush(this.#folder)
@@ -118,7 +118,7 @@ export class AccountsBackup {
     return rowCount
   }
 
-  /** Throws unless the disk has room for four copies: a backup must not fill it. */
+  /** Throws unless the disk has room for four copies, so that a backup does not fill the disk. */
   async #requireSpace(): Promise<void> {
     const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
     const { freeBytes, totalBytes } = diskSpace(this.#folder)
@@ -126,7 +126,7 @@ export class AccountsBackup {
       throw new Error('the disk has too little room for a copy')
   }
 
-  /** Keeps the newest backups, and always the one just made, even if the clock was set back. */
+  /** Removes all but the newest backups. Never removes the one just made, even if the clock was set back. */
   async #removeOlder(made: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
     const retained = new Set(names.sort().slice(-(RETAINED_MAX - 1)))
@@ -141,8 +141,8 @@ export class AccountsBackup {
 }
 
 /**
- * Throws if a table's row count in the copy differs from the source by more than the rows written meanwhile. Each put
- * changes a count by at most one. Returns the total row count.
+ * Throws if a table's row count differs between copy and source by more than the number of rows written during the
+ * copy. Each write changes a count by at most one. Returns the total row count.
  */
 function compare(
   copied: ReadonlyMap<string, number>,

@@ -1,15 +1,15 @@
-// Schedules commits: one transaction at a time, never in the middle of an event-loop tick. A commit that fails because
-// the disk is full is retried. Any other failure stops all writing, since the state of the disk is unknown after a
-// failed flush.
+// Schedules commits. Only one transaction runs at a time, and it never starts in the middle of an event-loop tick. A
+// commit that fails because the disk is full is retried. Any other failure stops all writing, because the state of the
+// disk is unknown after a failed flush.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 
-/** Retry delay after a full disk, also when no row waits: health must be correct within 5 s. */
+/** Retry delay after a full disk. Retries continue without waiting rows, because health must be correct within 5 s. */
 const RETRY_MS = 2_000
 
-/** 'diskFull': reads continue, writes are rejected or wait. 'failed': no writes until a restart. */
+/** 'diskFull': reads continue; writes wait or are rejected. 'failed': no writes until a restart. */
 export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
@@ -17,25 +17,25 @@ export interface CommitQueueOptions {
   /** Maximum time for which writes are batched; 0: until the end of the event-loop tick. */
   readonly pauseMs: number
   /**
-   * 'keep': rows of a failed commit stay readable and are retried (market: they are already published). 'drop': they
-   * are discarded, since their callers received an error (accounts).
+   * 'keep': rows of a failed commit stay readable and are retried. `market` uses it because its rows are already
+   * published. 'drop': the rows are discarded. `accounts` uses it because callers receive an error.
    */
   readonly failedRows: 'keep' | 'drop'
-  /** Moves the waiting rows into the next commit. Retained rows of a failed commit stay in it. */
+  /** Moves the waiting rows into the next commit. It also contains retained rows of a failed commit. */
   readonly beginCommit: () => void
   /** Writes the commit to disk; resolves when durable. */
   readonly write: () => Promise<unknown>
-  /** Releases the rows of the commit. */
+  /** Releases the rows of the commit from memory. */
   readonly endCommit: () => void
-  /** Classifies a failure; called at once. */
+  /** Finds the cause of a failed commit. Called immediately after the failure. */
   readonly explain: (error: unknown) => Promise<CommitFailure>
-  /** `isNewState`: the state was different before. */
+  /** `isNewState`: whether the failure changed the state. */
   readonly onFailure: (failure: { state: CommitState; isNewState: boolean; cause: string }) => void
 }
 
 interface CommitFailure {
   readonly cause: string
-  /** The disk had no room; there is no other fault. */
+  /** True if the only cause is that the disk has no space. */
   readonly isDiskFull: boolean
 }
 
@@ -65,14 +65,14 @@ export class CommitQueue {
     return this.#state
   }
 
-  /** Rows that are not durable yet. */
+  /** Number of rows that are not durable yet. */
   get outstandingCount(): number {
     return this.#openCount + this.#inFlightCount
   }
 
   /**
-   * Whether `rowCount` more rows are accepted. While commits fail, at most outstandingWritesMax rows may wait and
-   * further ones are rejected. Otherwise ingestion is slowed instead.
+   * Whether `rowCount` more rows are accepted. While commits fail, at most outstandingWritesMax rows may wait. Without
+   * a failure all rows are accepted, and actors slow ingestion down instead.
    */
   isAccepting(rowCount = 1): boolean {
     if (this.#state === 'ok') return true
@@ -80,13 +80,13 @@ export class CommitQueue {
     return !isLost && this.outstandingCount + rowCount <= outstandingWritesMax
   }
 
-  /** Counts a row that was not waiting before. */
+  /** Counts a new waiting row. Do not call it for a change of a row that already waits. */
   add(): void {
     this.#openCount += 1
     this.#schedule(this.#options.pauseMs)
   }
 
-  /** Resolves when all puts so far are durable; rejects if their commit failed or the queue was closed before it. */
+  /** Resolves when all rows so far are durable. Rejects if their commit fails or the queue is closed first. */
   committed(): Promise<void> {
     if (this.#state === 'failed') return Promise.reject(this.#failure())
     if (this.outstandingCount === 0 && !this.#isInFlight) return Promise.resolve()
@@ -100,8 +100,8 @@ export class CommitQueue {
   }
 
   /**
-   * Resolves when no commit is in progress. The next commit starts after the returned function is called. Rejects if
-   * the queue is closed.
+   * Resolves when no commit is in progress. No commit starts until the returned function is called. Rejects if the
+   * queue is closed.
    */
   async hold(): Promise<() => void> {
     this.#isHeld = true
@@ -117,7 +117,7 @@ export class CommitQueue {
     }
   }
 
-  /** Starts no more commits. Rejects all waiters: for those of a running commit, its result is unknown. */
+  /** Starts no more commits and rejects all waiters. A running commit may still succeed. */
   close(): void {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -128,8 +128,8 @@ export class CommitQueue {
   }
 
   /**
-   * Schedules the next commit: at the end of this event-loop tick if the pause is 0, else after the pause. An active
-   * timer, for an earlier row or a retry, is not replaced.
+   * Schedules the next commit at the end of this event-loop tick if the pause is 0, otherwise after the pause. Does not
+   * replace an active timer of an earlier row or a retry.
    */
   #schedule(pauseMs: number): void {
     if (this.#isInFlight || this.#isClosed || this.#isHeld || this.#immediate !== null) return
@@ -187,7 +187,7 @@ export class CommitQueue {
     } else this.#schedule(this.#nextPauseMs(RETRY_MS))
   }
 
-  /** A waiting caller skips the batching pause. */
+  /** Commits without the batching pause if a caller waits. */
   #nextPauseMs(pauseMs: number): number {
     return this.#openWaiters.length > 0 ? 0 : pauseMs
   }

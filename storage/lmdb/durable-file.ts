@@ -1,5 +1,5 @@
-// Atomic writes of small files: after a crash the file is the old or the new version. The new text is written to a
-// temporary file, flushed and renamed, and the folder is flushed. Also creates a file that must not exist.
+// Atomic writes of small files: after a crash the file has either the old or the new text. The new text is written to a
+// temporary file, flushed and renamed, and then the folder is flushed.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -30,7 +30,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** The text of a file; null when there is none. */
+/** The text of a file. Null if the file does not exist. */
 export function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -40,7 +40,7 @@ export function readText(path: string): string | null {
   }
 }
 
-/** The JSON object in a text; empty if it is none. */
+/** Parses a JSON object. Returns an empty object if the text is not one. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,5 +1,5 @@
-// One LMDB environment: its files, its tables, and the queue of all its writes. Each commit is one explicit batch, whose
-// promise means "durable". README.md lists the facts about LMDB and lmdb-js on which this relies.
+// One LMDB environment: its files, its tables and the queue of its writes. Each commit is one explicit batch, whose
+// promise resolves when the rows are durable. README.md lists the facts about LMDB and lmdb-js on which this relies.
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { type Database, statistic, Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
-/** Limit for a write whose caller waits; it is then unknown whether the rows are stored. */
+/** Time limit for a write that a caller awaits. After a timeout it is unknown whether the rows are stored. */
 const DURABLE_MS = 5_000
-/** Reserve of free disk space: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
+/** Free disk space that must remain: 2 % of the disk, at least 64 MiB and at most 1 GiB. */
 const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
-/** Address space, not memory or disk: a file that outgrows its map is mapped twice. */
+/** Reserved address space. It uses neither memory nor disk. lmdb-js maps a file that outgrows it a second time. */
 const MAP_BYTES = 64 * 2 ** 30
-/** System messages of ENOSPC, EFBIG and EDQUOT. */
+/** Matches the system's messages for ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i
 
 /** The part of lmdb-js that an environment uses; tests inject failures here. */
@@ -100,7 +100,7 @@ export class Environment {
   #sentinel: Database
   #putCount = 0
   #isDamaged = false
-  /** The value of `handedOver` at the last `rewrite`; null: none since the start. */
+  /** Value of `handedOver` at the last `rewrite`. Null before the first one. */
   #rewrittenAt: number | null = null
 
   constructor(root: Root, options: EnvironmentOptions) {
@@ -130,14 +130,14 @@ export class Environment {
     return this.#queue.state
   }
 
-  /** Commits succeed, and no damaged page was found since the start. */
+  /** True while commits succeed and no damaged page was found since the start. */
   get isHealthy(): boolean {
     return this.state === 'ok' && !this.#isDamaged
   }
 
   /**
-   * Whether storage accepts this many rows, for tables that write several rows atomically. Counts them as dropped if
-   * not.
+   * Whether storage accepts this many rows. Tables call it before they write several rows atomically. If not, the rows
+   * are counted as dropped.
    */
   accepts(rowCount: number): boolean {
     const isAccepting = this.#queue.isAccepting(rowCount)
@@ -145,37 +145,37 @@ export class Environment {
     return isAccepting
   }
 
-  /** Rows passed to commits so far: the most by which a row count can have changed. */
+  /** Number of rows passed to commits so far. Each of them changes a row count by at most one. */
   handedOver(): number {
     return this.#putCount - this.#queue.outstandingCount
   }
 
-  /** Rows put so far. */
+  /** Number of rows put so far. */
   get putCount(): number {
     return this.#putCount
   }
 
-  /** Committed rows by table. */
+  /** Number of committed rows of each table. */
   rowCounts(): ReadonlyMap<string, number> {
     return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
   }
 
-  /** Copies the committed rows into the empty folder `path` while writes continue. */
+  /** Copies the committed rows into the empty folder `path`. Writes may continue during the copy. */
   copyTo(path: string): Promise<void> {
     return this.#root.backup(path, true)
   }
 
   /**
-   * Moves the rows into a new file, since deleted rows can still be read in freed pages of the old one. Does nothing
-   * if nothing changed since the last call. Commits wait meanwhile; reads continue. If the copy fails or has other
-   * rows, it rejects and the old file stays.
+   * Copies the rows into a new file, because deleted rows remain readable in free pages of the old file. Does nothing
+   * if nothing changed since the last call. Commits wait during the copy; reads continue. If the copy fails or has
+   * different rows, it rejects and the old file stays.
    */
   async rewrite(): Promise<void> {
     const handedOver = this.handedOver()
     if (this.#rewrittenAt === handedOver || this.state !== 'ok') return
     const release = await this.#queue.hold()
     const { path } = this.#options
-    // A new path for each copy, or LMDB would treat the copy as the open environment.
+    // Each copy has a new path. With the path of an open environment LMDB would return that environment.
     const next = join(path, `next-${this.#options.clock.nowMs()}`)
     try {
       for (const name of readdirSync(path)) {
@@ -221,17 +221,17 @@ export class Environment {
     }
     const old = this.#root
     this.#root = root
-    // Must precede the next commit: a crash must not restore the old file.
+    // The new file must be durable before the next commit, because a crash must not restore the old file.
     await flush(path)
     await old.close()
   }
 
-  /** Rows that are not durable yet. */
+  /** Number of rows that are not durable yet. */
   outstandingWrites(): number {
     return this.#queue.outstandingCount
   }
 
-  /** Bytes of the pages that hold rows. The files never shrink; freed pages are not counted, since LMDB reuses them. */
+  /** Bytes of the pages that hold rows. Free pages are not counted, because LMDB reuses them. */
   sizeBytes(): number {
     let bytes = 0
     for (const { database } of this.#tables.values()) bytes += pageBytes(database)
@@ -248,7 +248,7 @@ export class Environment {
     return this.#within(DURABLE_MS, this.#queue.committed())
   }
 
-  /** Commits the waiting rows, unless commits fail, and closes the files; each within `timeoutMs`. */
+  /** Commits the waiting rows, unless commits fail, and then closes the files. Each step may take `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#stopReaderCheck()
     try {
@@ -278,12 +278,13 @@ export class Environment {
         if (this.#isBelowReserve()) throw new Error('No space left above the reserve')
         return this.#root.batch(() => {
           for (const { table } of this.#tables.values()) table.writePending()
-          // An empty commit would not touch the disk, so it could not test for free space.
+          // An empty commit does not write to the disk, so it cannot detect that space is free again.
           if (this.state === 'diskFull') this.#rewriteSentinel()
         })
       },
       endCommit: () => {
-        // The read transaction may be older than the commit; rows must not disappear in between.
+        // The read transaction may be older than the commit. Without a reset, rows would disappear from reads for a
+        // while.
         this.#root.resetReadTxn()
         for (const { table } of this.#tables.values()) table.endCommit()
         commitMs.observe(clock.monotonicMs() - startedMs)
@@ -334,7 +335,7 @@ export class Environment {
     })
   }
 
-  /** Rewrites an existing row, so that the disk must accept a page. */
+  /** Rewrites an existing row, so that LMDB must write a page to the disk. */
   #rewriteSentinel(): void {
     const bytes = this.#sentinel.get(SENTINEL_KEY)
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
@@ -370,8 +371,8 @@ function pageBytes(database: Database): number {
 }
 
 /**
- * lmdb-js rejects with a generic message and puts the cause into a separate promise. That promise settles in the same
- * event-loop tick, so this waits no longer.
+ * Returns the cause of a failed commit. lmdb-js rejects with a generic message and rejects a separate promise with the
+ * cause in the same event-loop tick, so this waits only until the end of the tick.
  */
 async function causeOf(error: unknown): Promise<string> {
   if (typeof error !== 'object' || error === null) return String(error)

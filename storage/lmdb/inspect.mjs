@@ -1,8 +1,7 @@
-// Opens one LMDB environment read-only in a separate process, which a damaged file may kill (see startup-check.ts), and
-// reads its first and last rows. Plain JavaScript, since tsx would add a quarter of a second to each start. Changes
-// nothing on disk.
-// Then it reads the rows of each table, and with them each page that holds one, for `budgetMs` (null: all rows). Prints
-// one line of JSON: {"counts": {table: n, …}} or {"fault": "..."}.
+// Opens one LMDB environment read-only in a separate process, because a damaged file may kill the reader
+// (startup-check.ts). It reads the first and last rows, and then the rows of each table for `budgetMs` (null: all
+// rows). It prints one line of JSON: {"counts": {table: n, …}} or {"fault": "..."}. It changes nothing on disk. It is
+// plain JavaScript because tsx would add a quarter of a second to each start.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

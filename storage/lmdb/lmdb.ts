@@ -1,4 +1,4 @@
-// Opens the LMDB storage of a data folder: lock, side file, file check, sentinels, format, tables. Closes them in
+// Opens the LMDB storage of a data folder: lock, side file, file check, sentinels, format and tables. Closes them in
 // reverse order.
 
 import { chmodSync, mkdirSync } from 'node:fs'
@@ -45,11 +45,11 @@ import {
 import { checkFiles } from './startup-check.ts'
 
 /**
- * Market writes are batched for this long, which writes ten times fewer pages than a commit per event-loop tick. The
- * venues send again what a kill loses.
+ * Market writes are batched for this time, which writes a tenth of the pages of a commit per event-loop tick. After a
+ * kill, the engine requests the lost rows from the venues again.
  */
 const MARKET_PAUSE_MS = 20
-/** Limit for closing the files; the whole shutdown has shutdownMsMax. */
+/** Time limit for closing the files. The complete shutdown is limited by shutdownMsMax. */
 const CLOSE_TIMEOUT_MS = 10_000
 
 interface LmdbStorageOptions {
@@ -60,8 +60,8 @@ interface LmdbStorageOptions {
 }
 
 /**
- * Opens or creates the data folder. On rejection it releases the lock. Rejects with EngineError UNAVAILABLE if another
- * engine holds the folder, or with an Error that states the remedy if the files are not the expected ones.
+ * Opens or creates the data folder. On rejection the lock is released. Rejects with EngineError UNAVAILABLE if another
+ * engine uses the folder, or with an Error that states the remedy if the files are not the expected ones.
  */
 export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
   const dataDir = resolve(options.dataDir)
@@ -146,7 +146,7 @@ export function storageOf({
   readonly accounts: Environment
   readonly market: Environment
   readonly backup: Pick<AccountsBackup, 'make' | 'overwriteDeleted' | 'stop'>
-  /** Called when all is closed. */
+  /** Called after everything is closed. */
   readonly release: () => void
 }): Storage {
   const hours = new Hours(market.table(TABLES.hours))
@@ -204,7 +204,7 @@ export function storageOf({
     async committed(): Promise<void> {
       await Promise.all(environments.map((environment) => environment.committed()))
     },
-    /** A second call waits for the first. */
+    /** A second call waits for the first one. */
     close(): Promise<void> {
       closing ??= close()
       return closing

@@ -1,5 +1,5 @@
-// Allows one writing process per data folder: DATA_DIR/lock contains its pid. A lock of a dead process is taken over. A
-// reused pid is detected by boot id and process start time (Linux only; elsewhere only the pid is checked).
+// Allows only one writing process per data folder. DATA_DIR/lock contains its pid. The lock of a dead process is taken
+// over. On Linux a reused pid is detected by boot id and process start time; other systems compare only the pid.
 
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,23 +8,23 @@ import { isErrorCode, parseObject, readText } from './durable-file.ts'
 
 interface Holder {
   readonly pid: number
-  /** Boot id and start time of the process; empty if the system does not provide them. */
+  /** Boot id and start time of the process. Empty if the system does not provide them. */
   readonly born: string
 }
 
-/** Locks that this process holds. By pid alone they would look like locks left by a crash. */
+/** Locks that this process holds. By pid alone they would look like locks that a crash left. */
 const held = new Set<string>()
 
 /**
- * Acquires the lock of a data folder and returns a function that releases it once. Throws EngineError UNAVAILABLE,
- * which names the other process.
+ * Acquires the lock of a data folder. Returns a function that releases it and may be called repeatedly. Throws
+ * EngineError UNAVAILABLE with the pid of the other process.
  */
 export function takeLock(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(resolve(dataDir), 'lock')
   if (held.has(path)) throw refusal(path, process.pid)
   const own = JSON.stringify({ pid: process.pid, born: birth(process.pid) })
-  // Written to a temporary file and linked, so that the lock appears atomically with its text.
+  // Written to a temporary file and then linked, so that the lock file is never visible without its text.
   const beside = `${path}.${process.pid}`
   writeFileSync(beside, own, { mode: 0o600 })
   try {
@@ -46,7 +46,7 @@ export function takeLock(dataDir: string): () => void {
   }
 }
 
-/** The pid of the engine that holds a data folder, or null; for commands that use its socket. */
+/** The pid of the engine that holds a data folder, or null. Commands that use its socket call it. */
 export function lockHolder(dataDir: string): number | null {
   const text = readText(join(resolve(dataDir), 'lock'))
   const holder = text === null ? null : parseHolder(text)
@@ -73,7 +73,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves a stale lock away; puts it back if another start replaced it by a live one. */
+/** Moves a stale lock away. Puts it back if another process replaced it by a live one meanwhile. */
 function removeStale(path: string, expected: string): void {
   const away = `${path}.${process.pid}.stale`
   try {
@@ -87,7 +87,7 @@ function removeStale(path: string, expected: string): void {
 }
 
 function isAlive(holder: Holder): boolean {
-  // A lock with this pid that is not in `held` is from an earlier process with the same pid.
+  // A lock with this pid that is not in `held` was left by an earlier process with the same pid.
   if (holder.pid === process.pid) return false
   try {
     process.kill(holder.pid, 0)
@@ -98,7 +98,7 @@ function isAlive(holder: Holder): boolean {
   return holder.born === '' || now === '' || now === holder.born
 }
 
-/** "<boot id> <start time in ticks>" of a process; empty without /proc. */
+/** "<boot id> <start time in ticks>" of a process. Empty without /proc. */
 function birth(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

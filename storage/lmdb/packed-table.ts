@@ -1,6 +1,6 @@
-// A table that packs neighbouring rows into LMDB rows (blocks) of up to an eighth of a page. This saves the node, the
-// full key and the half-empty page that each small row would cost. A block's key is at or below the keys of its rows.
-// Keys have one length within a table.
+// Packs neighbouring rows of a table into LMDB rows (blocks) of up to an eighth of a page. This saves the node, the
+// full key and the half-empty page that each small row would cost. The key of a block is at or below the keys of its
+// rows. All keys of a table have the same length.
 //
 //   255 | row | row | …      each in the order of keys:
 //   shared << 4 | zeros (u8) | value's bytes (varint) | rest of the key | value
@@ -18,27 +18,27 @@ import { VarintReader, writeVarint } from '../records/varints.ts'
 import type { KeyRange } from './pending.ts'
 import type { Row, Table } from './table.ts'
 
-/** Eight blocks fill an LMDB page (4,096 bytes: 24 of header, and 26 per block for node and key). */
+/** Block size limit. Eight blocks fill an LMDB page: 4,096 bytes with a header of 24, and 26 per block for node and key. */
 const BLOCK_BYTES = 483
 /** First byte of a block. */
 const MARK = 255
 const NIBBLE_MAX = 15
-/** Bytes of a row besides its value, at most: a value has less than 2 MiB, so three for its length. */
+/** Maximum bytes of a row besides key and value. A value is below 2 MiB, so its length takes at most three bytes. */
 const ROW_HEAD_BYTES = 4
 /** Maximum number of cached groups; above it the cache is cleared. */
 const GROUPS_MAX = 4_096
-/** Not a commit number. */
+/** No commit has this number. */
 const NEVER = -1
 /** Value of rows after damaged bytes; every record check rejects it. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** A block with its last row's key. While uncommitted, its value is its current content. */
+/** A block and the key of its last row. Its bytes may change until they are committed. */
 class Block {
   readonly key: Buffer
   bytes: Buffer
   end: number
   lastKey: Buffer
-  /** Its last bytes are damaged: nothing may be appended. */
+  /** True if the end of the block is damaged. Such a block accepts no appended rows. */
   readonly isDamaged: boolean
   /** The number of the commit that will write it. */
   commitCount = NEVER
@@ -59,7 +59,7 @@ class Block {
   append({ key, value }: Row): void {
     const mostBytes = this.end + ROW_HEAD_BYTES + key.length + value.length
     if (mostBytes > this.bytes.length) {
-      // Not from Node's pool: each of the cached blocks would retain an 8 KiB slab of it.
+      // Not from Node's buffer pool, because each cached block would keep 8 KiB of the pool in memory.
       const grown = Buffer.allocUnsafeSlow(Math.max(mostBytes, BLOCK_BYTES))
       grown.set(this.value)
       this.bytes = grown
@@ -81,7 +81,7 @@ class Block {
 
 export class PackedTable {
   readonly blocks: Table
-  /** The last block of each group; null: the group has none. */
+  /** The last block of each cached group. Null: the group has no block. */
   readonly #tails = new Map<number, Block | null>()
 
   /** `blocks`: the table that stores the blocks. */
@@ -105,7 +105,8 @@ export class PackedTable {
     const block = isFull ? packed(key, []) : tail
     block.append(row)
     this.#tails.set(this.#groupOf(key), block)
-    // Added to the next commit, which writes its content at that time.
+    // Adds the block to the next commit, unless it is there already. The commit writes the bytes that the block then
+    // has.
     if (block.commitCount === this.blocks.commitCount) return
     block.commitCount = this.blocks.commitCount
     if (!this.blocks.open(block)) this.#tails.clear()
@@ -121,7 +122,7 @@ export class PackedTable {
   /** Visits rows in key order (or its reverse) until `visit` returns false; `visit` must not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
-    // The range starts in the last block whose key is not above it.
+    // The first row of the range may be in the last block whose key is not above the range's start.
     const start = this.#floor(from)?.key ?? from
     this.blocks.scan({ from: start, to, isReverse }, (block) => {
       const rows = rowsOf(block)
@@ -156,7 +157,7 @@ export class PackedTable {
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row) > BLOCK_BYTES
     if (!isReplacement && isFull && (floor === null || index === rows.length)) {
-      // Rows in descending order, or a row alone after a full block, form blocks of their own.
+      // A row before all others of its group, or after a full block, forms a new block.
       return this.#put(packed(row.key, [row]))
     }
     rows.splice(index, isReplacement ? 1 : 0, row)
@@ -170,7 +171,7 @@ export class PackedTable {
     block.commitCount = NEVER
     if (rows.length === 0 || !key.equals(block.key)) this.blocks.remove(block.key)
     if (rows.length === 0) {
-      // The preceding block, if any, is now the last one.
+      // The preceding block, if any, is now the last one of the group. It is read on demand.
       this.#tails.delete(group)
       return
     }
@@ -189,7 +190,7 @@ export class PackedTable {
     if (!this.blocks.put(key, value)) this.#tails.clear()
   }
 
-  /** The block that contains this key or would contain it; null if the key is below all of its group. */
+  /** The block whose key range includes this key. Null if the key is below all keys of its group. */
   #floor(key: Buffer): Block | null {
     const tail = this.#tail(key)
     if (tail === null || compareKeys(tail.key, key) <= 0) return tail
@@ -222,7 +223,7 @@ export class PackedTable {
     return this.blocks.layout.groupBytes === 1 ? key.readUInt8(0) : key.readUInt32BE(0)
   }
 
-  /** The lowest or highest key of a group: its bytes, then this byte. */
+  /** The lowest or highest possible key of a group: the group's bytes, filled up with this byte. */
   #groupEdge(key: Buffer, byte: number): Buffer {
     const edge = Buffer.alloc(key.length, byte)
     edge.set(key.subarray(0, this.blocks.layout.groupBytes))
@@ -238,7 +239,7 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** The rows of a block. The last one is DAMAGED if the rest of the bytes cannot be read. */
+/** The rows of a block. The last row has the value DAMAGED if the rest of the block cannot be read. */
 export function rowsOf({ key: blockKey, value }: Row): Row[] {
   const rows: Row[] = []
   const reader = new VarintReader(value, 1)

@@ -1,9 +1,9 @@
-// Uncommitted rows of one table. Rows are sorted within their group when a range is first read: most are committed
-// before that. The caller bounds them: ingestion slows above outstandingWritesMax.
+// Uncommitted rows of one table. Rows of a group are sorted when a range is first read, because most are committed
+// before that. Callers limit their number: ingestion slows down above outstandingWritesMax.
 
 import { compareKeys } from '../records/keys.ts'
 
-/** Keys in [from, to), within one group of the table. */
+/** A range of keys from `from` to `to`, exclusive, within one group of the table. */
 export interface KeyRange {
   readonly from: Buffer
   readonly to: Buffer
@@ -12,7 +12,7 @@ export interface KeyRange {
 
 export interface PendingRow {
   readonly key: Buffer
-  /** Null: the row is to be removed. May change until the commit begins (packed-table.ts). */
+  /** Null: the row will be removed. The value may change until the commit begins (packed-table.ts). */
   readonly value: Buffer | null
 }
 
@@ -22,7 +22,7 @@ export class PendingRows {
   readonly #rows = new Map<string, PendingRow>()
   /** Keys by group, ascending. */
   readonly #groups = new Map<string, Buffer[]>()
-  /** Keys that are not in their group yet. */
+  /** Keys that are not in `#groups` yet. */
   #unsorted: Buffer[] = []
 
   constructor(groupBytes: number) {
@@ -33,12 +33,12 @@ export class PendingRows {
     return this.#rows.size
   }
 
-  /** The row under a key; undefined if none waits. */
+  /** The waiting row with this key. Undefined if there is none. */
   get(key: Buffer): PendingRow | undefined {
     return this.#rows.size === 0 ? undefined : this.#rows.get(key.toString('latin1'))
   }
 
-  /** Puts a row, whose key must not change any more. Returns whether no row with this key waited before. */
+  /** Puts a row. The caller must not change its key afterwards. Returns whether no row with this key was waiting before. */
   put(row: PendingRow): boolean {
     const name = row.key.toString('latin1')
     const isNew = !this.#rows.has(name)
@@ -89,7 +89,7 @@ export class PendingRows {
   }
 }
 
-/** Merges rows in key order (or its reverse). If both have a key, only the row of `first` is yielded. */
+/** Merges two sorted sequences of rows. If both have a key, only the row of `first` is yielded. */
 export function* merged<Row extends PendingRow>(
   first: Generator<Row, void>,
   second: Generator<Row, void>,

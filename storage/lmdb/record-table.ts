@@ -1,4 +1,4 @@
-// A table whose values are records of one codec. Damaged records are reported and skipped.
+// A table whose values are records of one codec. Damaged records are counted, logged and skipped.
 
 import { decodeRecord, encodeRecord, type RecordCodec } from '../records/records.ts'
 import type { KeyRange } from './pending.ts'
@@ -13,7 +13,7 @@ export class RecordTable<Value> {
     this.#codec = codec
   }
 
-  /** Null if there is none or it is damaged. */
+  /** Null if the table has no such key or the record is damaged. */
   get(key: Buffer): Value | null {
     const value = this.rows.get(key)
     return value === null ? null : this.decode({ key, value })

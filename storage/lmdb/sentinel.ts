@@ -1,6 +1,7 @@
-// Checks that the files are the expected ones. Each environment has a sentinel (database id, format, fingerprint), and
-// DATA_DIR/database.json has the same id. Startup fails with a remedy if an environment is missing, foreign or emptied.
-// It is never recreated silently, because LMDB opens an emptied file as an empty database.
+// Checks that the files are the expected ones. Each environment contains a sentinel (database id, format, fingerprint),
+// and DATA_DIR/database.json has the same id. Startup fails and states a remedy if an environment is missing, emptied
+// or from another database. A lost environment is never recreated silently; LMDB itself would open an emptied file as
+// an empty database.
 
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -18,7 +19,7 @@ import { isErrorCode, parseObject, readText, writeDurably } from './durable-file
 /** The key of the sentinel table's only row. */
 export const SENTINEL_KEY = Buffer.from('sentinel')
 
-/** An environment's facts, stored inside it. */
+/** Facts about an environment that it stores inside itself. */
 interface Sentinel {
   readonly databaseId: string
   readonly environment: EnvironmentName
@@ -36,7 +37,7 @@ export function environmentPath(dataDir: string, name: EnvironmentName): string 
   return join(dataDir, name)
 }
 
-/** Bytes of an environment's file; null if there is none. */
+/** File size of an environment in bytes. Null if the file does not exist. */
 export function environmentBytes(dataDir: string, name: EnvironmentName): number | null {
   try {
     return statSync(join(environmentPath(dataDir, name), 'data.mdb')).size
@@ -75,14 +76,14 @@ export function prepareSideFile(dataDir: string): SideFile {
   return made
 }
 
-/** Records that every environment has its sentinel: from now on a missing one means lost data. */
+/** Records that every environment has its sentinel. A sentinel that is missing later means lost data. */
 export function completeSideFile(dataDir: string, side: SideFile): void {
   if (!side.isComplete) writeSideFile(dataDir, { ...side, isComplete: true })
 }
 
 /**
- * Checks the sentinel of an opened environment. While the side file is incomplete, an empty environment gets one.
- * Throws if it is missing, foreign or of another format.
+ * Checks the sentinel of an opened environment. Writes one if the environment is empty and the side file is incomplete.
+ * Throws if the sentinel is missing, has another format, or belongs to another database.
  */
 export function checkSentinel(
   root: RootDatabase<Buffer, Buffer>,
@@ -112,7 +113,7 @@ export function checkSentinel(
   }
 }
 
-/** An error that states what was found and the remedy. */
+/** An error that states the problem and the remedy. */
 export function refusal(dataDir: string, found: string, advice: string): Error {
   return new Error(
     `refusing to start: ${found} (in ${dataDir}). ${advice}, or begin anew with another DATA_DIR ` +
@@ -120,7 +121,7 @@ export function refusal(dataDir: string, found: string, advice: string): Error {
   )
 }
 
-/** The remedy for a lost environment. */
+/** The remedy for a lost environment, as error messages state it. */
 export function restoreAdvice(name: EnvironmentName): string {
   if (name === 'accounts') return 'Restore the folder from a backup (hourly ones are in "backups")'
   return (

@@ -1,6 +1,6 @@
 // Checks existing files in a child process before the engine opens them. LMDB maps the file into memory and has no
-// checksums. A truncated file kills the reader with SIGBUS, a zeroed one with SIGSEGV or an assertion. Reads rows for a
-// bounded time.
+// checksums. A truncated file kills the reader with SIGBUS. A zeroed file kills it with SIGSEGV or an assertion. The
+// check reads rows for a limited time.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 20_000
 /** Time limit for reading an environment's rows before it is opened. */
 const BUDGET_MS = 1_000
 
-/** Rejects with a message for the operator if the files of an environment cannot be read. */
+/** Rejects if the files of an environment cannot be read. The message is written for the operator. */
 export async function checkFiles(location: {
   readonly dataDir: string
   readonly name: EnvironmentName
@@ -26,7 +26,7 @@ export async function checkFiles(location: {
   }
 }
 
-/** Reads every row of an environment's files, also in a child process; rejects if that fails. */
+/** Reads every row of an environment's files in a child process. Rejects if that fails. */
 export async function countRows(location: {
   readonly name: EnvironmentName
   readonly path: string
@@ -37,7 +37,7 @@ export async function countRows(location: {
 }
 
 interface Finding {
-  /** Null: no fault. */
+  /** Null: no fault was found. */
   readonly fault: string | null
   /** Rows read, by table. */
   readonly counts: ReadonlyMap<string, number>
@@ -46,7 +46,7 @@ interface Finding {
 function inspect(location: {
   readonly path: string
   readonly name: EnvironmentName
-  /** Null: every row is read. */
+  /** Time limit in milliseconds. Null: reads every row. */
   readonly budgetMs: number | null
 }): Promise<Finding> {
   const { path, name, budgetMs } = location

@@ -1,14 +1,14 @@
-// One table of an LMDB environment, as bytes. Reads merge committed and uncommitted rows, so a put is visible at once.
-// No cursor outlives a call.
+// One table of an LMDB environment, with keys and values as bytes. Reads merge committed and uncommitted rows, so a put
+// is visible at once. No cursor stays open after a call.
 
 import { assert, EngineError } from '../../engine/errors.ts'
 import { keyBytesMax } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
 import { type KeyRange, merged, type PendingRow, PendingRows } from './pending.ts'
 
-/** The environment's callbacks. */
+/** The environment, as its tables use it. */
 interface TableEnvironment {
-  /** Counts a row that was not waiting before. */
+  /** Counts a new waiting row. Not called for a change of a row that already waits. */
   readonly onPut: () => void
   /** `page`: LMDB could not read the table; `record`: a row failed its checksum. */
   readonly onDamage: (reason: 'page' | 'record') => void
@@ -43,18 +43,18 @@ export interface Removed {
   readonly byteCount: number
 }
 
-/** LMDB's overhead per row: its header and its entry in the page's list. */
+/** LMDB's overhead per row in bytes: the row's header and its entry in the page's list. */
 const ROW_HEADER_BYTES = 10
 /** Rows read at once by `all`, so that no cursor stays open while the caller works. */
 const CHUNK_ROWS = 1_000
-/** Every key of a table without groups lies in this range. */
+/** A range that contains every key of a table without groups. */
 export const EVERY_KEY: KeyRange = { from: Buffer.alloc(1), to: Buffer.alloc(keyBytesMax, 0xff) }
 
 export class Table {
   readonly layout: TableLayout
   #database: Database
   readonly #environment: TableEnvironment
-  /** The two alternate. */
+  /** Rows for the next commit, and rows of the current commit. Each commit swaps the two objects. */
   #open: PendingRows
   #committing: PendingRows
   #commitCount = 0
@@ -67,7 +67,7 @@ export class Table {
     this.#committing = new PendingRows(layout.groupBytes)
   }
 
-  /** Switches to another copy of the same rows. */
+  /** Replaces the database by a copy with the same rows. */
   moveTo(database: Database): void {
     this.#database = database
   }
@@ -85,32 +85,32 @@ export class Table {
   }
 
   /**
-   * Puts a row; the caller must not change key and value afterwards. Returns false if rejected because commits fail and
-   * too many rows wait.
+   * Puts a row. The caller must not change key and value afterwards. Returns false if the row is rejected because
+   * commits fail and too many rows wait.
    */
   put(key: Buffer, value: Buffer): boolean {
     assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
     return this.open({ key, value })
   }
 
-  /** As `put`, for a row whose value may change until `commitCount` changes or its key is put again. */
+  /** Puts a row whose value the caller may change until `commitCount` changes or its key is put again. */
   open(row: PendingRow): boolean {
     if (!this.#environment.isAccepting()) return false
     if (this.#open.put(row)) this.#environment.onPut()
     return true
   }
 
-  /** Whether a row would be accepted; counts it as dropped if not. */
+  /** Whether a row would be accepted. If not, it is counted as dropped. */
   isAccepting(): boolean {
     return this.#environment.isAccepting()
   }
 
-  /** Changes when a commit takes the waiting rows. */
+  /** Increments when a commit takes the waiting rows. */
   get commitCount(): number {
     return this.#commitCount
   }
 
-  /** Puts unless the table already has exactly these bytes. */
+  /** Puts a row unless the table already contains exactly these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     if (this.get(key)?.equals(value) !== true) this.put(key, value)
   }
@@ -138,7 +138,7 @@ export class Table {
     return found
   }
 
-  /** The rows of a range in key order, read in chunks: the caller may put in between. */
+  /** The rows of a range in key order. They are read in chunks, so the caller may put rows between two of them. */
   *all(range: KeyRange = EVERY_KEY): Generator<Row, void> {
     let { from } = range
     for (;;) {
@@ -151,7 +151,7 @@ export class Table {
     }
   }
 
-  /** Rows that were committed when the files were opened. Counters add later puts to it. */
+  /** Number of rows that were committed when the files were opened. The caller adds later puts to it. */
   committedCount(): number {
     return statistic(this.#database, 'entryCount')
   }
@@ -174,7 +174,7 @@ export class Table {
     return { rowCount: keys.length, byteCount }
   }
 
-  /** Moves the waiting rows into the next commit; rows of a failed commit are committed again. */
+  /** Moves the waiting rows into the next commit, which also contains the rows of a failed commit. */
   beginCommit(): void {
     if (this.#open.count === 0) return
     this.#commitCount += 1
@@ -196,7 +196,7 @@ export class Table {
     }
   }
 
-  /** Releases the rows of this commit, which are durable or dropped. */
+  /** Releases the rows of this commit, which are now durable or dropped. */
   endCommit(): void {
     this.#committing.clear()
   }
@@ -221,7 +221,7 @@ export class Table {
   }
 
   *#committedRows({ from, to, isReverse }: KeyRange): Generator<Row, void> {
-    // In reverse, lmdb-js starts at and includes the upper key, and stops before the lower one.
+    // In reverse, lmdb-js includes the upper key and excludes the lower key.
     const options = isReverse
       ? { start: to, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true }
       : { start: from, end: to }

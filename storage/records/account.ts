@@ -40,7 +40,7 @@ export const accountCodec = listed<AccountRecord>(
   ),
 )
 
-/** Scopes as comma-separated text. An unknown scope grants nothing. */
+/** Scopes as comma-separated text. An unknown scope grants no permission. */
 const scopes = mapped<string, KeyRecord['scopes']>(
   text,
   (value) => value.join(','),

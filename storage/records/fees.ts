@@ -1,4 +1,4 @@
-// A market's fees as record fields: the current model, announced changes, the waiver.
+// A market's fees as record fields: the current model, announced changes and the waiver.
 
 import {
   boolean,
@@ -26,7 +26,7 @@ import {
 
 const numbers = list(number)
 
-/** Null (unknown) for numbers outside the range of any curve. */
+/** Decodes to null (unknown) if the numbers are outside the range of any curve. */
 export const curve: Single<FeeCurve | null> = single(
   (value, context) => {
     if (value === null) return null

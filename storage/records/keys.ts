@@ -1,5 +1,5 @@
-// The binary keys of tables.ts. Byte order is number order: u32 for markets and runs, two u32 words for times, hours and
-// offsets, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
+// Binary keys of the tables in tables.ts. Byte order is number order. Markets and runs are u32. Times, hours and
+// offsets are two u32 words, so that every safe integer fits. A key never contains -0, NaN or mixed kinds.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -8,14 +8,14 @@ import type { VenueKey } from '../../engine/ids.ts'
 export const keyBytesMax = 512
 
 const WORD = 2 ** 32
-/** Added to the upper word, so that negative numbers sort below zero. */
+/** Added to the upper word, so that negative numbers sort before zero. */
 const UPPER_SHIFT = 2 ** 21
 const U32_MAX = WORD - 1
-/** The range of times, hours, days and offsets. */
+/** Lowest and highest value of times, hours, days and offsets. */
 export const FIRST = -Number.MAX_SAFE_INTEGER
 export const LAST = Number.MAX_SAFE_INTEGER
 
-/** Writes an integer as 8 bytes; numbers outside the safe range are clamped (queries). */
+/** Writes an integer as 8 bytes. Values outside the safe range are clamped, because queries may contain them. */
 export function writeInteger(target: Buffer, position: number, value: number): number {
   const cut = Math.min(Math.max(value, FIRST), LAST)
   const upper = Math.floor(cut / WORD)
@@ -23,13 +23,13 @@ export function writeInteger(target: Buffer, position: number, value: number): n
   return target.writeUInt32BE(cut - upper * WORD, position + 4)
 }
 
-/** Reads what writeInteger wrote. */
+/** Reads an integer that writeInteger wrote. */
 export function readInteger(source: Buffer, position: number): number {
   const upper = source.readUInt32BE(position) - UPPER_SHIFT
   return upper * WORD + source.readUInt32BE(position + 4)
 }
 
-/** Makes keys of numbers of 1, 4 or 8 bytes. Numbers of 4 bytes are clamped (queries). */
+/** Makes keys from numbers of 1, 4 or 8 bytes. Values outside the range are clamped, because queries may contain them. */
 export function keyOf(...sizes: readonly (1 | 4 | 8)[]): (...values: readonly number[]) => Buffer {
   const length = sizes.reduce<number>((sum, bytes) => sum + bytes, 0)
   return (...values) => {
@@ -45,53 +45,53 @@ export function keyOf(...sizes: readonly (1 | 4 | 8)[]): (...values: readonly nu
   }
 }
 
-/** A market, a run or a webhook. */
+/** Key of a market, a run or a webhook. */
 export const numberKey: (value: number) => Buffer = keyOf(4)
 export const tradeKey: (market: number, timeMs: number, ordinal: number) => Buffer = keyOf(4, 8, 4)
-/** group (market, run or webhook), then an hour, offset, time or number. */
+/** Key of a group (market, run or webhook) and an hour, offset, time or number. */
 export const groupKey: (group: number, value: number) => Buffer = keyOf(4, 8)
 export const barKey: (market: number, sizeCode: number, startMs: number) => Buffer = keyOf(4, 1, 8)
 export const hourKey: (hour: number, kind: number, market: number) => Buffer = keyOf(8, 1, 4)
-/** Index of past prices by the hour of their reading. */
+/** Key of the index of past prices: the hour in which a day was read, its market, the day. */
 export const readKey: (hour: number, market: number, day: number) => Buffer = keyOf(8, 4, 8)
-/** A time, and the ordinal among the rows of that millisecond. */
+/** Key of a time and the ordinal among the rows of that millisecond. */
 export const momentKey: (timeMs: number, ordinal: number) => Buffer = keyOf(8, 4)
 export const lastPriceKey: (webhook: number, market: number) => Buffer = keyOf(4, 4)
 const venueMomentKey = keyOf(1, 8, 4)
 const venueStartKey = keyOf(1, 8)
 const hashKey = keyOf(4, 4, 4)
 
-/** All values of a group. */
+/** The range of all keys of a group. */
 export const groupRange = (group: number) => ({
   from: groupKey(group, FIRST),
   to: groupKey(group, LAST),
 })
 
-/** market, then 8 hash bytes of a native trade id. */
+/** Key of a market and 8 bytes of the hash of a native trade id. */
 export const tradeIdKey = (market: number, hash: readonly [number, number]): Buffer =>
   hashKey(market, ...hash)
 
-/** venue letter, timeMs, ordinal among the venue's trades. */
+/** Key of a venue letter, a time and the ordinal among the venue's trades of that millisecond. */
 export const venueTradeKey = (venue: VenueKey, timeMs: number, ordinal: number): Buffer =>
   venueMomentKey(venue.charCodeAt(0), timeMs, ordinal)
 
-/** venue letter, timeMs. */
+/** Key of a venue letter and a time. */
 export const venueTimeKey = (venue: VenueKey, timeMs: number): Buffer =>
   venueStartKey(venue.charCodeAt(0), timeMs)
 
-/** A text without change; for internal ids and names, which are ASCII. */
+/** Key of an internal id or name, which is ASCII. */
 export function textKey(text: string): Buffer {
   return Buffer.from(text)
 }
 
-/** Venue letter and native id; an id too long for a key ends in its SHA-256 instead. */
+/** Key of a venue letter and a native id. If the id is too long, its end is replaced by its SHA-256. */
 export function nativeKey(venue: VenueKey, nativeId: string): Buffer {
   const key = Buffer.from(`${venue}${nativeId}`)
   if (key.length <= keyBytesMax) return key
   return Buffer.concat([key.subarray(0, 256), createHash('sha256').update(nativeId).digest()])
 }
 
-/** Compares two keys in JavaScript; a native call costs more for so few bytes. */
+/** Compares two keys in JavaScript, which is faster than a native call for so few bytes. */
 export function compareKeys(one: Buffer, other: Buffer): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index += 1) {
@@ -102,8 +102,8 @@ export function compareKeys(one: Buffer, other: Buffer): number {
 }
 
 /**
- * 64-bit hash of a native trade id in two words (cyrb53's mixing). Not for secrets: ids with equal hashes are both
- * stored and compared as text.
+ * 64-bit hash of a native trade id, in two words (cyrb53's mixing). It is not cryptographic: different ids may have
+ * equal hashes, so callers also compare the ids.
  */
 export function hashNativeId(text: string): readonly [number, number] {
   let first = 0xdeadbeef

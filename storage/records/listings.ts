@@ -1,5 +1,5 @@
-// Records of markets and events. `description` and `native` are separate records, so that startup reads only the small
-// ones.
+// Records of markets and events. `description` and `native` are separate records, so that startup reads only small
+// records.
 
 import {
   as,

@@ -1,6 +1,6 @@
-// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, webhook deliveries,
-// and complete market states, which make up checkpoints. An item is a MessagePack list that begins with its code.
-// Another process wrote the items, so one that is not exactly well-formed is rejected.
+// Items of the cluster log: published updates with their stamps, catalogue rows, pairs, venue status, webhook
+// deliveries, and complete market states, which form checkpoints. An item is a MessagePack list that begins with a code
+// for its kind. Items come from another process, so a malformed one is rejected.
 
 import {
   boolean,
@@ -82,19 +82,19 @@ export interface BookState extends Stamp {
   readonly receivedAtMs: TimeMs | null
 }
 
-/** All served facts of a market, except its listing and its history. */
+/** Everything that is served about a market, except its listing and its history. */
 export interface MarketState {
   readonly market: MarketNumber
   readonly book: BookState
   readonly price: MarketPrice
   readonly figures: FiguresState
-  /** The newest seq of each channel; 0 without a message. */
+  /** The newest seq of each channel. 0 before its first message. */
   readonly seqs: Readonly<Record<SeqChannel, number>>
 }
-/** `book` contains the seq of `orderbook`. */
+/** The seq of `orderbook` is in `book`. */
 type SeqChannel = Exclude<CountedChannel, 'orderbook'>
 
-/** A market's state when its row was written, which the row itself does not contain. */
+/** Price, figures and seqs of a market at the time when its row was written. The row does not contain them. */
 export interface Quoted {
   readonly price: MarketPrice
   readonly figures: FiguresState
@@ -102,13 +102,13 @@ export interface Quoted {
   readonly pricesSeq: number
 }
 
-/** A venue feed's status, with facts that the stream does not publish. */
+/** Status of a venue's feed, including facts that the stream does not publish. */
 export interface FeedState extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
 }
 
-/** Part of a market's description, sent before its row. It replaces the text from `from` on. */
+/** Part of a market's description, sent before the market's row. It replaces the text from offset `from` on. */
 export interface TextItem {
   readonly kind: 'text'
   readonly market: MarketNumber
@@ -117,11 +117,14 @@ export interface TextItem {
   readonly text: string
 }
 
-/** Further items of a checkpoint, compressed with deflate into blocks that are read one at a time. */
+/** Items of a checkpoint, compressed with deflate in blocks. Readers decompress one block at a time. */
 export interface PackedItem {
   readonly kind: 'packed'
   readonly packed: Uint8Array
-  /** Non-null: the block has only texts of the markets in this range, end exclusive, which may be read on demand. */
+  /**
+   * Non-null: the block contains only descriptions of these markets, which readers may load on demand. The end is
+   * exclusive.
+   */
   readonly texts: NumberRange | null
 }
 
@@ -131,11 +134,11 @@ interface NumberRange {
 }
 
 /**
- * `version` of a row increases with each row that an epoch writes. A market's rows are in both shards of its venue;
- * readers ignore an older version that arrives later.
+ * `version` increases with each row that an epoch writes. A market's rows are in both shards of its venue. Readers
+ * ignore an older version that arrives later.
  */
 export type LogItem =
-  /** `book`: the levels after it, for `bookReplaced`. */
+  /** `book`: the book after the update; null unless the update is `bookReplaced`. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
   | {
       readonly kind: 'listed'
@@ -144,7 +147,7 @@ export type LogItem =
       readonly quoted: Quoted
       readonly summary: MarketSummary
     }
-  /** State of a market whose figures changed without an update. */
+  /** Sent when figures of a market changed without an update. */
   | { readonly kind: 'quoted'; readonly market: MarketNumber; readonly quoted: Quoted }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
   | TextItem
@@ -153,13 +156,16 @@ export type LogItem =
   | { readonly kind: 'teams'; readonly listings: readonly TeamListing[] }
   | { readonly kind: 'figures'; readonly figures: EngineFigures }
   | { readonly kind: 'matched'; readonly match: StoredMatch }
-  /** Identified by the pair's first market. */
+  /** `market`: the first market of the pair. */
   | { readonly kind: 'unmatched'; readonly market: MarketNumber }
-  /** Past trades of these markets were loaded, which no update carries: their bars changed. */
+  /** Past trades of these markets were stored without updates, so their bars changed. */
   | { readonly kind: 'past'; readonly markets: readonly MarketNumber[] }
   | { readonly kind: 'feed'; readonly feed: FeedState }
   | { readonly kind: 'state'; readonly state: MarketState }
-  /** Batches of this shard from `fromBatch` up to the one before this are lost; reload the state of its markets. */
+  /**
+   * Batches of this shard from `fromBatch` up to this item's batch are lost. Readers must reload the state of its
+   * markets.
+   */
   | { readonly kind: 'missing'; readonly fromBatch: number }
   | Posting
   | Posted
@@ -169,21 +175,21 @@ export interface EngineFigures {
   readonly trades: number
   readonly snapshots: number
   readonly databaseBytes: number
-  /** Wallets that were ever requested. */
+  /** Number of wallets that were requested at least once. */
   readonly wallets: number
-  /** Times of the oldest and newest trade; null: there is none. */
+  /** Times of the oldest and newest trade. Null: no trades. */
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
 }
 
-/** A delivery by the webhook's id and the event's `webhook-id`, since each engine assigns its own numbers. */
+/** Identifies a delivery by the webhook's id and the event's `webhook-id`, because each engine assigns its own numbers. */
 interface DeliveryRef {
   readonly webhook: string
   readonly eventId: string
 }
 
-/** A delivery that was accepted. */
+/** A new delivery. */
 export interface Posting
   extends DeliveryRef,
     Pick<StoredDelivery, 'eventType' | 'createdAtMs' | 'body'> {
@@ -191,14 +197,12 @@ export interface Posting
   readonly dueAtMs: TimeMs
 }
 
-/** The outcome of an attempt, or the delivery's end. */
+/** The outcome of an attempt, or the end of the delivery. */
 export interface Posted
   extends DeliveryRef,
     Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> {
   readonly kind: 'posted'
 }
-
-// Books and prices
 
 const levels = flat(record<Level>({ price, size }))
 
@@ -251,8 +255,6 @@ const quoted = record<Quoted>({
   pricesSeq: number,
 })
 
-// Updates
-
 const status = {
   venue,
   platform: text,
@@ -288,7 +290,7 @@ const facts = record<MarketFacts>({
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-/** The code is stored. Never change one or use 23 again: logs and checkpoints of an older engine may still exist. */
+/** Codes are stored in logs and checkpoints of older engines. Never change a code, and never use 23 again. */
 interface Coded<Value> {
   readonly code: number
   readonly field: Field<Value>
@@ -378,8 +380,6 @@ const updateItem = (kind: Update['kind'], field: Field<Update>): Field<LogItem> 
     update: field,
     book: kind === 'bookReplaced' ? bookAfter : constant(null),
   })
-
-// Other items
 
 const { orderbook: _, ...seqFields } = perChannel(() => number)
 const seqs = nested(record<MarketState['seqs']>(seqFields))
@@ -493,7 +493,7 @@ const ITEMS: Readonly<Record<Exclude<LogItem['kind'], 'update'>, Coded<LogItem>>
 
 const isUpdateKind = (kind: string): kind is Update['kind'] => kind in UPDATES
 
-/** The fields of a complete item by the kind of item or update. */
+/** Fields of an item by its kind, or for updates by the kind of update. */
 const FIELDS = new Map<string, Coded<LogItem>>(Object.entries(ITEMS))
 for (const kind of Object.keys(UPDATES).filter(isUpdateKind)) {
   const { code, field } = UPDATES[kind]
@@ -515,24 +515,24 @@ export function writeItem(to: MsgpackWriter, item: LogItem): void {
   writeValue(to, fields)
 }
 
-/** Whether an item is a complete market state. Readers without books may skip it. */
+/** Whether an item is a complete market state. Readers that serve no books may skip it. */
 export const isState = ([code]: readonly unknown[]): boolean => code === ITEMS.state.code
 
-/** An item of kind `packed`; null for any other. */
+/** The item if its kind is `packed`; otherwise null. */
 export function packedIn(raw: readonly unknown[]): PackedItem | null {
   const item = raw[0] === ITEMS.packed.code ? readItem(raw, () => null) : null
   return item !== null && typeof item === 'object' && item.kind === 'packed' ? item : null
 }
 
-/** Looks up a listed market; null if it is unknown. */
+/** Finds a listed market by number. Null if it is unknown. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
 
-/** A decoded item, or the reason for failure. `unknown_market`: it refers to a market that no row has listed. */
+/** A decoded item, or the reason why it cannot be decoded. `unknown_market`: no earlier row listed its market. */
 export type ReadItem = LogItem | 'damaged' | 'unknown_market'
 
 class UnknownMarket extends Error {}
 
-/** Decodes the fields of an item. `find` looks up the markets of updates. */
+/** Decodes the fields of an item. `find` looks up the markets to which updates refer. */
 export function readItem([code, ...fields]: readonly unknown[], find: FindMarket): ReadItem {
   const field = FIELDS_BY_CODE.get(code)
   if (field === undefined) return 'damaged'

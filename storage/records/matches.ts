@@ -20,14 +20,14 @@ import { listed } from './records.ts'
 
 const numbers = list(number)
 
-/** A pair of outcomes. A list with fewer than two numbers decodes to null. */
+/** A mapping between the outcomes of two markets. A list with fewer than two numbers decodes to null. */
 const outcomeMap = single<StoredMatch['outcomeMap']>((value, context) => {
   if (value === null) return null
   const [first, second] = numbers.decode(value, context)
   return first === undefined || second === undefined ? null : [first, second]
 })
 
-/** A pair; `a` and `inverted` are stored differently in the table and in the log. */
+/** Fields of a matched pair. The table and the log store `a` and `inverted` differently. */
 export const matchOf = (a: Field<MarketNumber>, inverted: Single<boolean | null>) =>
   record<StoredMatch>({
     a,
@@ -58,7 +58,7 @@ export const matchCodec = listed(
   ),
 )
 
-/** Schema 1: the override of a pair; 2: of families. */
+/** Schema 1 is the override of a pair. Schema 2 is the override of two families. */
 export const overrideCodec = listed<StoredOverride>(
   2,
   record<StoredOverride>({

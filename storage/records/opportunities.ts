@@ -78,7 +78,7 @@ const state = record<OpportunityState>({ atMs: time, contracts: size, profit: us
 type States = Pick<PastOpportunity, 'opened' | 'best' | 'last'>
 type StoredPast = Omit<PastOpportunity, keyof States> & { readonly states: States }
 
-/** The key contains the end and the ordinal among the opportunities of the same millisecond. */
+/** The key contains the end time and the ordinal among the opportunities of the same millisecond. */
 export const pastOpportunity = record<PastOpportunityRow>({
   past: mapped<StoredPast, PastOpportunity>(
     record<StoredPast>({

@@ -6,18 +6,18 @@ import type { AttemptKind } from '../contract/webhooks.ts'
 import type { KeyRange } from '../lmdb/pending.ts'
 import { FIRST, keyOf, numberKey } from './keys.ts'
 
-/** Internal event ids have 30 bytes; a longer one is replaced by its SHA-256. */
+/** Internal event ids have 30 bytes. A longer id is replaced by its SHA-256. */
 const EVENT_ID_BYTES_MAX = 64
 const ATTEMPT_KIND_CODES: Readonly<Record<AttemptKind, number>> = { first: 0, retry: 1 }
-/** Offset of time and number in a due key. */
+/** Byte offsets of the due time and the number in a due key. */
 export const DUE_TIME_AT = 5
 export const DUE_NUMBER_AT = 13
-/** Above the rest of any key: no table has keys with this many bytes of 0xff. */
+/** Ends the range of a webhook's keys: it sorts after the rest of any key. */
 const END = Buffer.alloc(EVENT_ID_BYTES_MAX + 1, 0xff)
 
 const dueOf = keyOf(4, 1, 8, 8)
 
-/** webhook, attempt kind, due time, delivery number. */
+/** Key of a webhook, an attempt kind, a due time and a delivery number. */
 export function dueKey(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -26,7 +26,7 @@ export function dueKey(
   return dueOf(webhook, ATTEMPT_KIND_CODES[attemptKind], entry.dueAtMs, entry.number)
 }
 
-/** Pending deliveries of one attempt kind, strictly after a position; null: all. */
+/** The range of pending deliveries of one attempt kind, strictly after a position. Null: all of them. */
 export function dueRange(
   webhook: WebhookNumber,
   attemptKind: AttemptKind,
@@ -37,7 +37,7 @@ export function dueRange(
   return { from, to: Buffer.concat([from.subarray(0, DUE_TIME_AT), END]) }
 }
 
-/** webhook, event id. Ids that differ only in lone surrogates collide; internal ids are ASCII. */
+/** Key of a webhook and an event id. Ids that differ only in lone surrogates would collide, but internal ids are ASCII. */
 export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
   const text = Buffer.from(eventId)
   const isLong = text.length > EVENT_ID_BYTES_MAX
@@ -45,7 +45,7 @@ export function eventKey(webhook: WebhookNumber, eventId: string): Buffer {
   return Buffer.concat([numberKey(webhook), id])
 }
 
-/** All rows of a webhook in a table whose keys begin with it. */
+/** The range of all rows of a webhook in a table whose keys begin with its number. */
 export function webhookRange(webhook: WebhookNumber): KeyRange {
   const from = numberKey(webhook)
   return { from, to: Buffer.concat([from, END]) }

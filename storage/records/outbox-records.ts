@@ -27,18 +27,18 @@ import {
 import { readInteger, writeInteger } from './keys.ts'
 import { listed, type RecordCodec } from './records.ts'
 
-/** Stored totals of a webhook. Finished deliveries beyond `prunedCount` are stored. */
+/** Stored totals of a webhook. The rows of `prunedCount` finished deliveries are deleted. */
 export interface OutboxTotals {
-  /** The number of the newest delivery; 0 before the first. */
+  /** The number of the newest delivery. 0 before the first one. */
   lastNumber: number
   delivered: number
   exhausted: number
   dropped: number
   pending: number
-  /** Finished deliveries that `prune` removed; the counts above include them. */
+  /** Number of finished deliveries that `prune` deleted. The counts above include them. */
   prunedCount: number
   failingSinceMs: TimeMs | null
-  /** Part of `dropped`: events that were never stored, also counted in `prunedCount`. */
+  /** Number of events that were dropped without storing them. `dropped` and `prunedCount` include them. */
   throttled: number
   /** Bytes of pending deliveries' bodies. */
   pendingBytes: number
@@ -58,15 +58,15 @@ export function countsOf(totals: OutboxTotals): DeliveryCounts {
   return { created, delivered, exhausted, dropped, pending }
 }
 
-/** Finished deliveries whose rows are stored. */
+/** Number of finished deliveries whose rows are stored. */
 export function storedFinished(totals: OutboxTotals): number {
   return totals.delivered + totals.exhausted + totals.dropped - totals.prunedCount
 }
 
-/** Estimated bytes of a trade's body, for rows written before bytes were counted. */
+/** Estimated bytes of a body, for rows from before bytes were counted. */
 const BODY_BYTES_USUAL = 1_000
 
-/** Nine numbers of 8 bytes; schema 1 had seven. */
+/** Nine numbers of 8 bytes. Schema 1 had seven. */
 export const totalsCodec: RecordCodec<OutboxTotals> = {
   newest: 2,
   encode: (totals) => {
@@ -121,7 +121,7 @@ const outcome = mapped<StoredOutcome, AttemptOutcome>(
   ({ answer: given, ...rest }) => (given === null ? rest : { ...rest, answer: given }),
 )
 
-/** The number of a delivery is in its key (webhook, number). */
+/** The key contains the webhook and the number of the delivery. */
 export const deliveryCodec = listed(
   1,
   record<StoredDelivery>({
@@ -137,7 +137,7 @@ export const deliveryCodec = listed(
   }),
 )
 
-/** Index value of a finished delivery: status and time, so that its row need not be read. */
+/** Value in the index of finished deliveries: status and creation time. Lists need not read the delivery for them. */
 export function finishedValue(status: DeliveryStatus, createdAtMs: number): Buffer {
   const value = Buffer.allocUnsafe(9)
   value.writeUInt8(DELIVERY_STATUSES.indexOf(status), 0)

@@ -1,6 +1,6 @@
-// Encodes versioned records: a schema byte, a CRC-32 over key and body if tables.ts requires it, and the body: the
-// fields as one MessagePack list, or bytes that a table packs itself. msgpackr's record extension is off, so any decoder
-// can read the fields. A damaged record decodes to null.
+// Encodes versioned records: a schema byte, a CRC-32 over key and body if tables.ts requires it, and the body. The body
+// is a MessagePack list of fields, or bytes that a table packs itself. msgpackr's record extension is off, so that
+// other decoders can read the fields. A damaged record decodes to null.
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'
@@ -11,10 +11,10 @@ const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /** How the records of a table are stored. */
 export interface RecordCodec<Value> {
-  /** The newest schema, 1..255. Records from the oldest schema on (1 if absent) are read. */
+  /** The newest schema, 1..255. Schemas from `oldest` (default 1) to `newest` can be read. */
   readonly newest: number
   readonly oldest?: number
-  /** The schema under which a value is stored, if not the newest. */
+  /** The schema under which a value is stored. Default: the newest. */
   readonly schemaOf?: (value: Value) => number
   readonly encode: (value: Value, key: Buffer) => Uint8Array
   /** Throws if the record is invalid. */
@@ -57,7 +57,7 @@ export function encodeRecord<Value>(
   return bytes
 }
 
-/** Null if checksum, schema or a field is wrong. */
+/** Decodes a record. Null if the checksum, the schema or a field is wrong. */
 export function decodeRecord<Value>(
   { isChecked }: Pick<TableLayout, 'isChecked'>,
   { key, value }: { readonly key: Buffer; readonly value: Buffer },
@@ -74,7 +74,7 @@ export function decodeRecord<Value>(
   }
 }
 
-/** The key is included, so that a record under a damaged key is not returned for another key. */
+/** The checksum includes the key, so that a record under a damaged key is not returned for another key. */
 function checksum(key: Buffer, schema: number, body: Uint8Array): number {
   return crc32(body, (crc32(key) ^ schema) >>> 0)
 }

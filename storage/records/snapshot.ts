@@ -1,6 +1,5 @@
-// A book snapshot as bytes. Eighty are stored a second, so they are packed. Common trailing zeros of prices and sizes
-// are dropped (whole cents, whole contracts), prices are differences to the previous level, and numbers are varints.
-// Three to five bytes a level; 120 to 200 for a full book instead of 480.
+// Packs a book snapshot. Common trailing zeros of prices and sizes are dropped, prices are differences to the previous
+// level, and numbers are varints. A level takes three to five bytes, and a full book 120 to 200 instead of 480.
 //
 //   zeros (u8: 8 × those of prices + those of sizes) | bidDepth | askDepth | bid count | ask count |
 //   each bid: signed price difference, size | each ask: the same, starting from 0
@@ -13,7 +12,7 @@ import { readInteger } from './keys.ts'
 import type { RecordCodec } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** Powers of ten for the common trailing zeros; more zeros are not dropped. */
+/** Powers of ten by the number of dropped zeros. At most six zeros are dropped. */
 const UNITS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
 const ZEROS_MAX = UNITS.length - 1
 const NUMBERS_MAX = 4 + 2 * 2 * bookSnapshotLevels
@@ -78,7 +77,7 @@ function firstLevels(levels: readonly Level[]): readonly Level[] {
   return levels.length > bookSnapshotLevels ? levels.slice(0, bookSnapshotLevels) : levels
 }
 
-/** The number of trailing decimal zeros, at most `zerosMax`; 0 has `zerosMax`. */
+/** The number of trailing decimal zeros, at most `zerosMax`. For 0 it is `zerosMax`. */
 function trailingZeros(value: number, zerosMax: number): number {
   let zeros = zerosMax
   while (zeros > 0 && value % unitOf(zeros) !== 0) zeros -= 1

@@ -49,10 +49,10 @@ const tradeFields = { nativeId: text, timeMs: time, ordinal: number, ...traded, 
 export const trade = record<Trade>(tradeFields)
 export const whale = record<Whale>({ ...tradeFields, ...described })
 
-/** Schemas of a whale: 2 is a block trade. */
+/** Schema 2 is a whale that was a block trade; schema 1 is any other. */
 const BLOCK_SCHEMA = 2
 
-/** The record of a whale, whose time and ordinal are in its key. */
+/** The record of a whale. Its time and ordinal are in its key. */
 export const whaleCodec = listed<WhaleRow>(
   BLOCK_SCHEMA,
   record<WhaleRow>({

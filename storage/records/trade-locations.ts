@@ -1,9 +1,9 @@
-// Trade positions in the trade indexes, as varints.
+// Rows of the trade indexes, which state the position of a trade as varints.
 
 import { readInteger, tradeKey } from './keys.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-/** First byte of positions by id. */
+/** First byte of a row of the id index. */
 const MARK = 1
 
 /** The parts of a trade's key. */
@@ -25,19 +25,19 @@ export function keyOfOffsetRow(value: Buffer): Buffer {
   return tradeKey(reader.next(), reader.nextSigned(), reader.next())
 }
 
-/** Market and ordinal. The time is in the row's own key. */
+/** A row of market and ordinal. The time is in the row's own key. */
 export function venueRow({ market, ordinal }: TradeLocation): Buffer {
   const value = Buffer.allocUnsafe(2 * varintBytesMax)
   return value.subarray(0, writeVarint(value, writeVarint(value, 0, market), ordinal))
 }
 
-/** The key of the trade of this time to which the row refers. Throws RangeError if the row is invalid. */
+/** The key of the trade to which the row refers, which has this time. Throws RangeError if the row is invalid. */
 export function keyOfVenueRow(value: Buffer, time: number): Buffer {
   const reader = new VarintReader(value)
   return tradeKey(reader.next(), time, reader.next())
 }
 
-/** A row by id that refers to all trades under these keys, whose ids share a hash. */
+/** A row of the id index. It refers to all trades whose ids share a hash. */
 export function idRowOf(keys: readonly Buffer[]): Buffer {
   const value = Buffer.allocUnsafe(1 + keys.length * 2 * varintBytesMax)
   value[0] = MARK
@@ -49,7 +49,7 @@ export function idRowOf(keys: readonly Buffer[]): Buffer {
   return value.subarray(0, end)
 }
 
-/** The keys of a market's trades to which the row refers. Throws RangeError if the row is invalid. */
+/** The keys of a market's trades to which a row of the id index refers. Throws RangeError if the row is invalid. */
 export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   const keys: Buffer[] = []
   const reader = new VarintReader(value, 1)

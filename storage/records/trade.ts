@@ -1,6 +1,6 @@
-// The record of one trade; its time and ordinal are in its key. It is packed, since most stored rows are trades.
-// Numbers are varints, hashes and addresses are bytes. An id that repeats the trade's own fields, like the 208
-// characters of venue a's, is rebuilt from them. A record takes 75 to 100 bytes; MessagePack would take 250 to 400.
+// The packed record of one trade. The time and ordinal are in the key. Numbers are varints, and hashes and addresses
+// are bytes. Ids of venue a have 208 characters that repeat the trade's own fields, so they are rebuilt from the
+// fields. A record takes 75 to 100 bytes.
 //
 //   flags | flags | price | size | usd, unless it follows from them | receivedAt - time |
 //   run | offset | seq | venue ordinal | fields of the id's form | maker | taker | txHash
@@ -29,11 +29,11 @@ export interface TradeRecord {
   readonly venuePosition: VenuePosition | null
 }
 
-/** The venue a token of each market outcome, which trade ids repeat (trade-tokens.ts). */
+/** The venue a token of each market outcome. Trade ids contain it (trade-tokens.ts). */
 export interface Tokens {
   /** Null if unknown. */
   get(market: number, outcomeIndex: number): string | null
-  /** Stores the outcome's first token; returns whether this is the outcome's token. */
+  /** Stores the outcome's token if none is stored. Returns whether the stored token is this one. */
   offer(market: number, outcomeIndex: number, token: string): boolean
 }
 
@@ -42,10 +42,13 @@ const SELL = 1
 const BLOCK = 2
 const DERIVED_USD = 4
 const HAS_VENUE_POSITION = 8
-/** The outcome index is in the upper three bits; 7: not an outcome of any venue. */
+/** The upper three bits are the outcome index. The value 7 is invalid. */
 const OUTCOME_SHIFT = 5
 const OUTCOME_MAX = 6
-/** Second byte: flags of optional numbers and of coarser units for price and size; the upper bits are the id's form. */
+/**
+ * Second byte: flags for optional numbers and for coarser units of price and size. The upper three bits are the id's
+ * form.
+ */
 const HAS_RUN = 1
 const HAS_OFFSET = 2
 const HAS_SEQ = 4
@@ -59,21 +62,21 @@ const ID_PART = 3
 
 const UUID_BYTES = 16
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** A hash or an address. */
+/** Matches a hash or an address. */
 const HEX = /^0x(?:[0-9a-f]{2})+$/
-/** Ids that begin with the transaction's hash continue with a part number, or with the fields of the trade. */
+/** Two forms of ids follow the transaction's hash: a part number, or the fields of the trade. */
 const PART = /^-part-(\d{1,15})$/
 const FIELDS = /^-([^-]+)-.*-(\d{1,15})$/
-/** The largest size for which usd is computed; larger trades store it. */
+/** The largest size for which usd is computed. Larger trades store it. */
 const DERIVED_SIZE_MAX = 1e14
-/** A tenth of a cent or a hundredth of a contract: most prices and sizes are multiples of it. */
+/** A tenth of a cent and a hundredth of a contract. Most prices and sizes are multiples of these. */
 const PRICE_UNIT = 1_000
 const SIZE_UNIT = 10_000
-/** The stored number is the venue ordinal times this, plus the venue's index in VENUE_KEYS. */
+/** The stored number is the venue ordinal times this constant, plus the venue's index in VENUE_KEYS. */
 const VENUES_MAX = 8
 const NUMBERS_MAX = 12
 
-/** The codec of a trade. Schemas 1 to 3 were those of older formats. */
+/** The codec of a trade. Schemas 1 to 3 belong to older formats that cannot be opened. */
 export function tradeCodec(tokens: Tokens): RecordCodec<TradeRecord> {
   return {
     oldest: 4,
@@ -183,7 +186,7 @@ function venuePositionOf(code: number): VenuePosition {
 
 type IdFields = Pick<StoredTrade, 'txHash' | 'taker' | 'side' | 'size' | 'price' | 'outcomeIndex'>
 
-/** The id that venue a's connector builds from a row with known traders; null if a part is unknown. */
+/** The id that venue a's connector builds from a row with known traders. Null if a part is unknown. */
 function idOfFields(fields: IdFields, token: string | null, n: number): string | null {
   const { txHash, taker, side, size, price, outcomeIndex } = fields
   if (txHash === null || taker === null || token === null) return null
@@ -191,7 +194,7 @@ function idOfFields(fields: IdFields, token: string | null, n: number): string |
   return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
 }
 
-/** The shortest form of the id that restores the exact text. */
+/** The shortest form from which the exact text of the id can be restored. */
 function idFormOf(market: number, trade: StoredTrade, tokens: Tokens) {
   const { nativeId, txHash, outcomeIndex } = trade
   if (UUID.test(nativeId)) return { form: ID_UUID, text: nativeId, n: 0 }
@@ -207,15 +210,15 @@ function idFormOf(market: number, trade: StoredTrade, tokens: Tokens) {
   return { form: ID_FIELDS, text: '', n: Number(count) }
 }
 
-/** The usd amount of price and size; null if the product may be inexact. */
+/** The usd amount of price and size. Null if the product may be inexact. */
 function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): number | null {
   if (size > DERIVED_SIZE_MAX) return null
   return notionalMicros({ price: outcomeIndex === 0 ? price : complement(price), size })
 }
 
 /**
- * Writes a length header, then the bytes. Header: 0 for null, else twice the byte count plus 1 for text or 2 for the
- * digits of a hash or an address.
+ * Writes a length header and then the bytes. The header is 0 for null. Otherwise it is twice the byte count, plus 1 for
+ * text or 2 for the digits of a hash or an address.
  */
 function writeText(bytes: Buffer, position: number, text: string | null): number {
   if (text === null) return writeVarint(bytes, position, 0)
@@ -244,8 +247,8 @@ function uuid(body: Buffer, reader: VarintReader): string {
 }
 
 /**
- * A trade with its ordinal, maker and, if it became known later, taker. Copied field by field: spreading so many
- * fields gives each object its own hidden class in this Node version, some 450 bytes a trade.
+ * A trade with its ordinal and maker, and with a taker that became known later. The fields are copied one by one: a
+ * spread of so many fields gives each object its own hidden class in Node 20, which costs some 450 bytes per trade.
  */
 export function storedTrade(
   trade: Omit<StoredTrade, 'ordinal'>,

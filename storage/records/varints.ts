@@ -1,13 +1,13 @@
-// Variable-length integers: seven bits a byte, the lowest first; the sign, if any, is the lowest bit. For packed
-// records (price-series.ts, storage/records/snapshot.ts).
+// Variable-length integers: seven bits per byte, lowest first. Signed integers have the sign in the lowest bit. Used by
+// packed records (price-series.ts, snapshot.ts).
 
 /** Maximum bytes of a signed safe integer. */
 export const varintBytesMax = 8
 
-/** Differences above this do not fit together with their sign. */
+/** Largest absolute value that can be written with a sign. */
 export const signedMax = 2 ** 52
 
-/** Writes an integer from 0 to 2^53; returns the position after it. */
+/** Writes an integer from 0 to 2^53. Returns the position after it. */
 export function writeVarint(target: Uint8Array, position: number, value: number): number {
   let rest = value
   let next = position
@@ -61,7 +61,7 @@ export class VarintReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
 
-  /** Skips bytes that are not numbers; returns their start. */
+  /** Skips bytes that are not numbers. Returns the position of the first one. */
   skip(byteCount: number): number {
     const start = this.#position
     if (start + byteCount > this.#bytes.length) throw new RangeError('the bytes end too early')

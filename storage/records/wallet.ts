@@ -59,19 +59,22 @@ export function blockKey(address: WalletAddress, index: number): Buffer {
   return key
 }
 
-/** Traded markets are all of venue a; an id too long for a key ends in its hash. */
+/**
+ * Key of a market that wallets traded. All are markets of venue a. If the id is too long, its end is replaced by its
+ * hash.
+ */
 export function walletMarketKey(id: NativeMarketId): Buffer {
   return nativeKey('a', id)
 }
 
-/** Throws if the text is not an address, which makes the record invalid. */
+/** Throws if the text is not an address, so that the record counts as damaged. */
 const address = as(text, (value) => {
   const found = walletAddress(value)
   if (found === null) throw new RangeError('not an address')
   return found
 })
 
-/** Combos are left out before schema 3. */
+/** Totals of a wallet. Before schema 3 combinations were ignored. */
 const totals = record<WalletTotals>({
   realized: usd,
   volume: usd,
@@ -91,7 +94,7 @@ const totals = record<WalletTotals>({
   comboRealized: since(3, orNull(usd), null),
 })
 
-/** Before schema 2 there was one side, and events that the venue's next response lacked were dropped. */
+/** Before schema 2 a wallet had one ledger version, and events that the venue's next response lacked were dropped. */
 const head: Fields<WalletHead> = {
   proxy: address,
   eoa: orNull(address),
@@ -130,7 +133,10 @@ function packHours(hours: readonly HourFigures[]): Buffer {
   return packed.subarray(0, position)
 }
 
-/** Throws RangeError if the bytes end within a number. Before schema 3 hours had neither fees nor income. */
+/**
+ * Reads hourly figures. Throws RangeError if the bytes end within a number. Before schema 3 hours have no fees and no
+ * income.
+ */
 function unpackHours(packed: Uint8Array, schema: number): readonly HourFigures[] {
   const hours: HourFigures[] = []
   const reader = new VarintReader(packed)
@@ -153,7 +159,7 @@ const hours = single<readonly HourFigures[]>(
 )
 
 export const walletCodec = listed(3, record<StoredWallet>({ ...head, hours }))
-/** Skips the hours, which are the last field. */
+/** Decodes a wallet without its hours, which are the last field. */
 export const walletHeadCodec = listed(3, record<WalletHead>(head))
 
 export const walletMarketCodec = listed(

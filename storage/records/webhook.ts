@@ -1,4 +1,4 @@
-// The record of one webhook; its number is in the key. Secrets are already encrypted.
+// The record of one webhook. Its number is in the key. Its secrets are already encrypted.
 
 import {
   as,

@@ -1,5 +1,5 @@
-// Kills a writing process repeatedly on one data folder. Acknowledged writes must remain, removed rows must be gone,
-// and trades must match their indexes. Five rounds; 100 with TEST_LONG=1.
+// Repeatedly kills a process that writes to one data folder. Acknowledged writes must be there afterwards, and removed
+// rows must not. Trades must match their indexes. Runs five rounds, or 100 with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -41,7 +41,7 @@ test('loses no acknowledged write and leaves no partial write on kill -9', async
     const storage = await openData(dataDir)
     try {
       assertAcknowledged(storage, { accounts, keys, removed })
-      trades = assertWhole(storage)
+      trades = assertConsistent(storage)
       assert.equal(storage.runs.all().length <= round + 1, true)
     } finally {
       await storage.close()
@@ -61,7 +61,7 @@ test('commits every put on close, including puts of the last event-loop tick', a
   await again.close()
 })
 
-/** Runs a writer until it has reported `messages` writes, kills it, and returns its reports. */
+/** Runs a writer until it has reported `messages` writes. Kills it and returns its reports. */
 async function runAndKill(
   dataDir: string,
   options: { round: number; messages: number },
@@ -97,15 +97,15 @@ function assertAcknowledged(
   const storedKeys = new Set<string>()
   for (const record of storage.accounts.keys()) storedKeys.add(record.id)
   for (const id of published.keys) {
-    // Every third key is removed, perhaps without a report before the kill.
+    // The writer removes every third key. It may be killed before it reports the removal.
     const step = Number(id.split('x')[1])
     if (step % 3 !== 0) assert.ok(storedKeys.has(key(id).id), `key ${id}`)
   }
   for (const id of published.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
 }
 
-/** Checks that rows, ids, offsets, ordinals, bars and the count agree. Returns the number of trades. */
-function assertWhole(storage: Storage): number {
+/** Checks that rows, ids, offsets, ordinals, bars and the count are consistent. Returns the number of trades. */
+function assertConsistent(storage: Storage): number {
   const byOffset = new Map<string, string>()
   for (const run of storage.runs.all()) {
     const rows = storage.trades.rangeByOffset({ run: run.number, offset: -1, limit: 1_000_000 })
@@ -144,7 +144,7 @@ function assertWhole(storage: Storage): number {
   return count
 }
 
-/** Every trade is in its venue's index once, and the ordinals have no gaps. */
+/** Checks that the venue's index contains every trade once, with ordinals without gaps. */
 function assertVenue(storage: Storage, count: number): void {
   const query = { venue: 'a', fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null } as const
   const rows = storage.trades.rangeOfVenue({ ...query, order: 'asc', limit: 1_000_000 })

@@ -1,4 +1,4 @@
-// A real failure of LMDB: `ulimit -f` limits the files, so that a commit fails halfway.
+// Causes a real write failure in LMDB: `ulimit -f` limits the file size, so that a commit fails in the middle.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -30,7 +30,7 @@ test('reports a failed commit once, without unhandled rejections, and reopens wi
   await storage.close()
 })
 
-test('explains an unwritable data folder in one sentence that names DATA_DIR', async () => {
+test('names DATA_DIR in a one-sentence error when the data folder is not writable', async () => {
   const file = join(folder, 'a-file')
   writeFileSync(file, '')
   for (const dataDir of [join(file, 'data'), '/dev/null/data']) {

@@ -20,7 +20,7 @@ after(() => {
 })
 
 async function openIn(dataDir: string): Promise<Storage> {
-  // The clock stands still, so commits happen only when a test requests them.
+  // The clock does not advance, so commits happen only when a test requests them.
   const parts = { clock: new ManualClock(), log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   dataDirs.set(storage, dataDir)
@@ -60,7 +60,7 @@ storageContract({
   close,
   settle: async (storage) => {
     await storage.committed()
-    // The property test settles often. Reopening at every 64th call limits the run time.
+    // The property test calls `settle` often. Reopening only at every 64th call limits the run time.
     reopenings += 1
     if (reopenings > 40 && reopenings % REOPENED_EVERY !== 0) return storage
     const dataDir = dataDirs.get(storage) ?? ''

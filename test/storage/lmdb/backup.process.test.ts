@@ -1,4 +1,4 @@
-// Backups of accounts during changes, and both ways of restoring them.
+// Backups of accounts while accounts change, and both ways of restoring a backup.
 
 import assert from 'node:assert/strict'
 import {
@@ -76,7 +76,7 @@ test('backs up all previously acknowledged data while writes continue', async ()
   await (await openData(restored)).close()
 })
 
-test('gives a new webhook no deliveries of another webhook after an older accounts backup is restored', async () => {
+test('gives a new webhook no deliveries of another webhook when an older accounts backup was restored', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const retained = await storage.webhooks.create(webhook('kept'))
@@ -112,7 +112,7 @@ test('retains the newest 24 backups and the one just made, and removes partial b
   await storage.backupAccounts(timeMs(NOON_MS + 31 * HOUR_MS))
   const newest = Array.from({ length: 24 }, (_, index) => nameAt(8 + index))
   assert.deepEqual(readdirSync(backups).sort(), [...newest, 'accounts-by-hand'].sort())
-  // After the clock was set back, names of new backups sort first.
+  // The clock is set back, so names of new backups sort before old ones.
   await storage.backupAccounts(NOON)
   const names = readdirSync(backups)
   assert.ok(names.includes(NAME))

@@ -1,4 +1,4 @@
-// An environment on a real LMDB database whose commits fail on demand.
+// Tests an environment on a real LMDB database. Commits fail when a test requests it.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -239,7 +239,7 @@ describe('LMDB environment', () => {
     bench.fault = 'full'
     marks.put('first', 1)
     await assert.rejects(bench.environment.committed())
-    // Some changes have room for all of their rows, others for a few, the last ones for none.
+    // The first changes have space for all of their rows, later ones only for some, and the last ones for none.
     for (let left = 20; left >= 0; left -= 1) {
       while (bench.environment.outstandingWrites() < outstandingWritesMax - left) {
         marks.put(`m${bench.environment.outstandingWrites()}`, 1)
@@ -248,7 +248,7 @@ describe('LMDB environment', () => {
       if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
       outbox.prune({ webhook: one, finishedMax: 0, beforeMs: timeMs(0), rowsMax: 5 })
     }
-    const validator = () => {
+    const checkedCounts = () => {
       const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
       const { counts } = outbox.state(one)
       const due = outbox.due({ webhook: one, attemptKind: 'first', after: null, limit: 99 })
@@ -258,12 +258,12 @@ describe('LMDB environment', () => {
       assert.equal(counts.created, listed[0]?.number ?? 1)
       return counts
     }
-    const counts = validator()
+    const counts = checkedCounts()
     assert.ok(counts.created < 22, 'some were refused')
     bench.fault = 'none'
     bench.clock.advance(5_000)
     await bench.environment.committed()
-    assert.deepEqual(validator(), counts)
+    assert.deepEqual(checkedCounts(), counts)
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 

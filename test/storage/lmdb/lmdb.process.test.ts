@@ -201,7 +201,7 @@ test('skips and counts a damaged record, and serves the neighbouring records', a
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
-  // Some trades share a row of LMDB. The damage is in the id of one of them.
+  // Several trades share one LMDB row. The damaged byte is in the id of one of them.
   const [block] = [...table.getRange({})].filter(({ value }) => value.includes('t500'))
   assert.ok(block !== undefined)
   const position = block.value.indexOf('t500')

@@ -90,7 +90,7 @@ test('commits rows appended to a block in one write, and includes all earlier pu
   for (let step = 0; step < 40; step += 1) {
     table.put(tradeKey(1, step, 0), Buffer.alloc(4, step))
     written.push(tradeKey(1, step, 0).toString('hex'))
-    // The first commit writes the block as it was, while rows are appended.
+    // The first commit writes the block as it was when the commit began. Rows are appended meanwhile.
     if (step === 20) await nextTurn()
     if (step === 19) assert.equal(environment.outstandingWrites(), 1)
   }

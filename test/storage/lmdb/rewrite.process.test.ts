@@ -1,4 +1,4 @@
-// Reads the database files as bytes after an account was deleted.
+// Searches the bytes of the database files for an account that was deleted.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { account, NOON_MS } from '../../support/worlds/stored.ts'
 
 const folder = testFolder('rewrite')
 
-/** How often a text occurs in the files of the accounts. */
+/** Number of occurrences of a text in the database files of the accounts. */
 function occurrences(dataDir: string, text: string): number {
   const bytes = readFileSync(join(dataDir, 'accounts', 'data.mdb'))
   let count = 0

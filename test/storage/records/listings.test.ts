@@ -1,4 +1,5 @@
-// Memory bound: all listings of a kind share one hidden class, because a catalogue has hundreds of thousands.
+// Bounds memory: a catalogue has hundreds of thousands of listings, so all listings of a kind must share a hidden
+// class.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,6 +24,6 @@ test('gives events read from disk the same V8 hidden class for any contents', ()
     return decoded
   })
   const odd = read.filter((event) => !haveSameMap(event, read[100]))
-  // The first few may differ, until V8 knows which fields hold large numbers.
+  // The first few objects may differ, until V8 has seen which fields contain large numbers.
   assert.ok(odd.length <= 10, `${odd.length} events have a hidden class of their own`)
 })

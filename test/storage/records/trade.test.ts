@@ -1,4 +1,4 @@
-// Memory bound: all trades share one hidden class, because hundreds of thousands are in memory.
+// Bounds memory: hundreds of thousands of trades are in memory, so all of them must share one hidden class.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ test('gives stored trades the same V8 hidden class for any numbers and makers', 
   assert.equal(rows.length, 200)
   for (const group of [stored, rows]) {
     const odd = group.filter((row) => !haveSameMap(row, group[100]))
-    // The first few may differ, until V8 knows which fields hold large numbers.
+    // The first few objects may differ, until V8 has seen which fields contain large numbers.
     assert.ok(odd.length <= 10, `${odd.length} of ${group.length} have a hidden class of their own`)
   }
 })
