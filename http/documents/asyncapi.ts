@@ -1,5 +1,5 @@
 // Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The document has one AsyncAPI channel,
-// because the stream has one address. The stream's channels are operations of it.
+// because the stream has one URL. The channels of the stream are operations in the document.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as marketShapes from '../records/markets.ts'
@@ -32,7 +32,7 @@ export interface StreamFacts extends Pick<SpecificationFacts, 'version' | 'names
   readonly channels?: readonly Channel[]
 }
 
-/** Returns the document. Equal input gives an equal document. */
+/** Builds the document. Equal input gives an equal document. */
 export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): JsonObject {
   const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
   const components = new Components(
@@ -87,12 +87,11 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
   }
 }
 
-/** The document as JSON text. */
 export function asyncapiText(facts: StreamFacts): string {
   return JSON.stringify(asyncapi(facts))
 }
 
-/** Key of a message or command. The ending separates names that both have, such as `snapshot`. */
+/** Key of a message or command. The suffix distinguishes a message and a command of the same name, such as `snapshot`. */
 function messageKey(name: string, ending: 'Message' | 'Command'): string {
   return `${name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}${ending}`
 }
@@ -139,7 +138,7 @@ function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObj
   return Object.fromEntries(entries)
 }
 
-/** Operations for the server's messages: one for each channel, one for the connection. */
+/** Operations for the server's messages: one for each channel and one for messages about the connection. */
 function sent(channels: readonly Channel[]): JsonObject {
   const entries = channels.map(({ name, delivery, hasState, updateKinds, messages }) => {
     const ends = updateKinds.includes('bookStale') ? ['stale', 'fresh'] : []

@@ -1,4 +1,4 @@
-// Constant texts and parts of both documents (constants.json).
+// Constant texts and parts of the OpenAPI and AsyncAPI documents, from constants.json.
 
 import { readFileSync } from 'node:fs'
 import { bodyBytesMax } from '../../engine/limits.ts'
@@ -9,16 +9,16 @@ import type { JsonObject } from './schemas-of.ts'
 type Texts = Readonly<Record<string, string>>
 
 interface Constants {
-  /** Description of each route group. `{a}` stands for the name of the venue with that letter. */
+  /** Descriptions of route groups. `{a}` stands for the configured name of the venue with this letter. */
   readonly groups: Readonly<Record<RouteGroup, string>>
-  /** Operation ids of routes where the rule of names.ts gives an awkward name. */
+  /** Operation ids by route, where names.ts would create an awkward one. */
   readonly operations: Texts
   readonly rest: {
     readonly description: string
-    /** Parameter of routes whose responses have an ETag. */
+    /** Header parameter of routes whose responses have an ETag. */
     readonly ifNoneMatch: JsonObject
     readonly securitySchemes: JsonObject
-    /** Headers of responses, as shared components. */
+    /** Shared components for response headers. */
     readonly headers: JsonObject
   }
   readonly stream: {
@@ -31,13 +31,13 @@ interface Constants {
   readonly webhooks: {
     readonly description: string
     readonly headers: Texts
-    /** Meaning of a receiver's answer by status. */
+    /** Meaning of the receiver's response by status. */
     readonly answers: Texts
   }
   readonly examples: {
-    /** Bodies other than JSON, by content type, or by operation where the type is not enough. */
+    /** Examples of bodies other than JSON, by content type or by operation. */
     readonly texts: Texts
-    /** Error bodies by status. */
+    /** Examples of error bodies by status. */
     readonly refusals: JsonObject
   }
 }

@@ -1,5 +1,5 @@
 // Renders the API reference at /docs from the OpenAPI and AsyncAPI documents. A script adds search and requests. File
-// names contain a content hash, so that caches can store the files permanently.
+// names contain a content hash, so that caches can store the files without expiry.
 
 import { readFileSync } from 'node:fs'
 import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'
@@ -21,14 +21,17 @@ export interface PageFile {
   readonly contentType: string
 }
 
-/** The files that the page loads, by name. Only these are served. */
+/** The style, the script, and all files of the page by name. The server serves no others. */
 export interface PageFiles {
   readonly style: string
   readonly script: string
   readonly files: ReadonlyMap<string, PageFile>
 }
 
-/** Content-Security-Policy: own scripts, styles and requests only. Scripts cannot parse strings as HTML. */
+/**
+ * Content-Security-Policy. It allows only scripts, styles and requests of the same origin. Scripts cannot parse strings
+ * as HTML.
+ */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,12 +46,15 @@ export const PAGE_POLICY = [
 ].join('; ')
 
 const BROWSER = new URL('browser/', import.meta.url)
-/** The dashboard's base style, which the page shares. */
+/** The page uses the dashboard's base style too. */
 const BASE_STYLE = new URL('../dashboard/style.css', import.meta.url)
 
 let read: PageFiles | null = null
 
-/** The page's files, read once per process. Throws if a file cannot be built, which prevents the start. */
+/**
+ * The page's files. They are read once per process. Throws if a file cannot be built, so that the server does not
+ * start.
+ */
 export function readPageFiles(): PageFiles {
   read ??= readThem()
   return read
@@ -71,12 +77,12 @@ function readThem(): PageFiles {
 }
 
 /**
- * The latest page and the hash of its input: several servers in one test process share it. The reference is weak,
- * because a server needs the compressed bytes only and not the text of two megabytes.
+ * The last page and the hash of its input, shared by the servers of a test process. The reference is weak, because a
+ * server needs only the compressed bytes and not the text of two megabytes.
  */
 let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = null
 
-/** The page for both documents, given as JSON text. */
+/** Renders the page. `rest` and `stream` are the documents as JSON text. */
 export function docsPage(rest: string, stream: string, files: PageFiles): PageFile {
   const of = hashOf(`${files.style}\n${files.script}\n${rest}\n${stream}`)
   const cached = newest?.of === of ? newest.page.deref() : undefined
@@ -118,7 +124,7 @@ interface Facts {
   readonly description: string
 }
 
-/** Addresses are relative, so that the page works behind a path prefix of a proxy. */
+/** URLs are relative, so that the page works behind the path prefix of a proxy. */
 function pageMarkup(
   { version, service, description }: Facts,
   chapters: readonly Chapter[],

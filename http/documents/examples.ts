@@ -1,6 +1,6 @@
-// Builds examples of parameters and responses from the schemas, which may have `examples` of their own, and the field
-// values in example-values.json: one game, its market on each venue, one wallet, one account. A key such as
-// `Health.status` overrides a field within one record or operation.
+// Builds examples of parameters and responses. Values come from `examples` in the schemas and from example-values.json,
+// which describes one game, its market on each venue, one wallet and one account. A key such as `Health.status`
+// overrides a field in one record or operation.
 
 import { readFileSync } from 'node:fs'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -17,12 +17,12 @@ const values: Readonly<Record<string, JsonObject>> = JSON.parse(
 )
 
 /**
- * By field, by record and field (`Market.id`), or by parent field and field. `{a}` and `{b}` stand for the
- * names of the venues.
+ * Values by key. A key is a field, a record and field (`Market.id`), or a parent field and field. `{a}` and `{b}` stand
+ * for the venues' configured names.
  */
 const FIELDS: JsonObject = Object.assign({}, ...Object.values(values))
 
-/** Examples of whole records whose fields must be consistent. */
+/** Examples of whole records, because their fields must be consistent. */
 const RECORDS: Readonly<Record<string, Json>> = {
   Opportunity: JSON.parse(JSON.stringify(EXAMPLE_OPPORTUNITY).replace(/venue_([ab])/g, '{$1}')),
   GetSpecificationAnswer: { openapi: '3.1.0', info: { title: 'Twinbook', version: '1.0.0' } },
@@ -32,10 +32,10 @@ const RECORDS: Readonly<Record<string, Json>> = {
   },
 }
 
-/** Key in records that have one entry per game. */
+/** Key in records that are grouped by game. */
 const GAME_KEY = 'nfl-den-hou-2025-11-02'
 
-/** Refusals as shared components, by status. */
+/** Shared components with the error bodies, by status. */
 export const refusalExamples = (): JsonObject =>
   Object.fromEntries(
     Object.entries(constants.examples.refusals).map(([status, value]) => [
@@ -44,18 +44,18 @@ export const refusalExamples = (): JsonObject =>
     ]),
   )
 
-/** Reference to the shared example of a status. */
+/** Reference to the shared error body of a status. */
 export const refusalExample = (status: number): JsonObject => ({
   refusal: { $ref: `#/components/examples/Refusal${status}` },
 })
 
-/** Limit for recursive schemas. */
+/** Maximum depth of examples of recursive schemas. */
 const DEPTH_MAX = 32
 
 /** Builds the examples of one document. */
 export class Examples {
   readonly #components: Components
-  /** The tables with venue names filled in. */
+  /** The example values with configured venue names. */
   readonly #fields: JsonObject
   readonly #records: JsonObject
 
@@ -65,7 +65,7 @@ export class Examples {
     this.#records = named(RECORDS, names)
   }
 
-  /** Example of an operation's parameter; undefined if no value is known. */
+  /** Example of a parameter of an operation; undefined if there is none. */
   parameter(operation: string, name: string, schema: JsonObject): Json | undefined {
     return this.#of(schema, name, [operation], 0)
   }
@@ -148,7 +148,7 @@ export class Examples {
   }
 }
 
-/** Fills in the venue names, in keys too, and the protocol names for `{a.protocol}`. */
+/** Replaces `{a}` by the configured venue name and `{a.protocol}` by the protocol, in keys too. */
 function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   const text = JSON.stringify(table).replace(/\{([a-z])(\.protocol)?\}/g, (_, letter, of) => {
     const { name, protocol } = all.find(({ key }) => key === letter) ?? first
@@ -157,7 +157,7 @@ function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   return JSON.parse(text)
 }
 
-/** Whether a value has the type of a schema. Other schemas may use the same field name with another type. */
+/** Whether a value has the type of the schema. Fields of the same name may have different types. */
 function fits(value: Json, schema: JsonObject): boolean {
   if (schema.const !== undefined) return value === schema.const
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)

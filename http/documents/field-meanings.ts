@@ -1,10 +1,10 @@
-// Descriptions of the fields of every record and of parameters, for both documents (meanings.json). A schema's own
-// description takes precedence.
+// Descriptions of fields and parameters for both documents, from meanings.json. A description in a schema takes
+// precedence.
 
 import { readFileSync } from 'node:fs'
 import type { VenueTable } from '../../engine/venue-table.ts'
 
-/** The description of a field; `parents` are its records and fields, nearest first. Undefined if there is none. */
+/** Returns the description of a field, or undefined. `parents` are the surrounding records and fields, innermost first. */
 export type FieldMeanings = (field: string, parents: readonly string[]) => string | undefined
 
 type Texts = Readonly<Record<string, string>>
@@ -16,15 +16,15 @@ const {
 )
 
 /**
- * By field, by record (`Market`), or by record or parent field and field (`Outcome.price`,
- * `summary.total_pnl`). `{a}` and `{b}` stand for the names of the venues.
+ * Descriptions by key. A key is a field, a record (`Market`), or a record or parent field and a field (`Outcome.price`,
+ * `summary.total_pnl`). `{a}` and `{b}` stand for the venues' configured names.
  */
 export const MEANINGS: Texts = Object.assign({}, ...Object.values(fields))
 
-/** Descriptions of parameters for all routes. */
+/** Descriptions of parameters, which apply to all routes. */
 export const PARAMETER_MEANINGS = parameters
 
-/** Looks up descriptions, with venue names filled in. */
+/** Returns the lookup of descriptions, with configured venue names. */
 export function fieldMeanings({ all }: VenueTable): FieldMeanings {
   const byKey = new Map(
     Object.entries(MEANINGS).map(([key, text]) => [

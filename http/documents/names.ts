@@ -4,16 +4,15 @@ import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
 import { constants } from './constants.ts'
 
-/** Version of the REST and stream interface. It changes only with paths and messages. */
+/** Version of the REST and stream interface. It changes only if paths or messages change. */
 export const INTERFACE_VERSION = '1.0.0'
 
-/** Display name of a group. */
+/** Displayed name of a route group. */
 export function groupName(group: RouteGroup, names: VenueTable): string {
   const venue = nativeVenue(group, names)
   return venue === null ? group : `${venue.name} native`
 }
 
-/** Description of a group. */
 export function groupMeaning(group: RouteGroup, names: VenueTable): string {
   return constants.groups[group]
 
@@ -21,7 +20,7 @@ export function groupMeaning(group: RouteGroup, names: VenueTable): string {
     .replace(/\{[a-z]\}/, nativeVenue(group, names)?.name ?? '')
 }
 
-/** The venue of a native route group; null for other groups. */
+/** The venue of a group of native routes; null for other groups. */
 function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
   const letter = /^Venue ([A-Z]) Native$/.exec(group)?.[1]?.toLowerCase()
   return names.all.find(({ key }) => key === letter) ?? null
@@ -30,8 +29,8 @@ function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /**
- * Operation id for generated clients: verb and nouns of the path, with the noun before a parameter in the singular
- * (`getMarketOrderbookHistory`). Venue letters replace venue names, so that ids do not depend on the configuration.
+ * Operation id for generated clients: verb and nouns of the path, such as `getMarketOrderbookHistory`. A noun before a
+ * parameter is singular. Venue letters replace configured names, so that ids do not depend on the configuration.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
   const override = constants.operations[`${method} ${pattern}`]
@@ -58,7 +57,7 @@ function pascalCase(text: string): string {
   )
 }
 
-/** Name of a schema that belongs to a single operation. */
+/** Name of a schema that only this operation uses. */
 export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
 }

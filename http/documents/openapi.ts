@@ -1,4 +1,4 @@
-// Builds the OpenAPI 3.1 document from the same routes that requests are validated and handled by.
+// Builds the OpenAPI 3.1 document from the route definitions that also validate and handle requests.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -13,16 +13,16 @@ import { type DocumentParts, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
-/** Input of the document besides the routes. */
+/** Input of the document in addition to the routes. */
 export interface SpecificationFacts {
-  /** Version of the software, not of the interface. */
+  /** Version of the software. The interface has its own version. */
   readonly version: string
   readonly names: VenueTable
   /** Webhook event types. Default: all of EVENTS. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
 
-/** Returns the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
+/** Builds the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
   const components = new Components(undefined, { meaningOf: fieldMeanings(facts.names) })
   const examples = new Examples(facts.names, components)
@@ -65,7 +65,6 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
 
 export const isListed = ({ document }: Route): boolean => document.isListed !== false
 
-/** The document as JSON text. */
 export function openapiText(routes: readonly Route[], facts: SpecificationFacts): string {
   return JSON.stringify(openapi(routes, facts))
 }
@@ -134,7 +133,7 @@ function parametersOf(
   })
 }
 
-/** The description, followed by what the schema cannot express: list separators and aliases. */
+/** The description of a parameter. Adds separators and aliases, which the schema cannot express. */
 function described(name: string, own: string | undefined, schema: TSchema): string {
   const meaning = own ?? PARAMETER_MEANINGS[name] ?? name.replaceAll('_', ' ')
   const parts = [sentence(meaning)]

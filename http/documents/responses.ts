@@ -1,5 +1,5 @@
-// The responses of a route by status: its own, and those that handle.ts and the validation in route.ts add.
-// Used by the OpenAPI document and the conformance run, which requires that every status is reached.
+// Documents the responses of a route by status, including those of handle.ts and of the validation in route.ts. Used by
+// the OpenAPI document and by the conformance test, which requires a request for each status.
 
 import type { TSchema } from '@sinclair/typebox'
 import { bodyBytesMax } from '../../engine/limits.ts'
@@ -10,7 +10,7 @@ import { type Examples, refusalExample } from './examples.ts'
 import { shapeName } from './names.ts'
 import { type Components, type JsonObject, sentence } from './schemas-of.ts'
 
-/** Shared builders of one document. */
+/** Builders that the operations of a document share. */
 export interface DocumentParts {
   readonly components: Components
   readonly examples: Examples
@@ -19,11 +19,11 @@ export interface DocumentParts {
 
 interface DocumentedAnswer {
   readonly status: number
-  /** When the status is returned. */
+  /** Describes when the route returns the status. */
   readonly condition: string
 }
 
-/** All statuses of a route, ascending. */
+/** All responses of a route, in ascending order of status. */
 export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   const { document, access, isCounted, scope, hasBody } = route
   const { refusals = {} } = document
@@ -75,7 +75,7 @@ function unauthorized(access: Route['access']): string | undefined {
     : 'no API key, or not a valid one'
 }
 
-/** Whether validation can fail. It cannot if all parameters are text without bounds. */
+/** Whether validation can fail. It cannot fail if all parameters are text without bounds. */
 function canBeInvalid({ querySchema, pathSchema, hasBody }: Route): boolean {
   const parameters = [
     ...Object.values(querySchema.properties),
@@ -106,7 +106,7 @@ export function responses(route: Route, operation: string, parts: DocumentParts)
     const response = { description: sentence(condition), headers }
     return [String(status), content === null ? response : { ...response, content }] as const
   })
-  // Linters require a success response and do not count status 101 as one.
+  // Linters require a success response and do not accept status 101 as one.
   const rest = route.document.status === 101 ? [['default', ANY_OTHER] as const] : []
   return Object.fromEntries([...documented, ...rest])
 }
@@ -142,14 +142,14 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   if (status === 429 || status === 503) names.push('Retry-After')
   if (status === 405) names.push('Allow')
   if (status === 426) names.push('Upgrade')
-  // No HTTP headers are listed for an upgraded connection.
+  // An upgraded connection has no documented headers.
   if (status === 101) return {}
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
   const hasContent = document.answer !== null || document.contentType !== undefined
-  // Private responses are never compressed, since their length would reveal content.
+  // Private responses are not compressed, because the compressed length would reveal content.
   if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
-  // Only routes that have read their query set this header.
+  // Only routes that parse their query can set this header.
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {

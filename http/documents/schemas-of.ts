@@ -1,6 +1,5 @@
-// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas are stored under `components` and
-// referenced. Unions of strings become `enum` and null becomes a second type, so that generated clients have readable
-// types.
+// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas become references to `components`.
+// For readable types in generated clients, a union of strings becomes an `enum`, and null becomes a second type.
 
 import type { TSchema } from '@sinclair/typebox'
 import * as marketShapes from '../records/markets.ts'
@@ -11,7 +10,6 @@ import * as webhookShapes from '../webhooks/schemas.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
 import type { FieldMeanings } from './field-meanings.ts'
 
-/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json
@@ -28,21 +26,21 @@ const EXPORTED: Readonly<Record<string, unknown>> = {
   VenueBTradeSchema,
 }
 
-/** Internal keywords that are omitted. */
+/** Keywords of this project that the documents omit. */
 const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', 'isSingle', '$id']
 
 interface Descriptions {
   readonly meaningOf: FieldMeanings
-  /** Whether a description is allowed beside a `$ref`, as in OpenAPI 3.1. */
+  /** Whether the document may have a description next to a `$ref`, as OpenAPI 3.1 allows. */
   readonly hasRefSiblings: boolean
 }
 
-/** Named schemas, added as they are referenced. One instance per document. */
+/** Collects named schemas that are referenced. A document has one instance. */
 export class Components {
   readonly #names = new Map<string, string>()
   readonly #schemas = new Map<string, JsonObject>()
   readonly #descriptions: Descriptions
-  /** Descriptions of schemas without an entry in the table of field meanings. */
+  /** Descriptions for schemas that the table of field meanings lacks. */
   readonly #summaries = new Map<string, string>()
 
   constructor(
@@ -52,17 +50,17 @@ export class Components {
     this.#descriptions = { meaningOf, hasRefSiblings }
     for (const [name, schema] of Object.entries(exported)) {
       if (!name.endsWith('Schema') || !isObject(schema) || !isRecord(schema)) continue
-      // Compares by content, not by identity, since Type.Optional and others copy their argument.
+      // Compares schemas by content, because Type.Optional and others return a copy.
       this.#names.set(JSON.stringify(schema), name.slice(0, -'Schema'.length))
     }
   }
 
-  /** Converts a schema. Returns a reference if the schema is named. */
+  /** Converts a schema. Returns a reference for a named one. */
   schema(schema: TSchema): JsonObject {
     return this.#convert(JSON.parse(JSON.stringify(schema)), [])
   }
 
-  /** Like `schema`, but names an unnamed record and sets its summary as description. Throws if the name is taken. */
+  /** Like `schema`. Gives an unnamed record a name, and its summary as description. Throws if the name is taken. */
   named(schema: TSchema, name: string, summary: string): JsonObject {
     const text = JSON.stringify(schema)
     if (isRecord(schema) && !this.#names.has(text)) {
@@ -73,22 +71,22 @@ export class Components {
     return this.schema(schema)
   }
 
-  /** A schema that has been referenced, by name. */
+  /** The converted schema of this name, if it has been referenced. */
   shape(name: string): JsonObject | undefined {
     return this.#schemas.get(name)
   }
 
-  /** All schemas referenced so far, by name. */
+  /** All referenced schemas by name. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
   }
 
-  /** `parents`: the records and fields around the schema, nearest first. */
+  /** `parents` are the surrounding records and fields, innermost first. */
   #convert(schema: JsonObject, parents: readonly string[]): JsonObject {
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#written(schema, parents)
     if (!this.#schemas.has(name)) {
-      // Registered before its parts are converted, so that a schema can contain itself.
+      // Registered before the conversion of its parts, which may refer to it.
       this.#schemas.set(name, {})
       const written = this.#written(schema, [name])
       const meaning = this.#descriptions.meaningOf(name, []) ?? this.#summaries.get(name)
@@ -117,7 +115,7 @@ export class Components {
         out[keyword] = this.#convert(value, parents)
       } else out[keyword] = value
     }
-    // TypeBox writes a record with arbitrary keys as one pattern that matches all.
+    // TypeBox represents a record with arbitrary keys by a single pattern.
     if (isObject(patternProperties)) {
       const [value] = Object.values(patternProperties)
       out.additionalProperties = isObject(value) ? this.#convert(value, parents) : true
@@ -126,8 +124,8 @@ export class Components {
   }
 
   /**
-   * `enum` for strings, `type: [x, null]` for one nullable type, else `anyOf`. Generators do not accept
-   * null in `enum`.
+   * Converts a union to an `enum` of strings, to `type: [x, null]`, or to `anyOf`. Null is never part of an `enum`,
+   * because client generators reject it.
    */
   #union(options: readonly JsonObject[], parents: readonly string[]): JsonObject {
     const isNullable = options.some(({ type }) => type === 'null')
@@ -146,14 +144,14 @@ export class Components {
     if (only.enum === undefined && only.const === undefined && typeof only.type === 'string') {
       return { ...only, type: [only.type, 'null'] }
     }
-    // Description and default also apply to null, so they move to the outer schema.
+    // Description and default also apply to null, so they belong to the outer schema.
     const about = Object.entries(only).filter(([keyword]) => ABOUT.includes(keyword))
     const rest = Object.entries(only).filter(([keyword]) => !ABOUT.includes(keyword))
     return { ...Object.fromEntries(about), anyOf: [Object.fromEntries(rest), { type: 'null' }] }
   }
 }
 
-/** Keywords that do not constrain the value. */
+/** Keywords that do not restrict the value. */
 const ABOUT: readonly string[] = ['description', 'default']
 
 /** Keywords whose value is a single schema. */
@@ -165,7 +163,7 @@ export function sentence(text: string): string {
   return begun.endsWith('.') ? begun : `${begun}.`
 }
 
-/** Adds the description as a sentence. An existing description takes precedence. */
+/** Adds a description unless the schema has one. The description becomes a sentence. */
 function described(schema: JsonObject, meaning: string | undefined): JsonObject {
   const { description = meaning } = schema
   return typeof description === 'string'
@@ -183,7 +181,7 @@ function mapValues(
   return Object.fromEntries(changed)
 }
 
-/** An object with known fields, or an `allOf` of several. */
+/** Whether the schema is an object with known fields, or an `allOf`. */
 function isRecord(schema: JsonObject | TSchema): boolean {
   if (schema.type === 'object' && schema.properties !== undefined) return true
   return Array.isArray(schema.allOf)

@@ -1,4 +1,4 @@
-// The `webhooks` section of the OpenAPI 3.1 document: one operation per event type, with the headers of
+// Builds the `webhooks` section of the OpenAPI 3.1 document. Each event type is an operation with the headers of
 // Standard Webhooks.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -7,7 +7,6 @@ import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { constants } from './constants.ts'
 import type { Components, Json, JsonObject } from './schemas-of.ts'
 
-/** Operations by event type. */
 export function webhookOperations(
   components: Components,
   names: VenueTable,

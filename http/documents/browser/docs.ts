@@ -1,10 +1,9 @@
-// Browser script of the API reference: search, unfolding of linked entries, and requests with the dashboard
-// session or an entered key.
-// The page is complete without the script. A key is stored in its input field only.
+// Browser script of the API reference: search, linked entries, and requests with the dashboard session or an entered
+// key. The page is complete without the script. An entered key is stored only in its input field.
 
-/** Longer responses are truncated. */
+/** Longer responses are truncated for display. */
 const SHOWN_CHARACTERS_MAX = 20_000
-/** Number of stream messages shown, newest last. */
+/** Number of stream messages shown. Older ones are removed. */
 const SHOWN_MESSAGES_MAX = 20
 
 const base = new URL('.', location.href.replace(/[?#].*$/, ''))
@@ -26,7 +25,7 @@ const openLocal = byId('open-local', HTMLButtonElement)
 /** Whether this browser has a dashboard session. */
 let isIn = false
 
-// Search and addresses
+// Search and links
 
 function applySearch(): void {
   const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean)
@@ -49,7 +48,7 @@ function applySearch(): void {
 
 const SHOWN = '[data-entry]:not([hidden]), [data-of]:not([hidden])'
 
-/** Opens the entry that the address names. Some browsers do not do this themselves. */
+/** Opens the entry in the URL's hash. Some browsers do not open it themselves. */
 function unfold(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   const entry = target?.closest('details')
@@ -73,10 +72,10 @@ unfold()
 
 // Credentials
 
-/** A token has three parts separated by dots; a key has no dot. */
+/** A token consists of three parts separated by dots. A key has no dot. */
 const isToken = (text: string): boolean => text.includes('.')
 
-/** Authentication headers of a request. The session cookie is accepted only together with `X-Dashboard`. */
+/** Credential headers of a request. The server accepts the session cookie only with `X-Dashboard`. */
 function allowed(access: string): Readonly<Record<string, string>> {
   const text = credential.value.trim()
   if (text === '' || (access === 'token' && !isToken(text) && isIn)) return { 'X-Dashboard': '1' }
@@ -94,7 +93,7 @@ async function fetchJson(path: string, init: RequestInit = {}): Promise<unknown>
   throw new Error(`${response.status} ${textAt(answer, 'detail') || response.statusText}`)
 }
 
-/** The value at a path in a JSON value; undefined if missing. */
+/** The value at a path in a JSON value; undefined if it is missing. */
 function valueAt(answer: unknown, ...names: readonly (string | number)[]): unknown {
   return names.reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
@@ -167,7 +166,7 @@ const fieldsOf = (form: HTMLFormElement): readonly Field[] => [
   ...form.querySelectorAll<Field>('[data-in]'),
 ]
 
-/** Builds the request of a form. */
+/** Builds the request from the fields of a form. */
 function requestOf(form: HTMLFormElement): FormRequest {
   const { method = 'GET', path = '/', access = 'caller' } = form.dataset
   const headers: Record<string, string> = { ...allowed(access) }
@@ -191,10 +190,7 @@ function requestOf(form: HTMLFormElement): FormRequest {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/**
- * The request as a curl command. A browser session does not work in a shell, so `$KEY` or `$TOKEN` takes
- * its place.
- */
+/** The request as a curl command. `$KEY` or `$TOKEN` replaces a browser session, which a shell cannot use. */
 function shellLine(form: HTMLFormElement): string {
   const { url, init } = requestOf(form)
   const { method = 'GET', headers, body } = init
@@ -220,12 +216,12 @@ function drawLine(form: HTMLFormElement): void {
   if (output !== null) output.textContent = shellLine(form)
 }
 
-/** Updates the commands of unfolded forms. Others are updated when they are unfolded. */
+/** Updates the commands of open forms. Other forms are updated when they open. */
 function drawLines(): void {
   for (const form of forms) if (form.closest('details')?.open === true) drawLine(form)
 }
 
-/** Request and path of an existing example value, by parameter. */
+/** A request that returns a value for the parameter, and the path of the value in the response. */
 const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | number)[]]>> = {
   market_id: ['v1/markets?limit=1', 'markets', 0, 'id'],
   market_ids: ['v1/markets?limit=1', 'markets', 0, 'id'],
@@ -235,7 +231,7 @@ const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | 
   webhook_id: ['v1/webhooks', 'webhooks', 0, 'id'],
 }
 
-/** Replaces the examples in required fields by values that exist on this server, unless the user changed them. */
+/** Replaces the default values of required fields by values that exist on this server. Does not change edited fields. */
 async function fillIn(form: HTMLFormElement): Promise<void> {
   for (const field of form.querySelectorAll<HTMLInputElement>('input[required]')) {
     const [path, ...names] = REAL[field.name] ?? []
@@ -262,7 +258,7 @@ function indented(text: string): string {
   }
 }
 
-/** Response headers that are shown. */
+/** Names of the response headers to show. */
 const SHOWN_HEADERS = /^(?:x-|retry-after$|etag$|content-type$)/
 
 async function send(form: HTMLFormElement): Promise<void> {
@@ -299,7 +295,7 @@ for (const form of forms) {
     drawLine(form)
     void fillIn(form)
   })
-  // Entries that the address has already unfolded.
+  // The URL's hash may have opened the entry before this listener was added.
   if (form.closest('details')?.open === true) drawLine(form)
   const copy = form.querySelector<HTMLButtonElement>('[data-copy]')
   copy?.addEventListener('click', () =>
@@ -316,7 +312,7 @@ credential.addEventListener('input', drawLines)
 const stream = document.querySelector<HTMLFormElement>('form[data-stream]')
 let socket: WebSocket | null = null
 
-/** Connects with a ticket, so that no credential appears in a URL, and sends the content of the text field. */
+/** Opens a connection and sends the text of the form. A ticket keeps the credential out of the URL. */
 async function connect(form: HTMLFormElement, onMessage: (text: string) => void): Promise<void> {
   socket?.close()
   const answer = await fetchJson('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })

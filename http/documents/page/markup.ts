@@ -1,6 +1,6 @@
-// HTML template for the server: a tagged template that escapes every value.
+// HTML templates for the server: a tagged template that escapes all values.
 
-/** HTML that is inserted without escaping. */
+/** HTML that templates insert without escaping. */
 export class Markup {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Markup {
   }
 }
 
-/** A value of a template; null renders nothing. */
+/** A value in a template. Null renders nothing. */
 export type Part = Markup | string | number | null | readonly Part[]
 
 /** Tag of a template, as in `markup`<p class="${name}">${text}</p>``. */
@@ -38,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
-/** One line of a description; text in backticks becomes code. */
+/** Renders a line of a description. Text in backticks becomes code. */
 export function line(text: string): Markup {
   const parts = text.split('`').map((part, index) => {
     return index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`
@@ -46,10 +46,10 @@ export function line(text: string): Markup {
   return markup`${parts}`
 }
 
-/** A description: paragraphs separated by empty lines. */
+/** Renders a description. Empty lines separate paragraphs. */
 export const prose = (text: string): Markup =>
   markup`${text.split(/\n\s*\n/).map((paragraph) => markup`<p>${line(paragraph)}</p>`)}`
 
-/** JSON in a `<pre>` element. */
+/** Renders a JSON value in a `<pre>` element. */
 export const sample = (value: unknown): Markup =>
   markup`<pre>${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>`

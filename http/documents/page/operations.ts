@@ -1,18 +1,17 @@
-// Reference sections from the OpenAPI document: operations with a request form and responses, webhook events,
+// Sections of the API reference from the OpenAPI document: operations with request form and responses, webhook events,
 // and records.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { fieldTable, kind, nameOf, recordId, type Shapes, text } from './shapes.ts'
 
-/** An entry of the table of contents and the search. */
+/** An entry in the table of contents and in the search. */
 export interface Entry {
   readonly id: string
   readonly method: string | null
   readonly name: string
 }
 
-/** A section with a heading. */
 export interface Group {
   readonly id: string
   readonly name: string
@@ -20,7 +19,7 @@ export interface Group {
   readonly body: Markup
 }
 
-/** A collapsed entry. A link to its `id` unfolds it. */
+/** A collapsed entry. A link to its `id` opens it. */
 export function folded(entry: Entry, summary: Part, body: Part): Markup {
   const { id, method, name } = entry
   const badge =
@@ -30,7 +29,7 @@ export function folded(entry: Entry, summary: Part, body: Part): Markup {
 `
 }
 
-/** The operations of each tag, in the document's order. */
+/** Operations grouped by tag, in the order of the document. */
 export function operationGroups(document: JsonObject, shapes: Shapes): readonly Group[] {
   const written: { tag: string; entry: Entry; markup: Markup }[] = []
   for (const [path, methods] of entriesOf(document.paths)) {
@@ -86,7 +85,7 @@ function accessOf(security: Json | undefined): string {
   return ways.some((way) => way.ApiKey !== undefined) ? 'caller' : 'token'
 }
 
-/** Parameter and body fields with a send button. A WebSocket handshake gets fields only. */
+/** Form with the parameters and the body, and a send button. The form of a WebSocket handshake has no button. */
 function tryForm(entry: Entry, operation: JsonObject, shapes: Shapes): Markup {
   const { parameters, requestBody, responses, security } = operation
   const listed = Array.isArray(parameters) ? parameters.filter(isObject) : []
@@ -187,7 +186,7 @@ function exampleOf({ example, examples }: JsonObject, document: JsonObject): Jso
   return isObject(found) ? (found.value ?? null) : null
 }
 
-/** The webhook events, one entry each. */
+/** Section with an entry for each webhook event. */
 export function webhookGroup(document: JsonObject, shapes: Shapes): Group {
   const written = entriesOf(document.webhooks).map(([name, methods]) => {
     const [, operation = {}] = entriesOf(methods)[0] ?? []
@@ -210,7 +209,7 @@ ${isObject(media.schema) ? fieldTable(media.schema, name, shapes) : null}`
   }
 }
 
-/** All records, in the document's order. */
+/** Section with all records, in the order of the document. */
 export function recordGroup(shapes: Shapes): Group {
   const written = entriesOf(shapes.all).map(([name, schema]) => {
     const entry = { id: recordId(name), method: null, name }
@@ -227,13 +226,13 @@ export function recordGroup(shapes: Shapes): Group {
   }
 }
 
-/** The first content type of a body. */
+/** The first content type in a body. */
 function mediaOf(body: Json | undefined): JsonObject | null {
   const [, media] = entriesOf(isObject(body) ? body.content : null)[0] ?? []
   return media ?? null
 }
 
-/** The members of an object that are objects themselves. */
+/** Members of an object whose values are objects. */
 export function entriesOf(value: Json | undefined): readonly (readonly [string, JsonObject])[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) =>

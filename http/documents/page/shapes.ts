@@ -1,21 +1,20 @@
-// Renders schemas: the type of a value as text, and the fields of a record as a table. Fields of unnamed
-// nested records get a path (`legs[].outcome`).
+// Renders schemas: types as text, and fields of records as tables. Fields of a nested record without a name are shown
+// with their path (`legs[].outcome`).
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part } from './markup.ts'
 
-/** The schemas of a document. `isOnPage` returns whether a schema has its own entry. */
+/** Schemas of a document. `isOnPage`: whether the page has an entry for a schema. */
 export interface Shapes {
   readonly all: JsonObject
   readonly isOnPage: (name: string) => boolean
 }
 
-/** The last segment of a reference. */
 export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
 
 export const recordId = (name: string): string => `record-${name}`
 
-/** The type of a value as text, with links to records. */
+/** The type of a value as text with links to records. */
 export function kind(schema: JsonObject, shapes: Shapes): Markup {
   return markup`${kindOf(schema, shapes)}${boundsOf(schema)}`
 }
@@ -80,7 +79,7 @@ function joined(parts: readonly Part[], between: string): Part {
   return parts.map((part, index) => (index === 0 ? part : [between, part]))
 }
 
-/** Strings unchanged, other values as JSON. */
+/** Returns a string unchanged and any other value as JSON. */
 export const text = (value: Json): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
@@ -90,10 +89,10 @@ interface Row {
   readonly schema: JsonObject
 }
 
-/** Maximum nesting of inlined records. */
+/** Maximum nesting of records that have no entry. */
 const DEPTH_MAX = 5
 
-/** The fields of a record; null if it has none. `title` names the record for screen readers. */
+/** Table of the fields of a record; null if it has none. Screen readers announce `title`. */
 export function fieldTable(schema: JsonObject, title: string, shapes: Shapes): Markup | null {
   const rows = [...rowsOf(schema, '', shapes, 0)]
   if (rows.length === 0) return null
@@ -139,7 +138,7 @@ function* rowsOf(
   }
 }
 
-/** Rows of a field's nested record, unless the record has its own entry. */
+/** Rows for the fields of a nested record. Yields none if the page has an entry for the record. */
 function* innerRows(
   value: JsonObject,
   name: string,

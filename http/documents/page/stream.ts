@@ -1,11 +1,10 @@
-// Reference sections from the AsyncAPI document: connecting, commands, channels and close codes.
+// Sections of the API reference from the AsyncAPI document: connection, commands, channels and close codes.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { type Entry, entriesOf, folded, type Group } from './operations.ts'
 import { fieldTable, nameOf, type Shapes, text } from './shapes.ts'
 
-/** The parts of the document that the page uses. */
 interface Stream {
   readonly document: JsonObject
   readonly messages: JsonObject
@@ -71,7 +70,7 @@ function group(
   }
 }
 
-/** Removes the suffix or prefix that the section heading already states. */
+/** Removes the prefix or suffix that repeats the heading of the section. */
 const titleOf = ({ title = '' }: JsonObject): string =>
   text(title)
     .replace(/ \((?:message|command)\)$/, '')
@@ -107,7 +106,7 @@ function messageBody(name: string, { examples, payload }: JsonObject, { shapes }
   }`
 }
 
-/** How to open a connection, with a form to try it. */
+/** Section that explains how to connect, with a form to try it. */
 function connecting({ document }: Stream): Group {
   const { info, channels } = document
   const [, channel = {}] = entriesOf(channels)[0] ?? []
