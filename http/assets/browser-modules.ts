@@ -1,5 +1,5 @@
-// Builds browser modules: strips types and rewrites imports to addresses with a content hash. Caches can
-// store every module, and no page mixes modules of two versions. One file per module, no bundler.
+// Builds browser modules, one file per module without a bundler. Strips types and rewrites imports to URLs with a
+// content hash. Caches can store every module, and no page mixes modules of two versions.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -10,30 +10,30 @@ import { builtOf } from '../../engine/process/program.ts'
 
 export interface BrowserModule {
   readonly text: string
-  /** Hash of the text. It also changes with any imported module, since the text contains their hashes. */
+  /** Hash of `text`. The text contains the hashes of imported modules, so it changes with them. */
   readonly hash: string
 }
 
-/** Rules for the addresses of a set of modules. */
+/** Rules for the URLs of a set of modules. */
 interface LinkRules {
   /** Name of the set in error messages. */
   readonly what: string
-  /** The specifier that an importing module uses. */
+  /** Returns the specifier that importing modules use. */
   addressOf(path: string, hash: string): string
-  /** The address of a path outside the set; null if there is none. */
+  /** Returns the URL of a path outside the set; null if there is none. */
   outside(path: string): string | null
 }
 
 const STATIC = /^((?:import|export)\b(?!\s*\()[^"'`;]*?)(["'])([^"'\n]+)\2/gm
 const DYNAMIC = /(\bimport\(\s*)(["'])([^"'\n]+)\2(?=\s*\))/g
 
-/** Results by input hash, since several routes need the client's modules. */
+/** Cached results by hash of the input. Several routes need the client's modules. */
 const withoutTypes = new Map<string, ReadonlyMap<string, string>>()
 
 /**
- * Reads `.ts` files and strips their types. Type-only imports are removed; other code is unchanged.
- * Uses the built files if all exist (`npm start`). Else one esbuild call handles all files, since one call
- * per file is ten times slower.
+ * Reads `.ts` files and strips their types. Removes type-only imports and changes no other code. Uses the built files
+ * if all exist (`npm start`). Otherwise a single esbuild call converts all files, which is ten times faster than one
+ * call per file.
  */
 export function readWithoutTypes(
   folder: URL,
@@ -59,7 +59,7 @@ export function readWithoutTypes(
     format: 'esm',
     target: 'es2022',
     logLevel: 'silent',
-    // Same option as in the compiler.
+    // Must equal the option in tsconfig.json.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
   })
   const texts = new Map(
@@ -69,19 +69,18 @@ export function readWithoutTypes(
   return texts
 }
 
-/** The content hash in file names and addresses. */
+/** Content hash for file names and URLs. */
 export const hashOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-/** Addresses of a linked module's static imports. */
+/** URLs of the static imports of a linked module. */
 export const loadedWith = ({ text }: BrowserModule): readonly string[] =>
   [...text.matchAll(STATIC)].map(([, , , address]) => address ?? '')
 
 /**
- * Rewrites the imports of all modules. Imported modules are linked first, since importers contain their
- * hashes.
- * Relative imports are resolved against the importer's path; other imports are used as paths. Throws for a
- * missing module and for import cycles.
+ * Rewrites the imports of all modules. Links imported modules first, because importers contain their hashes. Relative
+ * imports are resolved against the importer's path. Other imports are used as paths. Throws on a missing module or an
+ * import cycle.
  */
 export function linkModules(
   sources: ReadonlyMap<string, string>,

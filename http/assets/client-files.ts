@@ -1,6 +1,5 @@
-// The browser build of http/client/: types stripped, made once at start, importable without a bundler.
-// Imports contain a content hash, so that caches can store all files but `connect.js`, and no page mixes
-// files of two versions.
+// The browser build of http/client/, made once at start. It has no types and can be imported without a bundler. Imports
+// contain a content hash. Caches can store all files but `connect.js`, and no page mixes files of two versions.
 
 import { readdirSync } from 'node:fs'
 import { type BrowserModule, linkModules, readWithoutTypes } from './browser-modules.ts'
@@ -14,8 +13,8 @@ const FOLDER = new URL('../client/', import.meta.url)
 let read: ReadonlyMap<string, ClientFile> | null = null
 
 /**
- * All modules by name, including `connect.js`; read once per process. Throws if a file cannot be built,
- * which prevents the start.
+ * All modules by name, including `connect.js`. They are read once per process. Throws if a file cannot be built, so
+ * that the server does not start.
  */
 export function readClientFiles(): ReadonlyMap<string, ClientFile> {
   read ??= readThem()
@@ -28,7 +27,7 @@ function readThem(): ReadonlyMap<string, ClientFile> {
   return linked(new Map([...sources].map(([path, text]) => [path.slice(0, -'.ts'.length), text])))
 }
 
-/** Rewrites the imports. `sources` is keyed by name without an extension. */
+/** Rewrites the imports. The keys of `sources` are file names without extension. */
 export function linked(sources: ReadonlyMap<string, string>): ReadonlyMap<string, ClientFile> {
   const byPath = new Map([...sources].map(([name, source]) => [`${name}.ts`, source]))
   const modules = linkModules(byPath, {

@@ -1,8 +1,7 @@
-// The browser build of the dashboard, made once at start: page, modules, styles, and libraries from npm
-// packages. The page requests nothing from other hosts.
-// Names contain a content hash, so that caches can store all files but the page. Addresses are relative, so
-// that the page works behind a path prefix of a proxy.
-// Imports of http/client/ use the addresses under which those files are already served.
+// The browser build of the dashboard, made once at start: page, modules, styles, and libraries from npm packages. The
+// page sends no requests to other hosts. File names contain a content hash, so that caches can store all files but the
+// page. URLs are relative, so that the page works behind the path prefix of a proxy. Imports of http/client/ use the
+// URLs that client-files.ts defines.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
@@ -19,16 +18,15 @@ interface DashboardFile {
   readonly contentType: string
 }
 
-/** The page and its files by name. Only these are served. */
+/** The page, and its files by name. The server serves no others. */
 interface DashboardFiles {
   readonly html: string
   readonly files: ReadonlyMap<string, DashboardFile>
 }
 
 /**
- * Content-Security-Policy: own scripts, styles, images and requests only, nothing inline. `connect-src
- * 'self'` includes the stream of the same host.
- * Scripts cannot parse strings as HTML.
+ * Content-Security-Policy. It allows only scripts, styles, images and requests of the same origin, and nothing inline.
+ * `connect-src 'self'` includes the stream. Scripts cannot parse strings as HTML.
  */
 export const DASHBOARD_POLICY = [
   "default-src 'none'",
@@ -40,19 +38,19 @@ export const DASHBOARD_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  // The only Trusted Types policy: it creates the worker's address (dashboard/browser.ts).
+  // The only allowed Trusted Types policy. It creates the worker's URL (dashboard/browser.ts).
   'trusted-types twinbook-worker',
 ].join('; ')
 
 const FOLDER = new URL('../dashboard/', import.meta.url)
 const START = 'main.ts'
-/** Shared worker for all tabs. The page contains its address, since no module imports it. */
+/** Script of the shared worker. No module imports it, so the page contains its URL. */
 const WORKER = 'stream-worker.ts'
-/** Loaded first: the other styles depend on it. */
+/** Must precede the other styles, which depend on it. */
 const BASE_STYLE = 'style.css'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
-/** Libraries that modules may import by name. Each file has no further dependencies. */
+/** Libraries that modules import by name. Each is a single file without further imports. */
 const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
   ['preact', 'preact.mjs'],
   ['preact/hooks', 'hooks.mjs'],
@@ -63,8 +61,8 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
 let read: DashboardFiles | null = null
 
 /**
- * The dashboard's files, read once per process. Throws if a file cannot be built or a package is missing,
- * which prevents the start.
+ * The dashboard's files. They are read once per process. Throws if a file cannot be built or a package is missing, so
+ * that the server does not start.
  */
 export function readDashboard(): DashboardFiles {
   read ??= readWith(readClientFiles())
@@ -102,13 +100,13 @@ function readWith(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
   return { html: htmlOf(names, startPath(main, byName, client), styles), files }
 }
 
-/** Modules and libraries by path, types stripped. */
+/** Modules without types, and libraries, by path. */
 function readSources(): ReadonlyMap<string, string> {
   const paths = pathsUnder('').filter((path) => path.endsWith('.ts'))
   const sources = new Map(readWithoutTypes(FOLDER, paths))
   for (const [name, file] of LIBRARIES) {
     const text = readFileSync(new URL(file, import.meta.resolve(name)), 'utf8')
-    // Removes the reference to a source map that is not served.
+    // Removes the reference to a source map, which is not served.
     sources.set(name, text.replace(/\/\/# sourceMappingURL=.*\s*$/, ''))
   }
   return sources
@@ -132,7 +130,10 @@ function readStyles(): readonly (readonly [name: string, text: string])[] {
   ])
 }
 
-/** All scripts are in one folder, since route parameters cannot contain slashes. */
+/**
+ * File name in the single folder of scripts. Route parameters cannot contain slashes, so the path's slashes become
+ * hyphens.
+ */
 function scriptName(path: string, hash: string): string {
   return `${path.replace(/\.ts$/, '').replaceAll('/', '-')}-${hash}.js`
 }
@@ -143,7 +144,7 @@ function clientAddress(path: string, client: ReadonlyMap<string, ClientFile>): s
   return file === undefined ? null : `../client/${file.name}?v=${file.hash}`
 }
 
-/** Addresses of all modules that load before `main` runs, relative to the page, `main` first. */
+/** URLs of `main` and all modules that must load before it runs, relative to the page. */
 function startPath(
   main: string,
   modules: ReadonlyMap<string, BrowserModule>,
@@ -167,7 +168,7 @@ function startPath(
   return [...seen].map((address) => address.slice(base.length))
 }
 
-/** The page with a static placeholder that the application replaces. */
+/** The page with a placeholder, which the application replaces. */
 function htmlOf(
   { main, worker }: { readonly main: string; readonly worker: string },
   preloaded: readonly string[],
@@ -201,7 +202,7 @@ ${links.join('\n')}
 `
 }
 
-/** Icon: two order books side by side. */
+/** Icon with two order books side by side. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0f9f6e" d="M1 9h6v6H1zM1 5h4v3H1zM1 1h2v3H1z"/><path fill="#d6455d" d="M9 9h6v6H9zM11 5h4v3h-4zM13 1h2v3h-2z"/></svg>',
 )}`

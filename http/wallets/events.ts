@@ -1,5 +1,5 @@
-// Converts a wallet's ledger to JSON: fills as trades, other events as activities. Market names come from the
-// catalogue, else from the records stored for wallets.
+// Converts events of a wallet to JSON: fills as trades, other events as activities. Names of markets come from the
+// catalogue. Names of removed markets come from the stored wallet data.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -23,7 +23,7 @@ export const walletActivitySchema = Type.Object({
   ...pageFields,
 })
 
-/** Event kinds by activity name. */
+/** Activity names of the API with their event kinds. */
 export const ACTIVITY_KINDS = {
   SPLIT: 'split',
   MERGE: 'merge',
@@ -40,18 +40,18 @@ export const ACTIVITY_TYPES: readonly ActivityType[] = [
   'MIGRATION',
 ]
 
-/** The wallet's side in the first outcome; in the token itself if the market is unknown. */
+/** The wallet's side of the market's first outcome. If the market is unknown, the side of the token itself. */
 export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
   return sideOf(row.event, outcomeIndex(row, row.event.token))
 }
 
-/** The taker's side in the outcome that the wallet traded; null if the taker is unknown. */
+/** The taker's side of the outcome that the wallet traded; null if it is unknown who the taker was. */
 export function walletTakerSide({ event: { kind, role } }: WalletEventView): TradeSide | null {
   if (role === null) return null
   return (kind === 'buy') === (role === 'taker') ? 'buy' : 'sell'
 }
 
-/** A fill from its wallet's view. */
+/** A fill as seen by its wallet. */
 export function walletTradeRecord(
   row: WalletEventView,
   { names, proxy }: { readonly names: VenueTable; readonly proxy: WalletAddress },
@@ -75,7 +75,7 @@ export function walletTradeRecord(
     maker: role === 'maker' ? proxy : null,
     taker: role === 'taker' ? proxy : null,
     tx_hash: event.txHash === '' ? null : event.txHash,
-    // The venue that reports wallets has no block trades.
+    // The venue with wallet data has no block trades.
     is_block_trade: false,
     token_id: token ?? '',
     condition_id: event.market,
@@ -86,7 +86,6 @@ export function walletTradeRecord(
   }
 }
 
-/** Events other than fills. */
 export function walletActivityRecord(row: WalletEventView, names: VenueTable) {
   const { event, id, timeMs } = row
   const { question, slug } = namesOf(row)
@@ -103,7 +102,7 @@ export function walletActivityRecord(row: WalletEventView, names: VenueTable) {
   }
 }
 
-/** If the market is unknown, the token is treated as the first outcome. */
+/** A token of an unknown market counts as the first outcome. */
 function isOfFirst(index: number): boolean {
   return index <= 0
 }
@@ -112,13 +111,15 @@ function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
   return (kind === 'buy') === isOfFirst(index) ? 'buy' : 'sell'
 }
 
-/** A market in a wallet view. Both fields are null if the market is no longer known. */
+/**
+ * A market of a wallet. `view` is from the catalogue, `facts` from the stored wallet data. Both are null if the market
+ * is unknown.
+ */
 interface ShownMarket {
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
 }
 
-/** Null: unknown. */
 export function namesOf(market: ShownMarket): {
   readonly question: string | null
   readonly slug: string | null
@@ -129,14 +130,14 @@ export function namesOf(market: ShownMarket): {
 
 const UNNAMED = { question: null, slug: null, eventSlug: null }
 
-/** Index of a token among the market's outcomes; −1: unknown. */
+/** Index of a token among the market's outcomes, or −1 if unknown. */
 function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
   if (token === null) return -1
   if (market.view === null) return market.facts?.tokens.indexOf(token) ?? -1
   return market.view.summary.outcomes.findIndex(({ id }) => id === token)
 }
 
-/** Label of the outcome at an index; null: unknown. */
+/** Label of an outcome; null: unknown. */
 export function outcomeLabel(market: ShownMarket, index: number): string | null {
   if (market.view === null) return market.facts?.labels[index] ?? null
   return market.view.summary.outcomes[index]?.label ?? null

@@ -1,6 +1,6 @@
-// Lists a wallet's positions: filters, order, pages with current figures in the order of the first page, and JSON
-// records. A position is open while some of it has unrealized value. A position that a resolved market made worthless
-// is closed, although the wallet still holds it.
+// Lists a wallet's positions. A pin stores their order, so that later pages follow the order of the first page but show
+// current figures. A position is open while part of it has unrealized value. A position that resolved worthless is
+// closed, even if the wallet still holds it.
 
 import { Type } from '@sinclair/typebox'
 import { LRUCache } from 'lru-cache'
@@ -52,13 +52,13 @@ export const POSITION_STATUSES = ['open', 'closed', 'all'] as const
 export interface PositionFilter {
   readonly status: (typeof POSITION_STATUSES)[number]
   readonly market: NativeMarketId | null | 'none'
-  /** In contracts. Applies to open positions only, since closed ones have no balance that counts. */
+  /** In contracts. Applies to open positions only, because the balance of a closed position has no value. */
   readonly balanceMin: number
   readonly sortBy: PositionOrder
   readonly order: 'asc' | 'desc'
 }
 
-/** A position, and whether the wallet also holds the market's other outcome. */
+/** `isMergeable`: the wallet also holds another outcome of the market. */
 interface PositionRow {
   readonly position: PositionView
   readonly isMergeable: boolean
@@ -67,19 +67,20 @@ interface PositionRow {
 export interface PositionPage {
   readonly rows: readonly PositionRow[]
   readonly summary: ReturnType<typeof summaryRecord>
-  /** Positions that matched the filter when the list was pinned. */
+  /** Number of positions that matched the filter when the order was pinned. */
   readonly total: number
   readonly next: ListPosition | null
 }
 
 const PIN_TTL_MS = 300_000
-/** About 32 MiB: a token id is a text of up to 78 digits. */
+/** About 32 MiB of token ids. Each is a text of up to 78 digits. */
 const PINNED_ROWS_MAX = 262_144
 const PINS_MAX = 4_096
 
 /**
- * Orders of positions at one moment, so that a client that pages gets every position of that moment exactly once although
- * figures change. A pin is an integer that is unique within a run. It expires five minutes after its last use by `add`.
+ * Stores orders of positions. A client that pages receives each position of the first page's time exactly once,
+ * although figures change. A pin is the integer id of an order, unique within the run of the process. It expires five
+ * minutes after `add` last returned it.
  */
 export class WalletPins {
   readonly #pins: LRUCache<
@@ -95,7 +96,8 @@ export class WalletPins {
       ttl: PIN_TTL_MS,
       ttlResolution: 0,
       perf: { now: () => clock.monotonicMs() },
-      // The newest pin is retained however long it is: otherwise its client could not page on.
+      // Counts an oversized order as `rowsMax`, so that it is stored: its client could not read the next page
+      // otherwise.
       maxSize: rowsMax,
       sizeCalculation: ({ tokens }) => Math.max(1, Math.min(tokens.length, rowsMax)),
       dispose: ({ binding }, pin) => {
@@ -104,7 +106,7 @@ export class WalletPins {
     })
   }
 
-  /** Pins an order and returns its pin; the newest one of `binding` if the order is unchanged. */
+  /** Stores an order and returns its pin. If the order equals the newest one of `binding`, returns that pin. */
   add(binding: string, tokens: readonly OutcomeId[]): number {
     const newest = this.#newest.get(binding) ?? 0
     const existing = this.#pins.get(newest)
@@ -118,13 +120,13 @@ export class WalletPins {
     return pin
   }
 
-  /** The order of a pin; null if it has expired. */
+  /** Returns the stored order; null if it has expired. */
   resume(pin: number): readonly OutcomeId[] | null {
     return this.#pins.peek(pin)?.tokens ?? null
   }
 }
 
-/** Sums over all positions, regardless of filters. */
+/** Sums over all positions of the wallet. Filters do not affect them. */
 interface Sums {
   openCount: number
   value: number
@@ -133,7 +135,7 @@ interface Sums {
 
 const NOTHING: Sums = { openCount: 0, value: 0, initial: 0 }
 
-/** The page of an unknown wallet. */
+/** Page of a wallet without data. */
 export const NO_POSITIONS: PositionPage = {
   rows: [],
   summary: summaryRecord(NOTHING, { realized: 0, unrealized: 0 }),
@@ -141,7 +143,7 @@ export const NO_POSITIONS: PositionPage = {
   next: null,
 }
 
-/** Reads one page in time slices. `binding` identifies the list, as in its cursor. */
+/** Reads one page in time slices. `binding` is the text that identifies the list in cursors. */
 export async function readPositions(
   parts: { readonly clock: Clock; readonly pins: WalletPins },
   view: WalletView,
@@ -184,7 +186,7 @@ export async function readPositions(
   return { rows, summary, total: count, next: end < count ? next() : null }
 }
 
-/** The positions of the given tokens, in their order. */
+/** The positions of these tokens, in the order of the tokens. */
 function inTokenOrder(
   positions: readonly PositionView[],
   tokens: readonly OutcomeId[],
@@ -217,13 +219,13 @@ function admits({ status, market, balanceMin }: PositionFilter, position: Positi
   return status !== 'closed' && position.balance >= Math.round(balanceMin * MICROS)
 }
 
-/** Sorts as requested: unknown figures last, equal ones in the wallet's order. */
+/** Sorts positions. Unknown figures come last. Equal ones stay in the wallet's order. */
 async function inOrder(
   clock: Clock,
   positions: readonly PositionView[],
   { sortBy, order }: PositionFilter,
 ): Promise<readonly PositionView[]> {
-  // For a long list, the reads before and the writes after run in separate event-loop ticks.
+  // A long list is read, sorted and copied in separate event-loop ticks.
   const isLong = positions.length > SHORT_LIST
   if (isLong) await nextMeasuredTick(clock)
   const keys =
@@ -243,7 +245,7 @@ async function inOrder(
   return listed
 }
 
-/** A loop, because `Float64Array.from` takes three times as long. */
+/** Three times as fast as `Float64Array.from`. */
 function numbersOf(
   positions: readonly PositionView[],
   figure: (position: PositionView) => number,
@@ -258,10 +260,10 @@ function numbersOf(
 }
 
 const SHORT_LIST = 1_000
-/** Larger percentages are clamped: sort keys must be integers of at most 53 bits. */
+/** Larger percentages are clamped, because sort keys must be integers of at most 53 bits. */
 const PERCENT_KEY_MAX = 2 ** 51
 
-/** Sort keys as integers; NaN if unknown. */
+/** Sort keys are integers; NaN: unknown. */
 const KEYS: Readonly<Record<Exclude<PositionOrder, 'question'>, (row: PositionView) => number>> = {
   current_value: currentValue,
   balance: ({ balance }) => balance,
@@ -322,12 +324,12 @@ export function positionRecord({ position, isMergeable }: PositionRow, names: Ve
   }
 }
 
-// Order by question
+// Sorting by question
 
-/** Texts sorted per event-loop tick: a fraction of a millisecond. */
+/** Number of texts sorted in one event-loop tick, which takes a fraction of a millisecond. */
 const RUN_TEXTS = 512
 
-/** The rank of each text among the distinct ones, by code units; NaN for null. */
+/** Ranks of the texts in the order of code units. Equal texts have equal ranks; NaN for null. */
 export async function textRanks(
   clock: Clock,
   texts: readonly (string | null)[],

@@ -1,5 +1,5 @@
-// Converts wallet data to JSON: profile, profits, rank. Money is a number that equals its integer micros exactly.
-// Quotients are rounded to six decimals.
+// Converts profile, profits and ranks of wallets to JSON. An amount of money is the number that equals its integer
+// micro-dollars. Quotients are rounded to six decimals.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -18,14 +18,14 @@ import {
 } from '../../engine/wallets/wallet-figures.ts'
 import { choice, nullable, pageFields } from '../schemas.ts'
 
-/** Maximum points of a series, which has one point per time of realized profit. */
+/** Maximum number of points in a profit series. */
 export const PNL_POINTS_MAX = 1_000
 
 const Count = Type.Integer({ minimum: 0 })
 const Share = nullable(Type.Number({ minimum: 0, maximum: 1 }))
 const Text = nullable(Type.String())
 const Moment = nullable(Type.Integer())
-/** Fields next to profits before fees. */
+/** Fields that accompany profits. Profits are before fees. */
 const Beside = {
   fees_paid: Type.Number({
     description: 'Fees of its fills, US dollars; no part of `realized_pnl`.',
@@ -141,7 +141,7 @@ export const rankingSchema = Type.Object({
   ...pageFields,
 })
 
-/** `address`: as requested. */
+/** `address` is the text of the request. */
 export function profileRecord(address: string, view: WalletView) {
   const { profile, totals, unrealized } = view
   return {
@@ -188,7 +188,7 @@ interface PnlFigures {
   readonly asOfMs: TimeMs
 }
 
-/** Realized figures and the series cover the range; unrealized figures and wins are current. */
+/** Realized figures and the series cover the requested range. Unrealized figures, wins and losses are current. */
 export function pnlRecord(
   address: string,
   granularity: PnlGranularity,
@@ -216,8 +216,8 @@ export function pnlRecord(
 }
 
 /**
- * At most PNL_POINTS_MAX evenly selected points, including the last. Each point includes the amounts of the points
- * skipped before it.
+ * Selects at most PNL_POINTS_MAX evenly spaced points, including the last one. Each selected point includes the amounts
+ * of the omitted points before it.
  */
 function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
   const count = Math.min(series.length, PNL_POINTS_MAX)
@@ -234,7 +234,10 @@ function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
   return points
 }
 
-/** A row of the ranking. Figures cover the window, wins and losses all time, both as of the wallet's last sync. */
+/**
+ * A row of the wallet ranking as of the wallet's last sync. Wins and losses are of all time. The other figures are of
+ * the window.
+ */
 export function rankedRecord(row: RankedWallet) {
   const { rank, profile, figures, totals, isComplete, asOfMs } = row
   return {
@@ -278,13 +281,13 @@ function secondsOf(time: TimeMs | null): number | null {
   return time === null ? null : toSeconds(time)
 }
 
-/** The exact quotient of integers, rounded half up to six decimals; null if the divisor is 0. */
+/** Exact quotient of two integers, rounded half up to six decimals; null if the divisor is 0 or less. */
 export function ratio(dividend: number, divisor: number, factor = 1): number | null {
   if (divisor <= 0) return null
   const twice = 2n * BigInt(divisor)
   const scaled = 2n * BigInt(MICROS) * BigInt(factor) * BigInt(dividend) + BigInt(divisor)
   const rest = scaled % twice
-  // Floor division; BigInt rounds towards 0.
+  // BigInt division rounds towards 0, so a negative quotient is corrected to the floor.
   const quotient = scaled / twice - (rest < 0n ? 1n : 0n)
   return Number(quotient) / MICROS
 }

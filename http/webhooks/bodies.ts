@@ -1,5 +1,5 @@
-// Writes event bodies as bytes, from the same records as REST and the stream. At most 20 KB: a market's description is
-// dropped first, then long texts are truncated.
+// Writes the bodies of webhook events as bytes, from the same records as REST and the stream. A body has at most 20 KB:
+// descriptions are dropped first, then long texts are truncated.
 
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -14,7 +14,7 @@ import { EVENTS } from './types/event-types.ts'
 
 /** Standard Webhooks recommends less than 20 KB. */
 const BODY_BYTES_MAX = 20_000
-/** First length limit of a text in an oversized body; halved until the body fits. */
+/** Maximum length of a text in the first attempt to shorten a body. Each further attempt halves it. */
 const TEXT_CHARACTERS_FIRST = 1_024
 
 export class EventBodies implements WebhookBodies {
@@ -22,7 +22,7 @@ export class EventBodies implements WebhookBodies {
   readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
   readonly #parts: PayloadParts
 
-  /** `types`: default those of the table. */
+  /** `types` defaults to EVENTS. */
   constructor(parts: {
     catalog: CatalogView
     matches: Pick<MatchesView, 'matchedMarketOf'>
@@ -53,17 +53,17 @@ export class EventBodies implements WebhookBodies {
   }
 }
 
-/** Texts for a market that has just been evicted from the catalogue. */
+/** Texts of a market that is no longer in the catalogue. */
 function textsWithout({ id, platform }: Pick<MarketView['ref'], 'id' | 'platform'>): MarketTexts {
   return { id: JSON.stringify(id), platform: JSON.stringify(platform), labels: [] }
 }
 
-/** Supports all times, including those outside the range of Date. */
+/** Clamps times to the range of Date. */
 function isoTime(time: TimeMs): string {
   return formatTime(timeMs(Math.max(-DATE_MS_MAX, Math.min(DATE_MS_MAX, time))))
 }
 
-/** ECMA-262, section 21.4.1.1: a hundred million days. */
+/** Maximum time of Date: a hundred million days (ECMA-262, section 21.4.1.1). */
 const DATE_MS_MAX = 8_640_000_000_000_000
 
 function bytesOf(type: WebhookEventType, time: TimeMs, data: string): Uint8Array {
@@ -78,11 +78,11 @@ function bytesOf(type: WebhookEventType, time: TimeMs, data: string): Uint8Array
   }
 }
 
-/** Identifiers must not be truncated: they would refer to something else. */
+/** Fields that are never truncated. A truncated identifier would refer to something else. */
 const NEVER_CUT = /^(?:id|\w+_id|platform|maker|taker|wallet|tx_hash|slug|event_slug)$/
-/** Set to null instead of truncated: parts of them are useless. */
+/** Fields that are null instead of truncated. */
 const NEVER_CUT_OR_NULL = /^(?:url|image)$/
-/** Lists are truncated too, but a market needs at least two outcomes. */
+/** The minimum length of a truncated list, since a market has at least two outcomes. */
 const OUTCOMES_MIN = 2
 
 function shortened(name: string, part: unknown, most: number): unknown {
@@ -90,6 +90,6 @@ function shortened(name: string, part: unknown, most: number): unknown {
   if (Array.isArray(part)) return part.slice(0, most)
   if (typeof part !== 'string' || part.length <= most || NEVER_CUT.test(name)) return part
   if (NEVER_CUT_OR_NULL.test(name)) return null
-  // Does not split surrogate pairs.
+  // Drops the first half of a surrogate pair that the cut has split.
   return `${part.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -1,4 +1,4 @@
-// Webhook and delivery records as JSON, and delivery ids in requests.
+// Converts webhooks and deliveries to JSON records, and parses delivery ids.
 
 import type { Static } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
@@ -22,7 +22,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     url: webhook.url,
     event_types: [...webhook.eventTypes],
     filters: {
-      // Webhooks of earlier versions store ids in lower case.
+      // Earlier versions stored ids in lower case.
       market_ids: filters.marketIds?.map((id) => canonicalId(id, catalog)) ?? null,
       platform: filters.venue === null ? null : names.platform(filters.venue),
       wallets: filters.wallets && [...filters.wallets],
@@ -49,10 +49,10 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
   }
 }
 
-/** Determines how market ids are written. */
+/** The part of the catalogue that `canonicalId` uses. */
 export type MarketIds = Pick<CatalogView, 'find' | 'names'>
 
-/** A unified id in the API's form. For an unknown market, the venue's form of the given text. */
+/** A market id in the letter case of the API. If the market is unknown, the id is rewritten by the venue's rule. */
 export function canonicalId(id: string, catalog: MarketIds): string {
   const market = catalog.find(id)
   if (market !== null) return market.ref.id
@@ -60,7 +60,7 @@ export function canonicalId(id: string, catalog: MarketIds): string {
   return parts === null ? id : catalog.names.marketId(parts.venue, parts.native)
 }
 
-/** A delivery without its body. */
+/** The record of a delivery in a list, without its body. */
 export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   const { last } = delivery
   return {
@@ -83,7 +83,7 @@ export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   }
 }
 
-/** A delivery with the posted content, except its signature, and the response. */
+/** The record of a single delivery: posted body and headers without the signature, and the response. */
 export function deliveryDetail(delivery: StoredDelivery): DeliveryDetailRecord {
   const { createdAtMs, eventId, last, body } = delivery
   const atMs = last?.atMs ?? null
@@ -106,15 +106,15 @@ const answerRecord = ({ headers, body, isCut }: ReceiverAnswer) => ({
   is_cut: isCut,
 })
 
-/** Delivery numbers have 32 bits; no larger one was ever issued. */
+/** Delivery numbers have 32 bits. */
 const NUMBER_MAX = 0xffff_ffff
 
-/** The number of a delivery id; null if the text is no such id. */
+/** Parses a delivery id; null if it is invalid. */
 export function deliveryNumber(id: string): number | null {
   return id.startsWith('dlv_') ? deliveryCursor(id.slice('dlv_'.length)) : null
 }
 
-/** The number of the last delivery of the previous page; null if the text is no such cursor. */
+/** Parses a list cursor, which is the number of the last delivery of the previous page; null if it is invalid. */
 export function deliveryCursor(cursor: string): number | null {
   const number = /^[1-9]\d{0,9}$/.test(cursor) ? Number(cursor) : NUMBER_MAX + 1
   return number <= NUMBER_MAX ? number : null

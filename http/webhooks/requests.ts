@@ -1,5 +1,5 @@
-// Validates bodies that create, change or rotate a webhook beyond their schema. Normalizes valid ones for the actor:
-// canonical event types and ids, lower-case addresses, integers for money.
+// Validates webhook requests beyond their schemas. Normalizes event types and ids to their canonical form, addresses to
+// lower case, and money to integers.
 
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'
@@ -18,15 +18,15 @@ type CreateBody = Static<ReturnType<typeof createBody>>
 type ChangeBody = Static<ReturnType<typeof changeBody>>
 type FiltersBody = NonNullable<CreateBody['filters']>
 
-/** Dependencies of the rules. */
+/** Dependencies of the validation. */
 interface RequestFactors {
   readonly catalog: MarketIds
-  /** Restricts the addresses that events may be posted to. */
+  /** Restricts the hosts that events may be posted to. */
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
 }
 
-/** The rules of the three bodies, for the routes. */
+/** Schemas and validation rules of the bodies that create, change and rotate a webhook. */
 export function webhookBodies(factors: RequestFactors) {
   const { catalog, types } = factors
   const refinements = refinementsOf(factors)
@@ -37,7 +37,7 @@ export function webhookBodies(factors: RequestFactors) {
   }
 }
 
-/** Requires a body that has passed its rules. */
+/** Converts a valid body. */
 export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
   return {
     url: targetOf(body.url, factors),
@@ -48,7 +48,7 @@ export function requestOf(body: CreateBody, factors: RequestFactors): WebhookReq
   }
 }
 
-/** Requires a body that has passed its rules. */
+/** Converts a valid body. */
 export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChange {
   const { url, event_types: types, filters, description, active } = body
   return {
@@ -66,7 +66,7 @@ function targetOf(text: string, { policy }: RequestFactors): string {
   return target.url
 }
 
-/** The full name of an event type. The schema admits only known names. */
+/** The full name of an event type. `given` is a full name or an alias. */
 function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): WebhookEventType {
   const found = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
   return found?.name ?? given
@@ -93,7 +93,7 @@ function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {
   }
 }
 
-/** Removes duplicates, case-insensitively. */
+/** Removes texts that are equal after `form`. */
 function setOf(
   texts: readonly string[] | null | undefined,
   form: (text: string) => string,
@@ -101,7 +101,7 @@ function setOf(
   return texts === undefined || texts === null ? null : [...new Set(texts.map(form))]
 }
 
-/** Rules beyond the schemas, by field. */
+/** Validation rules beyond the schemas, by field. */
 function refinementsOf({ catalog, policy, types }: RequestFactors): Record<string, Refinement> {
   const { names } = catalog
   const prefixes = names.platforms.map((name) => `${name}_`).join(' or ')
@@ -137,7 +137,7 @@ function refinementsOf({ catalog, policy, types }: RequestFactors): Record<strin
 
 const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
 
-/** Texts with a lone surrogate, which would not survive storage as UTF-8. */
+/** Rejects texts with a lone surrogate, which UTF-8 storage would change. */
 function brokenTexts(value: unknown) {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
   return textsOf(value).flatMap((text, index) => {
@@ -146,7 +146,7 @@ function brokenTexts(value: unknown) {
   })
 }
 
-/** Text before an @ may be a password. */
+/** The rejected URL for the error message. Text before an `@` may be a password, so such a URL is not repeated. */
 function repeatedUrl(url: string): unknown {
   return url.includes('@') ? '[redacted]' : echo(url)
 }

@@ -1,4 +1,4 @@
-// Schemas of webhooks: records, request bodies and posted events. Bodies depend on the venues' names.
+// Schemas of webhook records, request bodies and posted events. Some depend on the venues' names.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
@@ -10,9 +10,9 @@ import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
 const LIST_ENTRIES_MAX = 100
 const TEXT_CHARACTERS_MAX = 256
-/** Far above any trade, and exact in micro-dollars. */
+/** Exceeds any trade, and is exact in micro-dollars. */
 const USD_MAX = 1_000_000_000
-/** The smallest price step. */
+/** The smallest price step of any market. */
 const CHANGE_MIN = 0.000001
 
 const text = () => Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX })
@@ -112,7 +112,7 @@ export const createBody = (names: VenueTable, types: readonly EventDescriptor[] 
     { additionalProperties: false },
   )
 
-/** Absent fields are unchanged. `filters` replaces all filters. */
+/** Fields that are absent stay unchanged. `filters` replaces all filters. */
 export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
@@ -132,7 +132,7 @@ export const rotateBody = () =>
 
 const texts = () => nullable(Type.Array(Type.String()))
 
-/** Null: no restriction. */
+/** A null field restricts nothing. */
 export const WebhookFiltersSchema = Type.Object({
   market_ids: texts(),
   platform: nullable(Type.String()),
@@ -154,7 +154,7 @@ const milliseconds = (meaning: string) =>
   Type.Integer({ description: `${meaning} Unix milliseconds.` })
 const seconds = (meaning: string) => Type.Integer({ description: `${meaning} Unix seconds.` })
 
-/** `created` is the sum of the others. */
+/** `created` is the sum of the other counts. */
 export const DeliveryCountsSchema = Type.Object({
   created: count(),
   delivered: count(),
@@ -163,7 +163,7 @@ export const DeliveryCountsSchema = Type.Object({
   pending: count(),
 })
 
-/** `status` is the receiver's HTTP status, null without a response. `error` is null after a 2xx. */
+/** `status` is the receiver's HTTP status; null without a response. `error` is null after a 2xx status. */
 export const AttemptSchema = Type.Object({
   at: seconds('When it began.'),
   duration_ms: Type.Integer({ minimum: 0 }),
@@ -214,7 +214,7 @@ const stateFields = () => ({
   throttled: throttled(),
 })
 
-/** Schemas of webhooks and deliveries with these event types. */
+/** Schemas of webhooks and deliveries for these event types. */
 export function webhookShapes(types: readonly string[]) {
   const WebhookSchema = Type.Object({
     id: Type.String(),
@@ -227,7 +227,7 @@ export function webhookShapes(types: readonly string[]) {
 
   const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
 
-  // Includes the secret, which is shown only at creation and rotation.
+  // Response to creation and rotation, which alone show the secret.
   const WebhookWithSecretSchema = Type.Intersect([
     WebhookSchema,
     Type.Object({ secret: Type.String() }),
@@ -274,7 +274,7 @@ export function webhookShapes(types: readonly string[]) {
   }
 }
 
-/** Schemas for the event types of the table. */
+/** The same schemas for all event types of EVENTS. */
 export const {
   WebhookSchema,
   WebhooksSchema,
@@ -284,7 +284,7 @@ export const {
   DeliveriesSchema,
 } = webhookShapes(EVENT_TYPES)
 
-/** The schema of a posted event of a type. */
+/** The schema of a posted event. */
 export function eventSchema(type: EventDescriptor, names: VenueTable) {
   return Type.Object({
     type: Type.Literal(type.name),

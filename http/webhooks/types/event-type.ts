@@ -1,5 +1,5 @@
-// Descriptor of a webhook event type. Engine, routes, documents and tests all read it. See engine/webhooks/README.md
-// for how to add one.
+// Description of a webhook event type. Engine, routes, documents and tests read it. engine/webhooks/README.md explains
+// how to add one.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
@@ -12,22 +12,22 @@ import type { EventCause, EventType } from '../../../engine/webhooks/event-type.
 import type { MarketTexts } from '../../records/render.ts'
 import { withVenueNames } from '../../schemas.ts'
 
-/** The time of an event, and its `data` as JSON text. */
+/** Time of an event and its `data` as JSON text. */
 interface Payload {
   readonly timeMs: TimeMs
   readonly data: string
 }
 
-/** Dependencies for writing payloads. */
+/** Dependencies of `write`. */
 export interface PayloadParts {
   readonly catalog: CatalogView
-  /** The quoted texts of a market, also if it has just been evicted from the catalogue. */
+  /** Texts of a market as JSON. Also works for a market that has just left the catalogue. */
   textsOf(market: MarketRef): MarketTexts
-  /** The Market record as JSON text; `null` if the market is gone. */
+  /** The Market record as JSON text; `null` if the market has left the catalogue. */
   recordOf(market: MarketRef): string
 }
 
-/** A filter of a webhook, as named in bodies. */
+/** Name of a webhook filter in request bodies. */
 type FilterName =
   | 'market_ids'
   | 'platform'
@@ -43,7 +43,7 @@ type FilterName =
   | 'event_slugs'
   | 'categories'
 
-/** Filters of every event type about a market. */
+/** Filters that apply to every event about a market. */
 export const MARKET_FILTERS: readonly FilterName[] = [
   'market_ids',
   'platform',
@@ -52,25 +52,25 @@ export const MARKET_FILTERS: readonly FilterName[] = [
 ]
 
 export interface EventDescriptor extends EventType {
-  /** Accepted aliases; answers use the full name. */
+  /** Aliases that requests may use. Responses use the full name. */
   readonly shortNames: readonly string[]
-  /** One sentence. */
+  /** Describes the event in one sentence. */
   readonly summary: string
-  /** Filters for which its events have the facts. */
+  /** Filters that apply to these events. */
   readonly filters: readonly FilterName[]
-  /** Named parts of its bodies in the documents: the key without `Schema`. */
+  /** Schemas to name in the documents, by name with the suffix `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
   /** The schema of `data`. */
   data(names: VenueTable): TSchema
-  /** Valid example `data`. */
+  /** An example of `data` that matches the schema. */
   example(names: VenueTable): unknown
-  /** Null: the cause does not concern this type. `base`: the price last posted to the webhook. */
+  /** Null if `cause` is no event of this type. `base`: the price last posted to the webhook. */
   write(cause: EventCause, parts: PayloadParts, base: PriceMicros | null): Payload | null
 }
 
 const NO_WALLETS: readonly string[] = []
 
-/** A market event without trader and price. */
+/** Defaults for an event without trader and price. */
 export const PLAIN_HAPPENING = {
   labels: null,
   wallets: NO_WALLETS,
@@ -83,7 +83,7 @@ export const PLAIN_HAPPENING = {
   previousPeak: null,
 } as const
 
-/** Defaults of most types: no default filters, no comparison, no expiry. */
+/** Defaults for an event type without default filters, price comparison and expiry. */
 export const PLAIN_TYPE = {
   minUsdDefault: null,
   comparesPrice: false,
@@ -93,14 +93,14 @@ export const PLAIN_TYPE = {
   shapes: {},
 } as const
 
-/** Trade types: they have a trader, an amount and a side, and expire. */
+/** Defaults for event types about trades. Their events have a trader, an amount and a side, and expire. */
 export const TRADE_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'wallets', 'taker_wallets', 'min_usd', 'side', 'taker_side'],
   expires: 'unmade',
 } as const
 
-/** The happening of a trade or whale. */
+/** Filter facts of a trade or whale trade. */
 export function tradeHappening(
   { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
   trade: Trade,
@@ -115,13 +115,13 @@ export function tradeHappening(
   }
 }
 
-/** Substitutes the configured venue names in an example. */
+/** Returns a function that replaces the venue names of an example by the configured ones. */
 export const exampleOf =
   (example: object) =>
   (names: VenueTable): unknown =>
     withVenueNames(example, names)
 
-/** Known maker and taker, in lower case. */
+/** Addresses of the known maker and taker in lower case. */
 function walletsOf(maker: string | null, taker: string | null): readonly string[] {
   if (maker === null && taker === null) return NO_WALLETS
   const wallets: string[] = []

@@ -1,4 +1,4 @@
-// Table of event types. To add one, write its descriptor here and list it in `EVENTS`.
+// Table of event types. A new type needs a description here and an entry in `EVENTS`.
 
 import { Type } from '@sinclair/typebox'
 import type { ArbitrageRefresh, ArbitrageUpdate, LifecycleEvent } from '../../../engine/events.ts'
@@ -47,7 +47,7 @@ const tradeCreated: EventDescriptor = {
   },
 }
 
-/** Large trades; from 5,000 dollars by default. */
+/** Large trades. Webhooks without `min_usd` receive trades from 5,000 dollars on. */
 const whaleAlert: EventDescriptor = {
   ...TRADE_TYPE,
   name: 'whale.alert',
@@ -63,7 +63,7 @@ const whaleAlert: EventDescriptor = {
       {
         ...tradeHappening(update, whale),
         labels: { eventSlug, category },
-        // The first fill of a whale arrives this long before the whale can be detected.
+        // The delay of deliveries counts from here, because a whale's fills are collected for this time.
         originMs: timeMs(receivedAtMs + whaleCloseMs),
       },
     ]
@@ -77,7 +77,7 @@ const whaleAlert: EventDescriptor = {
   },
 }
 
-/** The price, and the price last posted to the webhook. */
+/** The new price, and the price last posted to the webhook. */
 const PriceChangedSchema = Type.Object({
   market_id: Type.String(),
   platform: Type.String(),
@@ -101,7 +101,7 @@ const priceChanged: EventDescriptor = {
   comparesPrice: true,
   expires: 'unposted',
   happenings(update) {
-    // Without any data the price of a market defaults to one half: post nothing.
+    // A price without a source is a default of one half, which is not posted.
     if (update.kind !== 'price' || update.price.source === 'none') return []
     const { market, price, venueTimeMs, receivedAtMs } = update
     return [
@@ -153,13 +153,13 @@ const priceChanged: EventDescriptor = {
 
 const RESOLUTIONS: ReadonlySet<LifecycleEvent> = new Set(['resolved', 'settled'])
 
-/** A market with its id, as in lifecycle messages. */
+/** Fields of a lifecycle message, with the id of the market. */
 const MarketResolvedSchema = Type.Object({
   market_id: Type.String(),
   ...LifecycleSchema.properties,
 })
 
-/** Resolved markets. Posted again if the payout becomes known later or is corrected. */
+/** A resolved market. Posted again if its payout becomes known later or is corrected. */
 const marketResolved: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.resolved',
@@ -183,7 +183,7 @@ const marketResolved: EventDescriptor = {
   },
 }
 
-/** The pair of a match, by venue; null for a market that is gone. */
+/** The matched markets by venue; null for a market that has left the catalogue. */
 const matchCreatedSchema = (names: VenueTable) =>
   Type.Object(pairFields(names, () => nullable(MarketSchema)))
 
@@ -194,7 +194,7 @@ const matchCreated: EventDescriptor = {
   summary: 'A market was found to ask the same as one on the other venue',
   filters: MARKET_FILTERS,
   updateKinds: ['lifecycle'],
-  // One event per pair, whichever of the two a webhook names, and however often the match is published.
+  // The ids of both markets identify the event. A webhook for either market or both receives it once.
   happenings(update) {
     if (update.kind !== 'lifecycle' || update.event !== 'matched') return []
     const { market, matchedMarket, receivedAtMs } = update
@@ -211,7 +211,7 @@ const matchCreated: EventDescriptor = {
     if (cause.kind !== 'lifecycle') return null
     const { market, matchedMarket, venueTimeMs } = cause
     const { names } = catalog
-    // One field per venue of the pair.
+    // The event has one field for each venue of the pair.
     const isOfPair = (venue: VenueKey) => venue === market.venue || venue === matchedMarket?.venue
     const shown = matchedMarket === null ? names.keys : names.keys.filter(isOfPair)
     const fields = shown.map((venue) => {
@@ -223,14 +223,14 @@ const matchCreated: EventDescriptor = {
   },
 }
 
-/** Shared by both opportunity event types. */
+/** Defaults for both event types about opportunities. */
 const OPPORTUNITY_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'min_profit_usd', 'min_edge', 'min_age_ms'],
   updateKinds: ['arbitrage'],
 } as const
 
-/** One event, whichever legs' markets a webhook names. */
+/** The id of the opportunity identifies the event. A webhook for several of its markets receives it once. */
 function opportunityHappenings(
   { opportunity, receivedAtMs, peak }: ArbitrageRefresh,
   previousPeak: ArbitrageUpdate['previousPeak'],
@@ -315,7 +315,7 @@ const webhookTest: EventDescriptor = {
   },
 }
 
-/** Every event type, in document order. */
+/** All event types in the order of the documents. */
 export const EVENTS: readonly EventDescriptor[] = [
   tradeCreated,
   whaleAlert,
