@@ -50,7 +50,7 @@ export class FetchError extends Error {
   }
 }
 
-/** Rate limiter (venues/rate-limit.ts). Each attempt takes its own tokens. */
+/** Limits the request rate. Each attempt takes one token. */
 export interface RequestLimiter {
   take(signal?: AbortSignal): Promise<void>
 }
@@ -61,37 +61,40 @@ export type Query = Readonly<
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** Statuses that the caller handles, such as 404 for an unknown profile. The watch does not record them. */
+  /** Statuses that the caller handles, such as 404 for an unknown profile. They are not reported to `odd`. */
   readonly expected?: readonly number[]
   /** Receives the status and headers of each response, before its body. */
   readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
-  /** Whether the watch records unexpected responses. Default true. */
+  /** Whether unexpected responses are reported to `odd`. Default true. */
   readonly isWatched?: boolean
   readonly retries?: number
 }
 
 export interface AnswerWatch {
-  /** `path` is without the query. `sample` is the beginning of the response, or of the header concerned. */
+  /**
+   * Reports an unexpected response. `path` has no query. `sample` is the beginning of the body, or the value of the
+   * unexpected header.
+   */
   odd(path: string, what: string, sample: string): void
-  /** A response to a call with `expected` statuses: whether the host refused it. */
+  /** Called for each response to a call with `expected` statuses. `isRefused` is true for these statuses, false for 2xx. */
   expected?(path: string, isRefused: boolean): void
 }
 
 export interface HttpClientOptions {
   /** Scheme, host and a path prefix: `https://host/trade-api/v2`. */
   readonly baseUrl: string
-  /** Labels the host in metrics: a small fixed set. */
+  /** The host's name in metrics, from a small fixed set. */
   readonly name?: string
   /** Headers created for each attempt, such as signatures that contain a time. `path` is without the query. */
   readonly headers?: (method: string, path: string) => Record<string, string>
   readonly limiter?: RequestLimiter
   readonly watch?: AnswerWatch
-  /** Per attempt, from sending to the last byte. */
+  /** Timeout of one attempt, from sending to the last byte. */
   readonly timeoutMs: number
-  /** After decompression. */
+  /** Maximum body size after decompression. */
   readonly bodyBytesMax: number
   readonly retries: number
-  /** Back-off for a host whose 429 has no Retry-After. It applies to every call and doubles each time. */
+  /** First delay after a 429 without Retry-After. It applies to all calls and doubles with each failure of a call. */
   readonly busyWaitMs?: number
   readonly clock: Clock
   readonly random: Random
@@ -103,7 +106,7 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
-/** Larger responses are parsed in an event-loop tick of their own, and the caller resumes in another. */
+/** A larger body is parsed in a separate event-loop tick, and the caller resumes in another tick. */
 const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {
@@ -113,7 +116,7 @@ interface Attempt {
   readonly options: CallOptions
 }
 
-/** JSON over HTTP to one host. Rejects with FetchError and nothing else. */
+/** Sends requests to one host and parses the JSON responses. Rejects only with FetchError. */
 export class HttpClient {
   readonly #options: HttpClientOptions
   readonly #base: URL
@@ -121,7 +124,7 @@ export class HttpClient {
   readonly #stopping = new AbortController()
   readonly #requests: Count
   readonly #retried: Count
-  /** A 429 delays every call of this client, not only the refused one. */
+  /** All calls wait until this time after a 429 or 503, because the host limits the client and not a single call. */
   #heldUntilMonotonicMs = 0
 
   constructor(options: HttpClientOptions) {
@@ -135,12 +138,12 @@ export class HttpClient {
     this.#retried = options.metrics.count('fetch_retries_total', 'HTTP attempts repeated', labels)
   }
 
-  /** GET `path` (begins with /) below the base URL. Array values become repeated keys. */
+  /** Sends a GET for `path`, which begins with / and is appended to the base URL. Array values become repeated keys. */
   getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#call({ method: 'GET', url: this.#url(path, query), body: null, options })
   }
 
-  /** POST a JSON body of an idempotent request, which is retried like a GET. */
+  /** Sends a POST with a JSON body. The request must be idempotent, because it is retried like a GET. */
   postJson(path: string, body: unknown, options: CallOptions = {}): Promise<unknown> {
     const text = JSON.stringify(body)
     return this.#call({ method: 'POST', url: this.#url(path, {}), body: text, options })
@@ -162,12 +165,12 @@ export class HttpClient {
     return url
   }
 
-  /** The call ends with the caller's signal or with the client, and leaves no listener on either. */
+  /** The call ends when the caller's signal or the client's signal aborts. No listener remains on either signal. */
   async #call(attempt: Attempt): Promise<unknown> {
     const ending = new AbortController()
     const end = () => ending.abort()
     const given = attempt.options.signal
-    // Not AbortSignal.any: its result stays registered with the signal for as long as the signal lives.
+    // AbortSignal.any is unsuitable: its result stays registered with the caller's signal for as long as that exists.
     const ignore = [given, this.#stopping.signal].map((signal) =>
       signal === undefined ? null : onAbort(signal, end),
     )
@@ -200,7 +203,7 @@ export class HttpClient {
 
   #delayMs(failures: number, error: FetchError): number {
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures)
-    // Half fixed, half jitter: an immediate retry seldom succeeds.
+    // Half of the delay is fixed and half is jitter, because an immediate retry seldom succeeds.
     const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
     const waitMs = error.retryAfterMs ?? this.#busyWaitMs(failures, error)
     if (waitMs === undefined) return jitteredMs
@@ -253,7 +256,7 @@ export class HttpClient {
     return options.isWatched === false ? undefined : this.#options.watch
   }
 
-  /** One request and its complete response, within the time limit. */
+  /** Sends one request and reads its complete response within the time limit. */
   async #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
     const { clock, timeoutMs } = this.#options
     const { host: unreachableHost } = attempt.url
@@ -292,7 +295,7 @@ export class HttpClient {
     }
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = start(url, { method, agent: this.#agent, headers, signal })
-    // An error after the head ends the response too.
+    // Prevents an uncaught exception. An error after the headers also ends the response, whose reader throws it.
     request.on('error', () => undefined)
     request.end(body ?? undefined)
     const [response] = await once(request, 'response')
@@ -315,7 +318,7 @@ export class HttpClient {
     const chunks: Buffer[] = []
     let byteCount = 0
     try {
-      // Errors are thrown by the iteration.
+      // The loop throws the errors of both streams.
       for await (const chunk of decoder === null
         ? response
         : pipeline(response, decoder, () => {})) {
@@ -331,7 +334,7 @@ export class HttpClient {
     return Buffer.concat(chunks, byteCount)
   }
 
-  /** The error for a non-2xx response, with the first bytes of its body. */
+  /** Creates the error for a non-2xx response, from the first bytes of its body. */
   async #refusal(response: IncomingMessage, status: number, attempt: Attempt): Promise<FetchError> {
     const { clock, busyWaitMs } = this.#options
     const { url, options } = attempt
@@ -346,12 +349,12 @@ export class HttpClient {
         break
       }
     } catch {
-      // The status alone is an answer.
+      // The status is sufficient without the body.
     }
     stopTimer()
     const hasWait = retryAfterMs !== null || busyWaitMs !== undefined
     const what = oddityOfStatus(status, bodyText, hasWait)
-    // An HTML page does not come from the API, so it says nothing about the requested resource.
+    // An HTML page comes from a proxy and not from the API, so its status does not concern the requested resource.
     const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
     if (isExpected) watch?.expected?.(url.pathname, true)
     else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
@@ -360,10 +363,9 @@ export class HttpClient {
   }
 }
 
-/** The part of a client that most readers need. */
 export type JsonReader = Pick<HttpClient, 'getJson'>
 
-/** GET that resolves to `undefined` if the answer is 404. */
+/** Sends a GET. Resolves to `undefined` if the response is 404. */
 export async function getIfFound(
   http: JsonReader,
   path: string,
@@ -378,7 +380,7 @@ export async function getIfFound(
   }
 }
 
-/** Whether a retry may help. A body failure without a status was not JSON: an HTML page of a proxy. */
+/** Whether a retry may help. A 'body' failure without a status is a body that is not JSON, such as a proxy's HTML page. */
 function isTransient(error: FetchError): boolean {
   switch (error.kind) {
     case 'network':
@@ -402,11 +404,11 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 /** Headers that announce the end of an endpoint (RFC 8594, RFC 9745). */
 const ENDING_HEADERS = ['deprecation', 'sunset'] as const
-/** How long the first bytes of a non-2xx response may take after its headers. */
+/** Maximum wait for the first bytes of a non-2xx response after its headers. */
 const REFUSAL_WAIT_MS = 1_000
 const REFUSAL_BYTES_MAX = 2_048
 
-/** The finding for the watch about a non-2xx response. Null: a transient failure, which is retried. */
+/** Describes an unexpected non-2xx response. Null for a transient failure, which is retried. */
 function oddityOfStatus(status: number, bodyText: string, hasRetryAfter: boolean): string | null {
   if (status === 429) return hasRetryAfter ? null : 'status 429 without retry-after'
   if (status >= 500) return null
@@ -415,7 +417,6 @@ function oddityOfStatus(status: number, bodyText: string, hasRetryAfter: boolean
   return parameter === undefined ? `status ${status}` : `status ${status} ${parameter}`
 }
 
-/** The finding for the watch about a body that is not JSON. */
 function oddityOfBody(text: string): string {
   const trimmed = text.trimStart()
   if (trimmed === '') return 'empty'
@@ -424,13 +425,13 @@ function oddityOfBody(text: string): string {
 
 const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
-/** The venue's reason for a refusal, from its JSON. */
+/** The reason that the venue's JSON states for a refusal, with a colon before it. Empty if there is none. */
 function reasonIn(bodyText: string): string {
   const reason = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(bodyText)?.[1]
   return reason === undefined ? '' : `: ${reason}`
 }
 
-/** Accepts seconds only: the venues send no dates, and a date would require synchronised clocks. */
+/** Accepts seconds only. The venues send no dates, and a date would require synchronised clocks. */
 function parseRetryAfter(header: string | undefined): number | null {
   if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header)) return null
   return Math.ceil(Number(header) * 1_000)

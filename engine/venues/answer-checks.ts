@@ -1,12 +1,11 @@
 // Detects 2xx responses that cannot be trusted: empty, incomplete, outdated, of another shape, or endless lists. They
-// never replace cached data; they are counted, and the caller repeats the request.
+// never replace cached data. They are counted, and the caller repeats the request.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { DriftNotes } from './drift/row-checks.ts'
 
-/** What was requested. The set is fixed. */
 export type AnswerKind =
   | 'trades'
   | 'catalogue'
@@ -27,7 +26,6 @@ export type SuspectReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' |
 
 const SHAPE_REASONS: ReadonlySet<SuspectReason> = new Set(['shape', 'cursor', 'endless'])
 
-/** A suspect response. The caller repeats the request later. */
 export class SuspectAnswerError extends Error {
   readonly kind: AnswerKind
   readonly reason: SuspectReason
@@ -63,7 +61,7 @@ export class SuspectAnswers {
     metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
     if (isWritten) log.warn({ kind, reason, count, detail: message }, 'answer not accepted')
-    // Missing rows may be temporary and are not drift. A changed shape is permanent.
+    // Missing rows may be temporary and are not recorded as drift. A changed shape is permanent.
     if (SHAPE_REASONS.has(reason)) drift?.note('answer', `${kind} ${reason}`, message)
   }
 }
@@ -84,7 +82,7 @@ export function asList(answer: unknown, kind: AnswerKind): readonly unknown[] {
   throw new SuspectAnswerError(kind, 'shape', 'no list')
 }
 
-/** A page of a list, and the next cursor; null on the last page. */
+/** A page of a list. `next` is the cursor of the next page, or null on the last page. */
 export interface CursorPage {
   readonly rows: readonly unknown[]
   readonly next: string | null
@@ -92,7 +90,10 @@ export interface CursorPage {
 
 const EMPTY_PAGES_MAX = 10
 
-/** Throws SuspectAnswerError if a cursor repeats or the list has no end. Pages yielded before stay valid. */
+/**
+ * Yields the pages of a list. Throws SuspectAnswerError if a cursor repeats or the list has no end. Earlier pages stay
+ * valid.
+ */
 export async function* pagesOf(
   fetchPage: (cursor: string | undefined) => Promise<CursorPage>,
   list: { readonly kind: AnswerKind; readonly name: string; readonly pagesMax: number },
@@ -115,11 +116,11 @@ export async function* pagesOf(
   throw new SuspectAnswerError(kind, 'endless', `${name} has no end after ${seen.size} pages`)
 }
 
-/** A complete list may lack this share of the known entries, because entries are deleted. */
+/** Accepted share of known entries that a complete list lacks, because the venue deletes entries. */
 const LACKING_SHARE_MAX = 0.05
 const LACKING_COUNT_MAX = 10
 
-/** Why a complete list is suspect; null if it is not. An empty one always is, because every venue has entries. */
+/** Why a complete list is suspect; null if it is not. An empty list is always suspect, because every venue has entries. */
 export function suspectListReason(list: {
   readonly received: number
   readonly missing: number
@@ -130,7 +131,10 @@ export function suspectListReason(list: {
   return isFew ? null : 'shorter'
 }
 
-/** Whether a list, newest first, covers the time from `to` on. Without an older entry it may be truncated. */
+/**
+ * Whether a list, newest first, contains all entries from `to` on. A list without an entry before `to` may be
+ * truncated.
+ */
 export function reachesBack(times: Iterable<number>, to: number): boolean {
   for (const at of times) if (at < to) return true
   return false

@@ -1,4 +1,4 @@
-// Checks a venue once for drift: runs its probes, reads its catalogue, and formats the table as lines.
+// Checks a venue once for drift: runs its probes, reads its catalogue, and formats the findings as lines.
 
 import { SuspectAnswerError } from '../answer-checks.ts'
 import type { Venue } from '../venue.ts'
@@ -54,7 +54,7 @@ export async function readDrift(
   }
 }
 
-/** Rows are cut to this length, which includes the venue's id and name of the market. */
+/** Maximum length of a printed row, which includes the venue's id and name of the market. */
 const ROW_CHARACTERS_MAX = 100
 
 function unreadLines({ shares }: Venue['drift'], name: string): readonly string[] {

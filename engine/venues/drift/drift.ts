@@ -1,5 +1,5 @@
-// Drift of a venue: unknown data, or expected data that is missing. One bounded table per venue, logged every hour and
-// used by /health, the metric `venue_drift_total` and `npm run drift`.
+// Drift of a venue: unknown data, or expected data that is missing. Each venue has one bounded table. It is logged
+// every hour and used by /health, the metric `venue_drift_total` and `npm run drift`.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { AnswerWatch } from '../../fetch.ts'
@@ -13,19 +13,19 @@ import { type DriftNotes, type DriftWeight, Shares } from './row-checks.ts'
 export type { DriftNotes, DriftWeight }
 
 export interface DriftEntry {
-  /** The check that found it, such as `gamma.version`. A constant of the code. */
+  /** The check that found the drift, such as `gamma.version`. A constant of the code. */
   readonly kind: string
-  /** The venue's value, cut; 'other' once the table is full. */
+  /** The unexpected value, truncated; 'other' once the table is full. */
   readonly name: string
   readonly weight: DriftWeight
   readonly firstMs: TimeMs
   readonly lastMs: TimeMs
   readonly count: number
-  /** Text of the first occurrence, cut. */
+  /** Text of the first occurrence, truncated. */
   readonly sample: string
 }
 
-/** Maximum names. Further names are counted under the name 'other' of their kind. */
+/** Maximum entries. Once the table is full, further names of a kind are counted as 'other'. */
 const NAMES_MAX = 64
 const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
@@ -33,16 +33,15 @@ const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
 const CHECK_SHARES_EVERY_MS = 30_000
 /**
- * A path segment that identifies one market, event or wallet: with a capital, three consecutive digits, two hyphens or
- * 25 characters.
+ * Matches a path segment that identifies one market, event or wallet. Such a segment has a capital letter, three
+ * consecutive digits, two hyphens or 25 characters.
  */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
-/** The part that a venue's counters need. */
 export type DriftRecorder = Pick<Drift, 'note' | 'shares'>
 
 type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
-  /** null before the first occurrence, which sets the weight. */
+  /** null before the first occurrence, because the weight is one of its labels. */
   counter: Count | null
 }
 
@@ -50,9 +49,9 @@ export class Drift implements AnswerWatch, DriftNotes {
   readonly #parts: DriftParts
   readonly #entries = new Map<string, TableEntry>()
   readonly probes: DriftProbes
-  /** Counts of accepted and rejected rows, evaluated every half minute. */
+  /** Counts of accepted and rejected rows. They are evaluated every half minute. */
   readonly shares = new Shares()
-  /** Consecutive expected refusals, by path form. */
+  /** Number of consecutive refusals (AnswerWatch.expected) by path form. */
   readonly #consecutiveRefusals = new Map<string, number>()
   #stopTimers: StopTimer[] = []
 
@@ -96,13 +95,13 @@ export class Drift implements AnswerWatch, DriftNotes {
     entry.counter?.inc()
   }
 
-  /** Records an unexpected status, markup in place of JSON, or an announced end of the endpoint. */
+  /** Records an unexpected status, HTML instead of JSON, or a header that announces the end of the endpoint. */
   odd(path: string, what: string, sample: string): void {
     const weight = what === 'sunset' || what === 'deprecation' ? 'notice' : 'loss'
     this.note('http', `${pathForm(path)} ${what}`, sample, weight)
   }
 
-  /** Counts expected refusals, such as not found. A path that only returns refusals may have been removed. */
+  /** Counts consecutive refusals, such as 404. A path that refuses every request may have been removed. */
   expected(path: string, isRefused: boolean): void {
     const form = pathForm(path)
     const refusals = this.#consecutiveRefusals.get(form)
@@ -152,7 +151,7 @@ export interface DriftParts {
 const OTHER = 'other'
 const DRIFT_HELP = 'Findings that the code of a venue does not know, by kind and name.'
 
-/** Formats one entry: `drift venue_a gamma.version=v3 first=12:03:11 count=2 sample="…"`. */
+/** Formats one entry, for example: `drift venue_a gamma.version=v3 first=12:03:11 count=2 sample="…"`. */
 export function driftLine(venue: string, entry: DriftEntry): string {
   const { kind, name, weight, firstMs, count, sample } = entry
   const first = new Date(firstMs).toISOString().slice(11, 19)
@@ -160,7 +159,7 @@ export function driftLine(venue: string, entry: DriftEntry): string {
   return `drift ${venue} ${kind}=${name}${weightText} first=${first} count=${count} sample=${JSON.stringify(sample)}`
 }
 
-/** Returns text of at most `charactersMax` visible characters. Other values are written as JSON. */
+/** Returns at most `charactersMax` printable characters. Values that are not text are written as JSON. */
 function printable(value: unknown, charactersMax: number): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return text.slice(0, charactersMax).replace(/\p{C}+/gu, ' ')

@@ -1,13 +1,13 @@
-// Runs requests that only check a venue for changes, one after the other, at the start and every hour. A failed probe
-// is not drift by itself; the client's watch records unexpected responses.
+// Runs requests whose only purpose is to check a venue for changes. They run one after the other, at the start and
+// every hour. A failed probe is not drift.
 
 import { type Clock, pause, type StopTimer } from '../../clock.ts'
 import type { Log } from '../../process/log.ts'
 
-/** One probe. It records drift itself, and rejects if the venue does not respond. */
+/** Records the drift that it finds. Rejects if the venue does not respond. */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
-/** Delay of the first round, so that the requests of the start are sent first. */
+/** Delay of the first round after the start, because other requests of the start are more urgent. */
 const FIRST_AFTER_MS = 10_000
 const EVERY_MS = 3_600_000
 const PROBE_MS_MAX = 30_000
@@ -41,7 +41,7 @@ export class DriftProbes {
     this.#stopping.abort()
   }
 
-  /** Never rejects. Resolves to the names of the probes without a response. One round runs at a time. */
+  /** Never rejects. Resolves to the names of the probes without a response. Does nothing while another round runs. */
   async runAll(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#isRunning) return []
     this.#isRunning = true
@@ -60,7 +60,7 @@ export class DriftProbes {
   async #runOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()
-    // A probe that ignores its signal must not delay the others.
+    // Limits the wait for a probe that ignores its signal.
     const late = pause(clock, PROBE_MS_MAX, signal).then(() => {
       ending.abort()
       return false
@@ -68,7 +68,7 @@ export class DriftProbes {
     try {
       return await Promise.race([probe(ending.signal).then(() => true), late])
     } catch (error) {
-      if (!signal.aborted) log.debug({ probe: name, err: error }, 'a question was not answered')
+      if (!signal.aborted) log.debug({ probe: name, err: error }, 'probe failed')
       return false
     }
   }

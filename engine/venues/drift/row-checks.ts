@@ -1,8 +1,8 @@
-// Detects drift by shares: a reason that rejects more than 1% of its kind, or a field that a whole page lacks.
+// Detects drift by shares: a reason that rejects more than 1% of the rows, or a field that all rows of a page lack.
 
 import { isRecord } from '../../json-record.ts'
 
-/** 'loss': users lack data or may get wrong data until the code is adapted. 'notice': nothing is lost yet. */
+/** 'loss': users lack data or may get wrong data until the code is adapted. 'notice': no data is lost. */
 export type DriftWeight = 'loss' | 'notice'
 
 export interface DriftNotes {
@@ -16,7 +16,7 @@ export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
 export interface RowShape {
   /** The list's name in the drift table, such as `data.trades`. */
   readonly kind: string
-  /** Fields that every row has and the code reads. */
+  /** Fields that the code reads and that every row has. */
   readonly needed: Readonly<Record<string, FieldType>>
   /** All other known fields. null: there are too many to list, and new fields are not drift. */
   readonly further: ReadonlySet<string> | null
@@ -41,7 +41,7 @@ export function checkRows(shape: RowShape, rows: readonly unknown[], drift: Drif
   for (const field of fresh) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
 }
 
-/** Records fields that all rows lack or have in another type. */
+/** Records each expected field that all rows lack or have in another type. */
 export function checkFields(
   { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
   records: readonly Readonly<Record<string, unknown>>[],
@@ -83,7 +83,7 @@ function typeOf(value: unknown): FieldType {
   return names[typeof value] ?? 'object'
 }
 
-/** The kind under which catalogue rows are counted. */
+/** The kind of catalogue rows. */
 export const ROW = 'row'
 const SHARE_MAX = 0.01
 const COUNT_MIN = 3
@@ -126,7 +126,7 @@ export class Shares {
     this.#read.set(kind, (this.#read.get(kind) ?? 0) + 1)
   }
 
-  /** `kind` null: unknown. The rejection is then compared with the number of all messages. */
+  /** If `kind` is null, the rejections are compared with the number of all messages. */
   refused(reason: string, sample: string, kind: string | null): void {
     const existing = this.#refused.get(reason)
     if (existing === undefined) {
@@ -155,7 +155,7 @@ export class Shares {
     }
   }
 
-  /** Reports each reason and each absent field that affects more than 1% of its kind, and resets the counts. */
+  /** Reports each rejection reason and each absent field that affects more than 1% of its kind. Resets the counts. */
   report(drift: DriftNotes): void {
     for (const { kind, name, present, absent, sample } of this.#fieldCounts.values()) {
       if (absent < COUNT_MIN || absent / (present + absent) <= SHARE_MAX) continue

@@ -1,4 +1,5 @@
-// Combo tickers start with KXMVE. Since September 2026 some are only recognizable by `mve_collection_ticker`.
+// Recognizes combo markets. Their tickers start with KXMVE, or their rows have `mve_collection_ticker` (since September
+// 2026).
 
 import { LRUCache } from 'lru-cache'
 import { isRecord } from '../../json-record.ts'
@@ -25,7 +26,7 @@ export class Combos {
     return isNamedCombo(ticker) || this.#tickers.get(ticker) === true
   }
 
-  /** Records the ticker of a rejected row. Tickers with the prefix are not stored. */
+  /** Stores and returns the ticker of a combo row. Returns null if the row is not a combo or has no ticker. */
   note(row: unknown): string | null {
     const ticker = isRecord(row) && isComboRow(row) ? idOf(row.ticker) : null
     if (ticker !== null && !this.has(ticker)) this.#tickers.set(ticker, true)

@@ -22,7 +22,7 @@ const FEE_TYPES: ReadonlySet<unknown> = new Set([
   'flat',
 ])
 
-/** Records a fee type without a formula or an invalid multiplier. Fees of the affected markets are unknown. */
+/** Records a fee type without a known formula, or an invalid multiplier. Fees of the affected markets are unknown. */
 export function noteFeeTerms(
   { type, multiplier }: FeeTerms,
   ticker: unknown,
@@ -53,7 +53,7 @@ export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftRecorder
 const VOLUME_MISSING = { kind: 'ticker.field', name: 'volume_fp missing' }
 const INTEREST_MISSING = { kind: 'ticker.field', name: 'open_interest_fp missing' }
 
-/** Checks that a ticker message has the figures that no other message has. */
+/** Checks that a ticker message has the figures that only it provides. */
 export function noteTicker(
   { volume, openInterest, ticker }: TickerMessage,
   drift: DriftRecorder,
@@ -62,7 +62,7 @@ export function noteTicker(
   drift.shares.noteField(INTEREST_MISSING, openInterest !== null, ticker)
 }
 
-/** Fields that every row of an ordinary market has, as far as they are used. */
+/** The used fields that every row of an ordinary market has. */
 const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'market',
   needed: {
@@ -73,9 +73,9 @@ const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
     open_interest_fp: 'text',
   },
 }
-/** Minimum rows for a check. Fewer rows, such as markets requested by name, may all be unusual. */
+/** Minimum rows for a check. All rows of a smaller response may be unusual, such as markets requested by name. */
 const ROWS_MIN = 3
-/** For example center_deci_edge_centi_cent. */
+/** Matches known price structures, for example center_deci_edge_centi_cent. */
 const STRUCTURES =
   /^(linear_cent|deci_cent|tapered_deci_cent|center_(whole|half|quint|deci|centi)_edge_(whole|half|quint|deci|centi)_cent)$/
 

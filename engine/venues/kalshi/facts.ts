@@ -4,7 +4,7 @@ import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'
 
-/** Stored records identify the venue by this letter. */
+/** Stored records identify the venue by this letter. It must not change. */
 export const KALSHI: VenueFacts = {
   key: 'b',
   protocol: 'kalshi',

@@ -1,4 +1,4 @@
-// Kalshi's live feed with an API key. polling.ts is the feed without a key.
+// Kalshi's live feed with an API key. The feed without a key is in polling.ts.
 
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -28,7 +28,7 @@ import { parsePriceGrid } from './price-grid.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
 import { TradeSocket } from './trades/trade-socket.ts'
 
-/** Maximum markets per connection. The venue allows 500,000; the lower value limits the effect of one disconnect. */
+/** Maximum markets per connection. The venue allows 500,000. The lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
 const BOOKS_PER_CALL = 100
 
@@ -98,7 +98,7 @@ export class KalshiFeed implements VenueFeed {
   #noteTrade({ ticker, block }: TradeMessage, receivedAtMs: TimeMs): void {
     const books = this.#socketOf.get(ticker)
     if (books === undefined) return
-    // A block trade is matched off the book and does not change it.
+    // A block trade is matched outside the book and does not change it.
     if (!isBlockTrade(block)) books.noteTrade(receivedAtMs)
     this.#tickers.noteTrade(receivedAtMs)
     this.#figures.noteTrade(ticker)
@@ -219,7 +219,7 @@ export class KalshiFeed implements VenueFeed {
         this.#full.add(socket)
         for (const ticker of tickers) this.#assignSocket(ticker)
       },
-      // A market off its price ranges is read again, because the ranges may have changed.
+      // An order outside the known price ranges means that the ranges may have changed, so the listing is read again.
       onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)
@@ -230,7 +230,7 @@ export class KalshiFeed implements VenueFeed {
     return socket
   }
 
-  /** Schedules a later read of the listing, because REST may still return 404 right after a change. */
+  /** Schedules a later read of the listing, because REST may still return 404 right after the message. */
   #fromStream(event: VenueEvent): void {
     if (event.kind === 'marketSeen') this.#parts.timers.confirmSoon(event.market)
     else {

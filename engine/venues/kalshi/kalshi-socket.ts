@@ -1,4 +1,4 @@
-// A connection to Kalshi: URL and signature, timeouts, timers, and routing of frames to a stream.
+// Base class of the connections to Kalshi: URL and signature, timeouts, timers, and routing of frames to a stream.
 
 import type { StopTimer } from '../../clock.ts'
 import { type FrameTap, SocketFeed, type SocketOptions } from '../socket-feed.ts'
@@ -20,7 +20,7 @@ export interface SocketAccess {
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
 }
 
-/** The venue pings every 10 s. The connection counts as dead after two and a half periods without data or pings. */
+/** The venue pings every 10 s. The connection counts as dead after 25 s without data or pings. */
 const DEAD_AFTER_MS = 25_000
 
 export abstract class KalshiSocket {
@@ -64,7 +64,7 @@ export abstract class KalshiSocket {
     return this.socket.stop()
   }
 
-  /** Called by the constructor, before the subclass has its fields. */
+  /** Called by the base constructor, when the fields of the subclass are not yet set. */
   protected abstract hooks(): StreamHooks
   protected abstract timers(): readonly (readonly [everyMs: number, action: () => void])[]
   protected abstract opened(): void

@@ -1,4 +1,4 @@
-// Opens Kalshi: with a key over its socket, without one over its public REST API.
+// Opens Kalshi: with a key over its socket, without a key over its public REST API.
 
 import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
@@ -25,26 +25,26 @@ import { KalshiSigner } from './signing.ts'
 import { TradeReader } from './trades/trade-reader.ts'
 
 interface KalshiOptions {
-  /** Including /trade-api/v2. */
+  /** Base URL, including /trade-api/v2. */
   readonly restUrl: string
-  /** Including /trade-api/ws/v2. */
+  /** Full URL, including /trade-api/ws/v2. */
   readonly wsUrl: string
   readonly keyId: string | null
   readonly privateKeyPem: string | null
   readonly tap?: FrameTap
 }
 
-/** Two thirds of the basic tier's limit (README.md, Limits). The rest is left for the key's owner. */
+/** Two thirds of the basic tier's limit (README.md, Limits). The rest remains for the key's owner. */
 const KEYED_RATE = { tokensPerSecond: 16, burst: 24 }
-/** No limit is documented without a key. This rate had no refusals. */
+/** The venue documents no limit without a key. It refused no request at this rate. */
 const KEYLESS_RATE = { tokensPerSecond: 8, burst: 24 }
-/** A 429 has no Retry-After. All requests wait this long, and twice as long after each further 429. */
+/** First delay of all requests after a 429, which has no Retry-After. It doubles with each failure of a request. */
 const BUSY_WAIT_MS = 500
 const TIMEOUT_MS = 15_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const RETRIES = 4
 
-/** Throws an Error only if the key cannot be read. This configuration error stops the start. */
+/** Throws an Error if the key cannot be read. This configuration error stops the start. */
 export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   const { clock, random, metrics } = parts
   const log = parts.log.child({ part: 'kalshi' })

@@ -29,7 +29,7 @@ import type {
 } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 
-/** Why a message became no event. 'ignored' is expected, 'rejected' is not. */
+/** Why a message causes no event. 'ignored' is normal. 'rejected' means that the message is invalid. */
 export interface Refusal {
   readonly kind: 'ignored' | 'rejected'
   readonly reason: string
@@ -41,7 +41,7 @@ const VENUE = 'b'
 /** A billion contracts. Larger numbers are invalid, and their sums would exceed safe integers. */
 const SIZE_MAX = 1_000_000_000 * MICROS
 
-/** Maximum time by which the venue's clock may be ahead of the local one. */
+/** Maximum accepted time by which the venue's clock is ahead of the local clock. */
 const CLOCK_AHEAD_MS_MAX = 10_000
 
 const COMBO: Refusal = { kind: 'ignored', reason: 'combo' }
@@ -49,7 +49,7 @@ const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
 const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
 const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
 const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
-/** No order can rest at 0 or 1. Such levels are dropped, and the rest of the snapshot is used. */
+/** No order can rest at 0 or 1. Such levels are dropped, and the other levels of the snapshot are used. */
 const LEVEL_AT_BOUND: Refusal = { kind: 'ignored', reason: 'level_at_bound' }
 export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_grid' }
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
@@ -66,8 +66,8 @@ export function tickerOf(outcome: string): string {
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
 /**
- * Returns null if an event was emitted. An added order is rejected where `mayRest` is false. Removals are accepted,
- * because the order may be older than the ranges.
+ * Returns null if an event was emitted. An added order at a price that `mayRest` refuses is rejected. Removals are
+ * accepted at any price, because the order may be older than the price ranges.
  */
 export function mapMessage(
   message: DataMessage,
@@ -98,7 +98,7 @@ export function mapMessage(
 
 const DENIALS: ReadonlySet<unknown> = new Set([undefined, null, false, 'false', 0])
 
-/** Any value except an explicit denial counts as a block trade. Prices of block trades are excluded from charts. */
+/** Any value except an explicit denial counts as a block trade, because block trades must not appear in charts. */
 export function isBlockTrade(value: unknown): boolean {
   return !DENIALS.has(value)
 }
@@ -146,7 +146,7 @@ function mapSnapshot(
   emit({
     kind: 'bookSnapshot',
     venue: VENUE,
-    // Snapshots have no timestamp. The venue creates them when it sends them.
+    // A snapshot has no timestamp. The venue creates it when it sends it.
     venueTimeMs: receivedAtMs,
     receivedAtMs,
     outcome: outcomeId(message.ticker),
@@ -194,7 +194,7 @@ function mapDelta(
   return null
 }
 
-/** Rejects a message with an unreadable number. Prices of 0 and 1 mean that there is none. */
+/** Rejects a message with an unreadable number. Prices of 0 and 1 mean that there is no price. */
 function mapTicker(message: TickerMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
   const price = message.price === null ? null : parsePrice(message.price)
   const volume = message.volume === null ? null : sizeOf(message.volume)
@@ -255,7 +255,7 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
   }
 }
 
-/** Emits the finest step of the new ranges. Resting orders keep their price, so the book is unchanged. */
+/** Emits the finest step of the new price ranges. The book is unchanged, because resting orders keep their prices. */
 function emitTickSize({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit: Emit): void {
   const grid = parsePriceGrid({ price_ranges: priceRanges })
   if (grid === null) return
@@ -279,7 +279,7 @@ export function sizeOf(text: string): SizeMicros | null {
 
 const isAtBound = (price: PriceMicros | null): boolean => price === 0 || price === PRICE_ONE
 
-/** Levels are sorted by price, so only the first and the last can be at a bound. */
+/** Levels are sorted by price, so only the first and the last can have a price of 0 or 1. */
 function hasBoundLevel(levels: readonly LevelText[]): boolean {
   const ends = [levels[0], levels.at(-1)]
   return ends.some((level) => level !== undefined && isAtBound(parsePrice(level[0])))

@@ -1,4 +1,4 @@
-// Terms of listed, unresolved markets that are not in their listing.
+// Data of unresolved markets that their listings lack: the end of trading and the price ranges.
 
 import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'
@@ -6,8 +6,8 @@ import type { PriceGrid } from './price-grid.ts'
 
 export interface RowTerms {
   /**
-   * End of trading. The listing of a game has the end of the game instead, at which a timer would close the market
-   * before overtime ends.
+   * End of trading. The listing of a game contains the end of the game instead. A timer at that time would close the
+   * market before overtime ends.
    */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
@@ -15,14 +15,14 @@ export interface RowTerms {
 }
 
 interface StoredTerms extends RowTerms {
-  /** The previous grid. Messages about orders on it may still arrive. */
+  /** The grid before the last change. Messages about orders on it may still arrive. */
   readonly before: PriceGrid | null
 }
 
 export class MarketTerms {
   readonly #terms = new Map<string, StoredTerms>()
 
-  /** null: the market is resolved. */
+  /** Stores a market's terms. `terms` is null if the market is resolved. */
   note(ticker: string, terms: RowTerms | null): void {
     if (terms === null) {
       this.#terms.delete(ticker)
@@ -35,15 +35,18 @@ export class MarketTerms {
     this.#terms.set(ticker, { ...terms, grid, before: before ?? null })
   }
 
-  /** Stores a new grid during a market's life. An unlisted market gets its grid with its listing. */
+  /**
+   * Stores the grid that a message announced. Has no effect on an unlisted market, which gets its grid with its
+   * listing.
+   */
   changeGrid(ticker: string, grid: PriceGrid): void {
     const existing = this.#terms.get(ticker)
     if (existing !== undefined) this.note(ticker, { ...existing, grid })
   }
 
   /**
-   * End of trading; null if the catalogue has not been read. Then the market has no timer, because a wrong one would
-   * close it early.
+   * End of trading; null until the catalogue has been read. A market without it has no timer, because a wrong time
+   * would close it early.
    */
   tradingEndOf({ nativeId }: Pick<WatchedMarket, 'nativeId'>): TimeMs | null {
     return this.#terms.get(nativeId)?.tradingEndsAtMs ?? null

@@ -1,12 +1,12 @@
-// Kalshi's stream messages after validation (README.md, Messages). Prices and counts are still decimal strings.
+// Kalshi's stream messages after validation (README.md, Messages). Prices and counts are decimal text.
 
-/** [price in dollars, count of contracts]. */
+/** Price in dollars and number of contracts. */
 export type LevelText = readonly [price: string, count: string]
 
 interface Sequenced {
-  /** Subscription id, new after each connect. */
+  /** Subscription id. A new connection has new ids. */
   readonly sid: number
-  /** Numbers all messages of the sid, including replies, from 1. */
+  /** Sequence number of all messages of the sid, including replies. Starts at 1. */
   readonly seq: number
 }
 
@@ -15,7 +15,10 @@ interface MaybeSequenced {
   readonly seq: number | null
 }
 
-/** The complete book of a market: bids for Yes and bids for No. The wire message omits an empty side. */
+/**
+ * The complete book of a market: bids for Yes and bids for No. A side without bids is empty here and absent on the
+ * wire.
+ */
 export interface OrderbookSnapshot extends Sequenced {
   readonly kind: 'orderbookSnapshot'
   readonly ticker: string
@@ -30,7 +33,7 @@ export interface OrderbookDelta extends Sequenced {
   readonly price: string
   readonly delta: string
   readonly side: 'yes' | 'no'
-  /** Milliseconds; null if absent or unreadable. */
+  /** Unix time in milliseconds; null if absent or unreadable. */
   readonly timeMs: number | null
 }
 
@@ -40,26 +43,29 @@ export interface TradeMessage extends Sequenced {
   readonly tradeId: string
   readonly ticker: string
   readonly yesPrice: string
-  /** null in some old rows, where it is 1 − yesPrice. */
+  /** null in some old rows. It is then 1 − yesPrice. */
   readonly noPrice: string | null
   readonly count: string
   readonly taker: 'yes' | 'no'
   readonly timeMs: number
-  /** Unparsed flag of block trades, which are matched off the book. */
+  /** Flag of block trades, which are matched outside the book. Not parsed. */
   readonly block: unknown
 }
 
-/** Quotes and figures of a market, sent without seq after each trade and quote change. null: absent. */
+/**
+ * Quotes and figures of a market, sent after each trade and quote change without a sequence number. Absent fields are
+ * null.
+ */
 export interface TickerMessage {
   readonly kind: 'ticker'
   readonly sid: number
   readonly ticker: string
   readonly price: string | null
-  /** Contracts traded in total. */
+  /** Total number of traded contracts. */
   readonly volume: string | null
   readonly openInterest: string | null
   readonly timeMs: number | null
-  /** The figures include trades up to this time: the end of the second if only the second is known. */
+  /** The figures include all trades up to this time. If only the second is known, this is its last millisecond. */
   readonly tradesToMs: number | null
 }
 
@@ -89,26 +95,26 @@ export interface LifecycleMessage extends Sequenced {
   readonly priceRanges: unknown
 }
 
-/** Fee type and multiplier, unparsed, from a row or a message; null if absent. */
+/** Fee type and multiplier as the venue wrote them. null: absent. */
 export interface FeeTerms {
   readonly type: unknown
   readonly multiplier: unknown
 }
 
-/** A fee override of an event, on the lifecycle subscription. null: the series' terms apply. */
+/** A fee override of an event, sent on the lifecycle subscription. null: the series' terms apply. */
 export interface FeeMessage extends MaybeSequenced {
   readonly kind: 'fee'
   readonly event: string
   readonly terms: FeeTerms
 }
 
-/** A message with a sequence number that is not used: events, and unknown kinds. */
+/** A message that is not used but has a sequence number, or a message of an unknown kind. */
 export interface UnreadMessage extends MaybeSequenced {
   readonly kind: 'unread'
   readonly name: string
-  /** An unknown state change of a market; null if this kind of message has none. */
+  /** Name of an unknown state change of a market; null if the message is none. */
   readonly change: string | null
-  /** The market of the state change, or the market whose book the message may concern. */
+  /** The market whose state changed, or whose book the message may concern. */
   readonly ticker: string | null
   readonly isOfBook: boolean
 }
@@ -120,7 +126,7 @@ interface SubscribedReply {
   readonly sid: number
 }
 
-/** Success. `sid` and `seq` are absent if the command is not about one subscription. */
+/** The reply to a successful command. `sid` and `seq` are absent if the command does not concern one subscription. */
 interface PlainReply extends MaybeSequenced {
   readonly kind: 'ok' | 'unsubscribed'
   readonly commandId: number
@@ -128,7 +134,7 @@ interface PlainReply extends MaybeSequenced {
 
 export interface ErrorReply extends MaybeSequenced {
   readonly kind: 'error'
-  /** 0 if unsolicited. */
+  /** 0 if the error is not a reply. */
   readonly commandId: number
   readonly code: number
   readonly text: string

@@ -1,4 +1,4 @@
-// Parses frames of Kalshi's stream. Validation is hand-written, because every delta passes through it. Does not throw.
+// Parses frames of Kalshi's stream. Never throws. Validation is hand-written for speed, because it handles every delta.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import {
@@ -19,13 +19,13 @@ import {
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
-  /** Its position on the stream. Absent if it has no sequence number and is not about a book. */
+  /** Absent if the message has no sequence number and does not concern a book. */
   readonly position?: StreamPosition
 }
 
 /**
- * The sid, sequence number and market of an unusable message. Null: unreadable, so that any market of the sid, or any
- * sid, may be affected.
+ * Sid, sequence number and market of an unusable message. A null ticker may be any market of the sid. A null sid may be
+ * any sid.
  */
 export interface StreamPosition {
   readonly sid: number | null
@@ -40,7 +40,7 @@ const LEVELS_MAX = 10_000
 const NAME_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
-/** Placeholder for an absent fee type. It has no formula. */
+/** Fee type of a message without one. It has no formula, so the fees are unknown. */
 const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
@@ -67,7 +67,7 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_s
 const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
-/** The position of malformed text. A truncated sequence number causes a gap, which costs one snapshot. */
+/** Reads sid and ticker from malformed text. Its sequence number is not used, so the next message causes a gap. */
 function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
@@ -114,12 +114,12 @@ export function rejected(reason: string): Rejected {
   return { kind: 'rejected', reason }
 }
 
-/** Returns non-empty text of at most 200 characters, such as ids and tickers, else null. */
+/** Reads ids and tickers. Returns null if the value is not text of 1 to 200 characters. */
 export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null
 }
 
-/** A decimal as text. The venue sent numbers until March 2026, and some rows still have them. */
+/** Reads a decimal as text. Accepts numbers, which the venue sent until March 2026 and still sends in some rows. */
 export function decimalOf(value: unknown): string | null {
   if (typeof value === 'string') return value.length > 0 && value.length <= 40 ? value : null
   return typeof value === 'number' ? String(value) : null
@@ -131,7 +131,7 @@ export function dollarsOfCents(cents: unknown): string | null {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
-/** Payout of one Yes in dollars. Text is in dollars. A whole number is in cents, unless the result decides. */
+/** Payout of one Yes in dollars. Text is in dollars. An integer is in cents; not used if the result is yes or no. */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
   const stated = decimalOf(dollars)
@@ -140,7 +140,7 @@ export function settlementValueIn(body: Fields): string | null {
   return result === 'yes' || result === 'no' ? null : dollarsOfCents(value)
 }
 
-/** Parses price levels. Absent and null mean an empty side. Returns null if any level is unreadable. */
+/** Parses price levels. An absent side is empty. Returns null if any level is unreadable. */
 export function levelsOf(value: unknown): readonly LevelText[] | null {
   if (value === undefined || value === null) return NO_LEVELS
   if (!Array.isArray(value) || value.length > LEVELS_MAX) return null
@@ -233,7 +233,7 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
   if (yesPrice === null || count === null || (taker !== 'yes' && taker !== 'no')) {
     return rejected('trade_fields')
   }
-  // A trade without a time cannot be ordered. The gap that it leaves is back-filled over REST.
+  // A trade without a time cannot be ordered. It is rejected and read again over REST.
   const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
   if (timeMs === null) return rejected('trade_time')
   return {
@@ -291,7 +291,7 @@ function parseFee(frame: Fields, body: Fields): FeeMessage | Rejected {
   if (event === null) return rejected('fee_event')
   const { fee_type_override: type = null, fee_multiplier_override: multiplier = null } = body
   const isStated = 'fee_type_override' in body || 'fee_multiplier_override' in body
-  // A fee message without terms does not mean that the series' terms apply again.
+  // A fee message without terms makes the fees unknown. It does not restore the series' terms.
   const terms = { type: isStated ? type : FEES_UNSTATED, multiplier }
   return { kind: 'fee', sid: integerOf(frame.sid), seq: integerOf(frame.seq), event, terms }
 }

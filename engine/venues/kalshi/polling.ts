@@ -1,5 +1,6 @@
-// The feed without an API key, which the socket requires. Trades of all markets are polled every two seconds. Books are
-// polled in batches of 100, recently traded ones first; they are the only source and therefore in order.
+// The feed without an API key, because Kalshi's socket requires one. Trades of all markets are polled every two
+// seconds. Books are polled in batches of 100, recently traded markets first. The polls are the only source of books,
+// so no reordering is needed.
 
 import { LRUCache } from 'lru-cache'
 import type { HttpClient } from '../../fetch.ts'
@@ -25,20 +26,20 @@ import { mapMessage, tickerOf } from './map.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
 
 const TRADES_EVERY_MS = 2_000
-/** Five batches a second. The bucket without a key allows eight requests, and the catalogue needs the rest. */
+/** Five requests a second, of the eight that are allowed without a key. The catalogue needs the rest. */
 const BOOKS_EVERY_MS = 200
-/** Minimum duration of a round, so that few markets cause fewer requests. */
+/** Minimum duration of a round over all books, which limits the requests if there are few markets. */
 const ROUND_MS_MIN = 500
 const BATCH_TICKERS_MAX = 100
-/** Maximum recently traded markets per batch. The rest of the batch continues the round. */
+/** Maximum recently traded markets per batch. The other markets of the batch continue the round. */
 const HOT_TICKERS_MAX = 60
 const HOT_FOR_MS = 60_000
 const HOT_EVERY_MS = 2_000
 /** Each poll overlaps the previous one by this much, because trades may be listed late. */
 const OVERLAP_MS = 3_000
-/** After a longer pause the trades count as a back-fill. */
+/** Trades that were read after a longer pause count as a back-fill. */
 const STREAM_AGE_MAX_MS = 10_000
-/** Maximum cached trade ids for the detection of repeats. */
+/** Maximum cached trade ids. They identify trades that were already emitted. */
 const IDS_MAX = 40_000
 const FAILURES_UNTIL_DOWN = 3
 
@@ -64,15 +65,15 @@ export class PollingFeed implements VenueFeed {
   readonly #stopping = new AbortController()
   readonly #pollers: readonly Poller[]
   readonly #figures: FiguresReader
-  /** The open markets in the order in which their books are fetched. `#ringPosition` is that of the round. */
+  /** The open markets in the order of their book polls. `#ringPosition` is the current round's position. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
   #ringPosition = 0
-  /** The current round's number of steps and start, and the duration of the last round. */
+  /** `stepCount` and `beganAtMs` are those of the current round. `lastMs` is the duration of the previous one. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
   readonly #urgent = new Set<string>()
-  /** Recently traded markets, with the times of the last fetch and of the last trade. */
+  /** Recently traded markets, with the times of their last trade and last book poll. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
   readonly #states: Record<PolledStream, PollState> = {
     books: { failures: 0, isUp: false, succeededAtMs: null },
@@ -117,7 +118,7 @@ export class PollingFeed implements VenueFeed {
         this.#urgent.add(nativeId)
         this.#watched.add(nativeId)
       }
-      // A market that is not open is fetched once. It is watched again when it opens.
+      // A market that is not open is polled once. Polling resumes when it opens.
       if (status !== 'open' || this.#polled.has(nativeId)) continue
       this.#polled.add(nativeId)
       this.#ring.push(nativeId)
@@ -143,13 +144,13 @@ export class PollingFeed implements VenueFeed {
     }
   }
 
-  /** No book poll starts while books are not read. Trades later continue from the last position. */
+  /** Pauses or resumes the polls. Trades continue from the last position. */
   read(what: Readable): void {
     this.#read = what
     this.#figures.read(what)
   }
 
-  /** No data is buffered between two polls. */
+  /** Has no effect, because there is no connection. */
   reconnect(): void {}
 
   fetchTrades(range: TradesRange): Promise<TradesRead> {
@@ -181,7 +182,7 @@ export class PollingFeed implements VenueFeed {
     return new Poller({ ...this.#parts, everyMs, trouble, onFailure }, async (signal) => {
       if (this.#read !== 'all' && this.#read !== stream) return
       const outcome = await (stream === 'trades' ? this.#pollTrades() : this.#pollBooks())
-      // A poll that sent no request says nothing about the venue's health.
+      // A poll that sent no request does not affect the venue's health.
       if (!signal.aborted && outcome === 'answered') this.#noteSuccess(stream)
     })
   }
@@ -196,7 +197,7 @@ export class PollingFeed implements VenueFeed {
     const { clock, trades, emit } = this.#parts
     const nowMs = clock.nowMs()
     const isLate = nowMs - this.#tradesFromMs > STREAM_AGE_MAX_MS
-    // Extends into the future, because the venue's clock may be ahead.
+    // The range extends into the future, because the venue's clock may be ahead.
     const range = {
       ticker: null,
       fromMs: timeMs(this.#tradesFromMs - OVERLAP_MS),
@@ -238,7 +239,7 @@ export class PollingFeed implements VenueFeed {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
     const rows = listIn(answer, 'orderbooks', 'books')
-    // Every open market has a book, even if it is empty, so a response without books is suspect.
+    // Every open market has a book, although it may be empty. A response without any book is suspect.
     if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
       throw new SuspectAnswerError('books', 'empty', `of ${tickers.length} markets`)
     }
@@ -294,7 +295,7 @@ export class PollingFeed implements VenueFeed {
     else this.#round = { stepCount: 0, beganAtMs: nowMs, lastMs: nowMs - this.#round.beganAtMs }
   }
 
-  /** Maximum delay of a book: the duration of the last round, or of the current one if it is longer. */
+  /** Maximum age of a book: the duration of the last round, or of the current round if that is longer. */
   #roundMs(): number {
     const underWayMs = this.#parts.clock.monotonicMs() - this.#round.beganAtMs
     return this.#ring.length === 0 ? 0 : Math.max(this.#round.lastMs, underWayMs)

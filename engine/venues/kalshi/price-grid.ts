@@ -1,4 +1,5 @@
-// The prices at which a market accepts orders. Only `price_ranges` count; `price_level_structure` is a label.
+// The prices at which a market accepts orders. They follow from `price_ranges` alone; `price_level_structure` is a
+// label.
 
 import { isRecord } from '../../json-record.ts'
 import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'
@@ -10,12 +11,12 @@ interface Range {
   readonly step: PriceMicros
 }
 
-/** No structure has more than a handful of ranges. */
+/** Maximum ranges of a valid market. Known markets have at most a handful. */
 const RANGES_MAX = 50
-/** Maximum grids that are shared between markets. Beyond it a market gets its own. */
+/** Maximum grids that markets share. Beyond it each further market has its own copy. */
 const SHARED_MAX = 256
 
-/** One set of ranges, shared by the markets that have it. */
+/** One set of price ranges. Markets with equal ranges share it. */
 export class PriceGrid {
   readonly #ranges: readonly Range[]
   readonly finest: PriceMicros

@@ -1,4 +1,4 @@
-// Signs timestamp + METHOD + path (/trade-api/…, no query) with Ed25519, or RSA-PSS with SHA-256 and a salt of 32
+// Signs timestamp + METHOD + path (/trade-api/…, without query). Uses Ed25519, or RSA-PSS with SHA-256 and a salt of 32
 // bytes.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
@@ -6,20 +6,20 @@ import type { Clock } from '../../clock.ts'
 
 const SALT_BYTES = 32
 
-/** Creates the three authentication headers. The private key is not exposed. */
+/** Creates the three authentication headers. */
 export class KalshiSigner {
   readonly #keyId: string
   readonly #key: KeyObject
   readonly #clock: Clock
 
-  /** Throws an Error if `privateKeyPem` is not an RSA or Ed25519 private key, which is a configuration error. */
+  /** Throws an Error if `privateKeyPem` is not an RSA or Ed25519 private key. */
   constructor(options: { keyId: string; privateKeyPem: string; clock: Clock }) {
     this.#keyId = options.keyId
     this.#clock = options.clock
     try {
       this.#key = createPrivateKey(options.privateKeyPem)
     } catch {
-      // The parser's own message may quote the file. A key must not appear in a log.
+      // The parser's own message may quote the file, and a key must not appear in a log.
       throw new Error(
         'the Kalshi private key cannot be read: a PEM file of an RSA or Ed25519 key is needed',
       )
@@ -42,7 +42,7 @@ export class KalshiSigner {
   }
 
   #sign(text: Buffer): Buffer {
-    // Ed25519 has a built-in hash. Node rejects an explicit one.
+    // Ed25519 includes its hash. Node rejects an explicit one.
     if (this.#key.asymmetricKeyType === 'ed25519') return sign(null, text, this.#key)
     const padding = constants.RSA_PKCS1_PSS_PADDING
     return sign('sha256', text, { key: this.#key, padding, saltLength: SALT_BYTES })

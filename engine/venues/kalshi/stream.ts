@@ -23,17 +23,20 @@ import { parseFrame, type StreamPosition } from './parse.ts'
 export interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
   readonly onReply: (reply: Reply) => void
-  /** Called when messages of this sid are missing. The message that revealed the gap is emitted after it. */
+  /** Called when messages of this sid are missing. Called before the message that revealed the gap is emitted. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
-  /** Called when a message was unusable. A null ticker means any market of the sid, a null sid any market. */
+  /**
+   * Called when a message is unusable. If the ticker is null, any market of the sid may be affected. If the sid is
+   * null, any market.
+   */
   readonly onLost: (
     sid: number | null,
     ticker: string | null,
     lastInOrderAtMs: TimeMs | null,
   ) => void
-  /** Called before a message is mapped. false drops and counts it. */
+  /** Called before a message is converted. If it returns false, the message is dropped and counted. */
   readonly accepts?: (message: DataMessage) => boolean
-  /** Combos whose ticker does not identify them. */
+  /** Tickers of combos that do not have the combo prefix. */
   readonly combos?: Combos
   /** Price ranges of the markets. Without them every price is accepted. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
@@ -45,7 +48,7 @@ export interface StreamHooks {
 }
 
 const EXPECTED_UNREAD: ReadonlySet<string> = new Set(['event_lifecycle'])
-/** The documented error codes. 6, 16 and 17 were retired. */
+/** The documented error codes. The venue retired 6, 16 and 17. */
 const ERROR_CODES: ReadonlySet<number> = new Set([
   ...[1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   ...[18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28],
@@ -62,7 +65,7 @@ export class KalshiStream {
   readonly #sequence = new SequenceCheck()
   readonly #lastInOrderAtMs = new Map<number, TimeMs>()
 
-  /** Created once, because every delta uses it. */
+  /** Bound once, because every delta uses it. */
   readonly #mayRest: MarketTerms['mayRest']
 
   constructor(hooks: StreamHooks, counters: VenueCounters) {
@@ -82,7 +85,7 @@ export class KalshiStream {
     this.#lastInOrderAtMs.delete(sid)
   }
 
-  /** Processes a frame. Returns 'sign' for a reply to a command. */
+  /** Processes a frame. Returns 'sign' if the frame is a reply to a command, otherwise 'data'. */
   take(frame: RawFrame): 'data' | 'sign' {
     return this.#take(frame) ? 'data' : 'sign'
   }
@@ -98,7 +101,7 @@ export class KalshiStream {
       this.#counters.ignored('late')
       return true
     }
-    // A new subscription counts from 1, also in a recording that spans a reconnect.
+    // A new subscription counts from 1. In a recording it may reuse the sid of an earlier connection.
     if (message.kind === 'subscribed') this.resetSid(message.sid)
     switch (message.kind) {
       case 'subscribed':
@@ -125,8 +128,8 @@ export class KalshiStream {
   }
 
   /**
-   * An unknown message may change a market's listing, which is then read again, or its book, which has then lost a
-   * change.
+   * Handles a message of an unknown kind. If it may change a market, the market's listing is read again. If it may
+   * concern a book, the book is suspect.
    */
   #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#counters
@@ -180,11 +183,11 @@ export class KalshiStream {
   /** Records the sequence number. Returns false if the message is late and must not be applied. */
   #isTimely(message: KalshiMessage, receivedAtMs: TimeMs): boolean {
     if (message.kind === 'ticker' || message.kind === 'subscribed') return true
-    // `unsubscribed` ends the sid and its numbering.
+    // `unsubscribed` ends the numbering of the sid.
     if (message.kind === 'unsubscribed') return true
     const { sid, seq } = message
     if (sid === null || seq === null || sid === 0 || seq === 0) return true
-    // A late message is only harmful to a book. Trades are deduplicated by id, and a late reply is still valid.
+    // A late message corrupts only a book. Trades are deduplicated by id, and a late reply is still valid.
     return this.#note(sid, seq, receivedAtMs) !== 'late' || !isOfBook(message)
   }
 
@@ -199,7 +202,7 @@ export class KalshiStream {
     return result
   }
 
-  /** Records the sequence number of an unusable message. Only its market is suspect, even if the number is late. */
+  /** Records the sequence number of an unusable message. Its market is suspect even if the number is late. */
   #lost({ sid, seq, ticker }: StreamPosition, receivedAtMs: TimeMs): void {
     const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)
     if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return

@@ -1,4 +1,4 @@
-// Kalshi's rows, from its REST API or recorded dumps, as inputs of market matching.
+// Converts Kalshi's rows, from REST or recorded dumps, to inputs of market matching.
 
 import {
   flagOf,
@@ -13,7 +13,7 @@ import {
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, Strike, SubjectReader } from '../../subject.ts'
 
-/** Reads a market. Its event adds title, subtitle and series. */
+/** Converts a market row. The event's row adds the title, subtitle and series. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const ticker = textOf(row, 'ticker', 'platform_id')
   const eventTicker =
@@ -45,7 +45,7 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   }
 }
 
-/** An event with its markets, or with sample titles. */
+/** Converts an event row with its markets or sample titles. */
 function eventOf(row: Row): MatchEvent {
   const ticker =
     textOf(row, 'event_ticker') || textOf(row, 'platform_event_id').replace(/^kalshi:event:/, '')
@@ -75,12 +75,12 @@ function childrenOf(row: Row): readonly MatchMarket[] {
   )
 }
 
-/** A field of the event's metadata: the bet ("Game", "Map 2 Winner") or the competition ("Croatia HNL", "CS2"). */
+/** A text field of the event's metadata: the bet ("Game", "Map 2 Winner") or the competition ("Croatia HNL", "CS2"). */
 function metadataText({ product_metadata: metadata }: Row, field: string): string {
   return isRecord(metadata) ? textOf(metadata, field) : ''
 }
 
-/** Tags, including the competition. It names the game or league where the tags only contain "Esports". */
+/** Tags and the competition. The competition names the game or league if the tags only contain "Esports". */
 function tagsOf(row: Row, event: Row | null): readonly string[] {
   return [...textsOf(row.tags), ...textsOf([metadataText(event ?? row, 'competition')])]
 }

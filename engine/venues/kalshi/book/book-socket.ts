@@ -1,4 +1,4 @@
-// One connection for order books: its socket, subscriptions and health events.
+// One connection for order books: its socket, its subscriptions and its health events.
 
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -12,11 +12,11 @@ import { Subscriptions } from './subscriptions.ts'
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
 /**
- * The limit of 4 s is counted in flushes, because a process that was blocked reads the queued data before its next
- * flush.
+ * Flushes without a probe snapshot before a reconnect: 4 s. Flushes are counted instead of time, because a process that
+ * was blocked reads the queued data before its next flush.
  */
 const PROBE_FLUSHES = 40
-/** A trade changes its book. The change must arrive within this time. */
+/** Maximum delay between a trade and the change of its book. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
 
 interface BookSocketOptions {
@@ -32,16 +32,15 @@ export class BookSocket extends KalshiSocket {
   readonly #legs: Legs
   readonly #subscriptions: Subscriptions
   #downSinceMs: TimeMs | null = null
-  /** `feedUp` has been emitted since the socket opened. */
   #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
-  /** The market of the newest message. The probe requests its snapshot, because the venue is certain to have one. */
+  /** The market of the newest message. The probe requests its snapshot, because the venue certainly has this book. */
   #lastTicker: string | null = null
   /** Flushes since the pending probe snapshot was requested; null if there is none. */
   #probeFlushes: number | null = null
   #probedDataAtMs: TimeMs | null = null
-  /** Time of the last in-order message of the sid that has the current gap. */
+  /** Receive time of the last in-order message before the current gap. */
   #gapSinceMs: TimeMs | null = null
 
   constructor(parts: VenueParts, access: SocketAccess, options: BookSocketOptions) {
@@ -76,7 +75,8 @@ export class BookSocket extends KalshiSocket {
       transform: (message) => this.#legs.read(message),
       onOffGrid: (ticker) => this.#options.onOffGrid(ticker),
       onReply: (reply) => {
-        // An error reply proves that the request was read. Other replies also arrive on a socket that sends no books.
+        // An error reply proves that the venue read the request. Other replies also arrive on a connection that
+        // delivers no books.
         if (reply.kind === 'error') this.#probeFlushes = null
         this.#subscriptions.reply(reply)
       },
@@ -115,12 +115,12 @@ export class BookSocket extends KalshiSocket {
     this.#subscriptions.remove(tickers)
   }
 
-  /** Requests new snapshots. No effect on a closed connection, because the next one starts with snapshots. */
+  /** Requests new snapshots. Has no effect on a closed connection, which starts with snapshots when it reopens. */
   resync(tickers: readonly string[]): void {
     this.#subscriptions.want(tickers)
   }
 
-  /** Notes a trade of a market on this connection. Its book must change too. */
+  /** Records a trade of a market on this connection. A change of its book must follow. */
   noteTrade(receivedAtMs: TimeMs): void {
     this.#lastTradeAtMs = receivedAtMs
   }
@@ -135,7 +135,7 @@ export class BookSocket extends KalshiSocket {
     this.#checkProbe()
   }
 
-  /** Reconnects if the probe snapshot does not arrive. Heartbeats do not prove that book data is delivered. */
+  /** Reconnects if the probe snapshot does not arrive. Heartbeats alone do not prove that books are delivered. */
   #checkProbe(): void {
     if (this.#probeFlushes === null) return
     const isAnswered = this.socket.lastDataAtMs !== this.#probedDataAtMs
@@ -145,7 +145,7 @@ export class BookSocket extends KalshiSocket {
   }
 
   #reconnectAfterSilence(reason: string): void {
-    // Pings continued during the silence, so the outage starts at the last data and not at the last sign of life.
+    // The venue's pings continued during the silence, so the outage starts at the last data and not at the last ping.
     this.#downSinceMs ??= this.socket.lastDataAtMs
     this.socket.reconnect(reason)
   }
@@ -155,7 +155,7 @@ export class BookSocket extends KalshiSocket {
     this.#subscriptions.opened()
   }
 
-  /** Handles the first data of an open socket. An open socket alone does not prove that data will arrive. */
+  /** Reports the connection as up at its first data. An open socket alone does not prove that data will arrive. */
   #noteUp(): void {
     const sinceMs = this.#downSinceMs
     this.#isUp = true
@@ -164,7 +164,7 @@ export class BookSocket extends KalshiSocket {
   }
 
   protected lost(reason: string): void {
-    // A late pong proves that TCP delivered everything before it.
+    // The outage starts at the last data or pong, because a pong proves that TCP delivered everything before it.
     this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.parts.clock.nowMs()
     this.#probeFlushes = null
     const outcomes = this.#subscriptions.tickers.map(outcomeId)
@@ -173,8 +173,8 @@ export class BookSocket extends KalshiSocket {
   }
 
   /**
-   * Reconnects if markets trade without changes of their books. Otherwise requests a snapshot per subscription, whose
-   * number reveals a lost last message.
+   * Reconnects if markets trade without changes of their books. Otherwise requests a snapshot per subscription. The
+   * sequence number of that snapshot shows whether the last message before it was lost.
    */
   protected checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs

@@ -1,14 +1,11 @@
-// Detects whether the venue prices No's side on Yes's leg. If the best bids add up to more than a dollar, the book is
-// crossed or on the other leg. The REST book, which is always on No's own leg, decides.
+// Detects whether the venue quotes No in prices of Yes. If the best bids add up to more than a dollar, the book is
+// either crossed or quoted so. A comparison with the REST book, which always quotes No in its own prices, decides.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
-/**
- * Minimum interval between checks, because a book that is really crossed would otherwise be requested after each
- * snapshot.
- */
+/** Minimum interval between checks. It limits the requests for a book that is really crossed. */
 const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
@@ -16,7 +13,7 @@ interface LegParts {
   readonly drift: DriftNotes
   /** Fetches the book over REST; null if there is no response. */
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
-  /** Called when the leg changed. All books of the connection must be read again. */
+  /** Called when the quotation changed. All books of the connection must be requested again. */
   readonly onFlip: () => void
 }
 
@@ -29,7 +26,7 @@ export class Legs {
     this.#parts = parts
   }
 
-  /** Converts prices of No from Yes's leg to No's own leg. */
+  /** Converts the prices of No if the venue quotes them in prices of Yes. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
     if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }
@@ -54,7 +51,7 @@ export class Legs {
       drift.note('book.crossed', 'over REST too', sample, 'notice')
       return
     }
-    // The market may have changed between both books. Only levels that match the other leg alone are proof.
+    // The market may have changed between the two books. The conversion is proven if more converted levels match REST.
     const restPrices = new Set(truth.no.map(([price]) => parsePrice(price)))
     const fitting = (levels: readonly LevelText[]) =>
       levels.filter(([price]) => restPrices.has(parsePrice(price))).length
@@ -68,7 +65,7 @@ export class Legs {
   }
 }
 
-/** Whether the best bids for Yes and for No add up to more than their joint payout. */
+/** Whether the best bids for Yes and No add up to more than a dollar, the payout of both together. */
 function isCrossed({ yes, no }: OrderbookSnapshot): boolean {
   return bestOf(yes) + bestOf(no) > 1_000_000
 }
@@ -87,7 +84,7 @@ function complemented(levels: readonly LevelText[]): readonly LevelText[] {
   return levels.map(([price, count]) => [otherLeg(price), count])
 }
 
-/** Returns an unreadable price unchanged. It is rejected where prices are parsed. */
+/** Returns unreadable text unchanged. The parser of prices rejects it later. */
 function otherLeg(text: string): string {
   const price = parsePrice(text)
   return price === null ? text : toDecimal(complement(price), 4)

@@ -1,6 +1,6 @@
-// Kalshi numbers all messages of a subscription, replies included, from 1 without gaps. After a gap a new snapshot
-// arrives in order on the same sid and replaces everything before it, so nothing is buffered or reordered. A late
-// message is dropped, because applying a delta twice corrupts the book; the snapshot in transit contains it.
+// Kalshi numbers all messages of a subscription, replies included, from 1 without gaps. After a gap, a new snapshot
+// arrives in order on the same sid and replaces the book, so nothing is buffered or reordered. A late message is
+// dropped, because a delta that is applied twice corrupts the book. The requested snapshot includes its change.
 
 export type SequenceResult = 'inOrder' | 'gap' | 'late'
 
@@ -39,7 +39,6 @@ export class SequenceCheck {
     this.#positions.delete(sid)
   }
 
-  /** Removes all sids. A new connection restarts the numbering. */
   clear(): void {
     this.#positions.clear()
   }

@@ -1,5 +1,6 @@
-// A connection's markets by subscription (sid), and the commands for it. A gap makes all markets of a sid suspect, so
-// sids are small. A server may merge them into one (ws_orderbook_stream.json: `ok` instead of `subscribed`).
+// Assigns a connection's markets to subscriptions (sids) and sends the commands. A gap makes all markets of a sid
+// suspect, so sids are small. A server may merge several subscriptions into one sid and reply `ok` instead of
+// `subscribed`.
 
 import { addTo } from '../../../grouping.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
@@ -8,11 +9,11 @@ import { codeName } from '../stream.ts'
 
 const SID_MARKETS_MAX = 250
 const COMMAND_TICKERS_MAX = 500
-/** The connection is unhealthy if a command has no reply for this long. */
+/** A connection is replaced if a command has no reply after this time. */
 export const REPLY_TIMEOUT_MS = 10_000
-/** Minimum interval between snapshot requests of a market. Earlier requests are queued. */
+/** Minimum interval between two snapshot requests of a market. Requests within it are queued. */
 const SNAPSHOT_EVERY_MS = 1_000
-/** Timeout of a snapshot request, and the number of attempts. */
+/** Timeout of a snapshot request. It is repeated up to SNAPSHOT_TRIES_MAX times. */
 const SNAPSHOT_TIMEOUT_MS = 5_000
 const SNAPSHOT_TRIES_MAX = 5
 
@@ -36,9 +37,9 @@ interface SubscriptionHooks {
   readonly nowMs: () => number
   readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
-  /** Called when books of these markets may have missed changes. New snapshots are requested. */
+  /** Called when books of these markets may have missed changes. New snapshots are requested automatically. */
   readonly onSuspect: (tickers: readonly string[], reason: string) => void
-  /** Called when the connection accepts no more markets. These must move to another one. */
+  /** Called when the connection accepts no more markets. These markets must move to another connection. */
   readonly onOverflow: (tickers: readonly string[]) => void
   /** Called when the server refuses these markets. They are no longer served. */
   readonly onGivenUp: (tickers: readonly string[]) => void
@@ -47,11 +48,11 @@ interface SubscriptionHooks {
 
 export class Subscriptions {
   readonly #hooks: SubscriptionHooks
-  /** All markets that the connection should serve, across reconnects. */
+  /** All markets of this connection. They stay across reconnects. */
   readonly #tickers = new Set<string>()
-  /** Markets of `#tickers` for which no command has been sent. */
+  /** Markets whose subscription must be requested. */
   readonly #waiting = new Set<string>()
-  /** Lists that the server refused as a whole, which are retried in halves. */
+  /** Halves of a list that the server refused. Each half is subscribed separately. */
   #suspectLists: (readonly string[])[] = []
   readonly #sidOf = new Map<string, number>()
   readonly #groups = new Map<number, Set<string>>()
@@ -120,7 +121,7 @@ export class Subscriptions {
     this.#holdUntilMs = 0
   }
 
-  /** Queues snapshot requests. Skips markets that are not on this connection or whose snapshot is in transit. */
+  /** Queues snapshot requests. Skips markets that are not on this connection and markets with a pending request. */
   want(tickers: readonly string[]): void {
     for (const ticker of tickers) {
       if (this.#tickers.has(ticker) && this.#sidOf.has(ticker) && !this.#isUnderWay(ticker)) {
@@ -129,7 +130,7 @@ export class Subscriptions {
     }
   }
 
-  /** Requests one snapshot per subscription, whose number reveals lost messages. False: no subscription. */
+  /** Requests one snapshot per subscription, whose number reveals lost messages. Returns false without subscriptions. */
   probe(preferred: string | null): boolean {
     let isRequested = false
     for (const group of this.#groups.values()) {
@@ -144,13 +145,13 @@ export class Subscriptions {
 
   noteSnapshot(ticker: string): void {
     const request = this.#snapshotRequests.get(ticker)
-    // Zero tries: the entry only limits the rate of further requests.
+    // `tries` 0: the snapshot arrived. The entry stays to limit the rate of further requests.
     if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
   }
 
   /**
-   * Marks markets as suspect after an unusable message: its market, all markets of its sid if the ticker is null, or
-   * all markets if both are null.
+   * Marks markets as suspect after an unusable message: the market `ticker`, all markets of its sid if the ticker is
+   * null, or all markets if both are null.
    */
   noteLost(sid: number | null, ticker: string | null, reason: string): void {
     if (ticker === null) {
@@ -167,7 +168,7 @@ export class Subscriptions {
   #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
     this.#hooks.onSuspect(tickers, reason)
-    // Requests the snapshot again even if one is in transit, because it may be the missing message.
+    // A snapshot in transit may be the missing message, so another one is requested.
     for (const ticker of tickers) this.#wanted.add(ticker)
   }
 
@@ -178,12 +179,12 @@ export class Subscriptions {
     this.#flushSnapshots()
   }
 
-  /** Repeats unanswered requests. Returns false if the connection should be replaced. */
+  /** Repeats snapshot requests without a response. Returns false if another command has no reply. */
   checkReplies(): boolean {
     const nowMs = this.#hooks.nowMs()
     for (const [id, { atMs, command }] of this.#pending) {
       if (nowMs - atMs <= REPLY_TIMEOUT_MS) continue
-      // The response to get_snapshot is the snapshots, which have their own timeout below.
+      // `get_snapshot` has no reply but the snapshots, which have their own timeout below.
       if (command.kind !== 'snapshot') {
         this.#hooks.drift.note('ws.unacknowledged', command.kind, JSON.stringify(command), 'notice')
         return false
@@ -224,7 +225,7 @@ export class Subscriptions {
 
   #flushSubscribes(): void {
     for (const command of this.#pending.values()) {
-      // While few markets wait, one subscription is opened at a time: its sid will have capacity for them.
+      // A pending subscription has capacity for the waiting markets if they are few, so no second one is opened.
       if (command.command.kind === 'subscribe' && this.#waiting.size < SID_MARKETS_MAX) return
     }
     for (const [sid, group] of this.#groups) {
@@ -292,7 +293,7 @@ export class Subscriptions {
       group.add(ticker)
       this.#sidOf.set(ticker, sid)
     }
-    // The market was removed while the command was pending.
+    // Unsubscribes markets that were removed while the command was pending.
     if (removed.length > 0) this.#drop(sid, removed)
   }
 
@@ -336,7 +337,7 @@ export class Subscriptions {
       this.#giveUp([ticker])
       return this.#requeue(command.tickers.filter((other) => other !== ticker))
     }
-    // Splits the list in halves until the invalid ticker is alone, so that the others are still served.
+    // Splits a refused list in halves until only the invalid ticker is refused.
     if (command.tickers.length === 1) return this.#giveUp(command.tickers)
     const middle = command.tickers.length >> 1
     this.#suspectLists.push(command.tickers.slice(0, middle), command.tickers.slice(middle))
@@ -350,7 +351,7 @@ export class Subscriptions {
     }
   }
 
-  /** Replaces a closed subscription (buffer overflow, channel error, unknown sid). */
+  /** Subscribes the markets of a closed subscription again (buffer overflow, channel error, unknown sid). */
   #lostSid(sid: number | null, command: Command | null): void {
     const lost = sid ?? (command === null || command.kind === 'subscribe' ? null : command.sid)
     const tickers = lost === null ? (command?.tickers ?? []) : [...(this.#groups.get(lost) ?? [])]
@@ -393,7 +394,7 @@ function render(id: number, command: Command): string {
       params: {
         channels: ['orderbook_delta'],
         market_tickers: command.tickers,
-        // The venue announced `true` as a future default. map.ts expects No's prices on No's own leg.
+        // map.ts expects No's prices on No's own leg. The venue announced `true` as the future default.
         use_yes_price: false,
       },
     })

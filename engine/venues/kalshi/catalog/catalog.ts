@@ -1,4 +1,4 @@
-// Kalshi's market list over REST. Events contain their markets; series have tags and categories.
+// Reads Kalshi's market list over REST. Events contain their markets. Series have tags and categories.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, getIfFound, type JsonReader, type Query } from '../../../fetch.ts'
@@ -27,7 +27,7 @@ interface CatalogParts {
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly fees: KalshiFees
-  /** Called for each market that was read, with the terms that are not in its listing. */
+  /** Called for each market that was read. `terms` are the data that its listing lacks. */
   readonly onMarket: (listing: MarketListing, terms: RowTerms) => void
   readonly combos: Combos
   readonly shards: Pick<Shards, 'read' | 'isTrading' | 'noteOf'>
@@ -36,12 +36,12 @@ interface CatalogParts {
 const EVENT_ROWS = 200
 const MARKET_ROWS = 1_000
 const TICKERS_MAX = 100
-/** Markets that settled longer ago are not crawled. */
+/** Maximum age of a settlement. Markets that settled before it are not read. */
 const SETTLED_RECENTLY_MS = 2 * 86_400_000
 const SERIES_AGE_MAX_MS = 3_600_000
 /** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 5_000
-/** Maximum events that are fetched one by one per page. Further markets are listed without their event. */
+/** Maximum events per page that are fetched individually. Markets of further events are listed without their event. */
 const SINGLE_EVENTS_MAX = 20
 const CRAWLED_STATUSES = ['open', 'unopened', 'closed'] as const
 
@@ -60,7 +60,7 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#parts.shards.read(signal)
     await this.#readSeries(signal)
     const settledSinceMs = this.#parts.clock.nowMs() - SETTLED_RECENTLY_MS
-    // An event with an open and a closed market is in both lists and is read once.
+    // An event with an open and a closed market is in both lists.
     const eventsSeen = new Set<string>()
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
@@ -80,8 +80,8 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   /**
-   * Reads the markets that the venue updated since `sinceMs`. Trades are not updates, so volumes come from the trade
-   * feed.
+   * Reads the markets that the venue updated since `sinceMs`. The venue does not count a trade as an update, so volumes
+   * come from the trade feed.
    */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     await this.#parts.shards.read(signal)
@@ -158,7 +158,7 @@ export class KalshiCatalog implements VenueCatalog {
     return { markets, events }
   }
 
-  /** Market rows without their events, which are fetched separately. */
+  /** Market rows whose events are fetched separately. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const figuresAtMs = this.#parts.clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)
@@ -200,14 +200,14 @@ export class KalshiCatalog implements VenueCatalog {
     return listing
   }
 
-  /** Closes the listing if its exchange shard is halted, because market rows do not show halts. */
+  /** Changes the listing's status to closed if its exchange shard is halted, because market rows do not show halts. */
   #withShardStatus(listing: ReadListing, shard: number | null): ReadListing {
     this.#parts.shards.noteOf(shard, listing.nativeId)
     if (listing.status !== 'open' || this.#parts.shards.isTrading(shard)) return listing
     return { ...listing, status: 'closed' }
   }
 
-  /** Returns unknown fees if the event was not listed, because an event may override its series' fees. */
+  /** Returns unknown fees if the event was not read, because an event may override the fees of its series. */
   #feesOf(row: unknown, event: EventListing | null): MarketFees {
     const series = event?.series ?? null
     const cachedSeries = series === null ? undefined : this.#series.get(series)
@@ -276,7 +276,7 @@ export class KalshiCatalog implements VenueCatalog {
     const missing = [...this.#series].filter(([ticker]) => !read.has(ticker))
     const expected = this.#series.size
     const reason = suspectListReason({ received: read.size, missing: missing.length, expected })
-    // A series that is no longer listed stays cached, because its events still need its tags.
+    // Series that the venue no longer lists stay cached, because their events still need the tags.
     this.#series = new Map([...missing, ...read])
     this.#seriesListedAtMs = requestedAtMs
     if (reason === null) this.#seriesReadAtMs = nowMs
@@ -286,7 +286,10 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /** Null if unavailable or of another shape: the list only provides tags and fees. */
+  /**
+   * Null if the list is unavailable or malformed. The catalogue is read without it, because it only provides tags and
+   * fees.
+   */
   async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
     try {
       return listIn(await this.#parts.http.getJson('/series', {}, { signal }), 'series', 'series')
@@ -299,7 +302,7 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   #reject(refusal: Rejected, row: unknown): void {
-    // Combos and scalar markets are not supported. They are expected and counted separately.
+    // Combos and scalar markets are not supported. They are counted separately from unreadable rows.
     if (refusal.reason === 'combo') this.#parts.combos.note(row)
     if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
       this.#parts.counters.ignored(refusal.reason)
@@ -312,7 +315,7 @@ export class KalshiCatalog implements VenueCatalog {
   }
 }
 
-/** Whether a retry cannot succeed: any status except 429 and 5xx, or a body that is not JSON. */
+/** Whether a retry cannot succeed: the status is neither 429 nor 5xx, or the body is not JSON. */
 function isPermanent({ kind, status = 0 }: FetchError): boolean {
   return kind === 'body' || (kind === 'status' && status < 500 && status !== 429)
 }

@@ -1,5 +1,5 @@
-// Kalshi's trading fees: terms of the series, overrides of its event, and changes of both (README.md, Fees). Until
-// overrides have been read once, fees are unknown for a market whose event row lacks the override fields.
+// Kalshi's trading fees: the terms of the series, the overrides of its events, and changes of both (README.md, Fees).
+// If an event row lacks the override fields, the fees are unknown until the overrides have been read once.
 
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../clock.ts'
@@ -47,15 +47,15 @@ const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic_with_maker_fees', 17_500],
   ['quadratic_with_combo_maker_fees', 35_000],
 ])
-/** Known multipliers are 0, 0.5 and 1. A multiplier above ten is in another unit, such as percent. */
+/** Known multipliers are 0, 0.5 and 1. A larger multiplier than ten must be in another unit, such as percent. */
 const MULTIPLIER_MAX_MICROS = 10 * MICROS
-/** A row may be a cached copy of this age. A change within it takes precedence over the row. */
+/** A row may be a cached copy of up to this age. A fee change within this time takes precedence over the row. */
 const COPY_AGE_MAX_MS = 600_000
 const READ_EVERY_MS = 3_600_000
 const RETRY_AFTER_MS = 300_000
 const CHANGE_ROWS = 1_000
 const PAGES_MAX = 50
-/** Maximum event overrides from the socket. The next hourly read contains an evicted one. */
+/** Maximum event overrides from the socket. The hourly read restores evicted ones. */
 const SOCKET_OVERRIDES_MAX = 10_000
 
 interface FeesParts {
@@ -132,7 +132,7 @@ export class KalshiFees {
     return sharedFees({ now, next: next ?? null, waivedUntilMs })
   }
 
-  /** The override in an event's row. Null if the row lacks the fields and the changes have not been read. */
+  /** The override in an event's row. Null if the row lacks the fields and the overrides have not been read. */
   #overrideOf(row: Fields): (Stated & { readonly isShown: boolean }) | null {
     const isShown = 'fee_type_override' in row || 'fee_multiplier_override' in row
     if (isShown) return { ...termsOf(row, '_override'), ...SHOWN }
@@ -174,7 +174,7 @@ export class KalshiFees {
     return changes
   }
 
-  /** A list that lacks many known entries is suspect, and the missing entries stay. */
+  /** Keeps the previous entries that a list lacks. A list that lacks many of them is counted as suspect. */
   #merged(previous: Changes, received: Changes): Changes {
     const missing = [...previous].filter(([ticker]) => !received.has(ticker))
     if (previous.size === 0 || missing.length === 0) return received
@@ -199,7 +199,7 @@ const NO_OVERRIDE = {
   isShown: false,
 } as const
 
-/** The terms in a series row, or in an event row, whose field names end in `_override`. */
+/** Reads the terms of a series or event row. The fields of an event row have the suffix `_override`. */
 export function termsOf(row: Fields, suffix = ''): FeeTerms {
   return {
     type: row[`fee_type${suffix}`] ?? null,

@@ -1,4 +1,5 @@
-// Converts Kalshi's catalogue rows to listings. Integer cents and counts, sent until March 2026, are accepted.
+// Converts Kalshi's catalogue rows to listings. Accepts integer cents and counts, which the venue sent until March
+// 2026.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -39,7 +40,7 @@ import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
 import { termsOf } from './fees.ts'
 import { shardOf } from './shards.ts'
 
-/** Data of a series that its events lack: tags and a reliable category. */
+/** The data of a series that its event rows lack. */
 export interface Series {
   readonly ticker: string
   readonly category: string | null
@@ -63,7 +64,7 @@ interface EventRow {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Statuses in responses. The status values of queries occur in old recordings. */
+/** Our status by the venue's status. Query parameters use other words, which occur as statuses in old recordings. */
 const STATUSES: Readonly<Record<string, MarketStatus>> = {
   initialized: 'closed',
   unopened: 'closed',
@@ -78,7 +79,7 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: 'resolved',
   settled: 'resolved',
 }
-/** Resolution by market status; null for others. `determined` and `amended` may still be disputed. */
+/** Resolution by the venue's status. Statuses that are not listed have none. `determined` and `amended` may be disputed. */
 const RESOLUTIONS: Readonly<Record<string, ResolutionStatus>> = {
   determined: 'proposed',
   amended: 'proposed',
@@ -135,7 +136,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/** If `event` is null, the venue did not return it, and the listing has fewer fields. */
+/** `event` is null if the venue did not return it. The listing then has fewer fields. */
 export function parseMarket(
   row: unknown,
   event: EventListing | null,
@@ -216,7 +217,7 @@ function questionOf(row: Fields, event: EventListing | null, ticker: string): st
   }
   const { title } = event
   if (short === '' || short.toLowerCase() === title.toLowerCase()) return title
-  // A market with its event's ticker is the event's only market, so its short title may repeat the question.
+  // A market with its event's ticker is the only market of the event. Its short title may repeat the question.
   const isAlone = ticker === event.nativeId
   if (isAlone && title.toLowerCase().includes(short.toLowerCase())) return title
   return title.endsWith('?') ? `${title} ${short}` : `${title}: ${short}`
@@ -230,7 +231,7 @@ function descriptionOf(row: Fields): string | null {
 }
 
 /**
- * Cancelled games settle at a price set by the venue. Other markets have such a rule if their text mentions it ("the
+ * Whether the venue sets the settlement price: in cancelled games, and in markets whose text mentions such a rule ("the
  * last fair price").
  */
 function isVenuePriced(row: Fields, category: string | null): boolean {
@@ -245,7 +246,7 @@ function outcomesOf(ticker: string): readonly OutcomeListing[] {
   ]
 }
 
-/** Games close weeks after they are played, so their listing has the end of the game instead. */
+/** Games close weeks after they are played, so their listing contains the end of the game instead. */
 function isGame(category: string | null): boolean {
   return category === 'Sports'
 }
@@ -265,7 +266,7 @@ function priceOf(row: Fields, name: string): PriceMicros | null {
   return text === null ? null : parsePrice(text)
 }
 
-/** The venue writes 0 or 1 for an absent price. Nothing trades at these prices. */
+/** The venue writes 0 or 1 for an absent price, because no trade has these prices. */
 function tradedPrice(price: PriceMicros | null): PriceMicros | null {
   return price === null || price === 0 || price === PRICE_ONE ? null : price
 }
@@ -276,7 +277,7 @@ function countOf(row: Fields, name: string): SizeMicros | null {
   return text === null ? null : sizeOf(text)
 }
 
-/** The fields of a market row that trades change. Volumes are in contracts, each of which pays one dollar. */
+/** The fields of a market row that change with trades. Volumes are in contracts of one dollar payout. */
 export function tradingFigures(row: Fields): RowFigures {
   return {
     lastPrice: tradedPrice(priceOf(row, 'last_price')),

@@ -1,4 +1,5 @@
-// Past prices from Kalshi's candlesticks, of live and archived markets: a day by the minute, longer ranges by the hour.
+// Reads past prices from Kalshi's candlesticks of live and archived markets. Ranges up to a day have minutes, longer
+// ones hours.
 
 import type { Clock } from '../../../clock.ts'
 import { getIfFound, type JsonReader } from '../../../fetch.ts'
@@ -27,7 +28,7 @@ interface PastPricesParts {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** One candle: its closing price and the last trade price before it; null where absent. */
+/** One candle. `price` is its closing price, `previous` the last trade price before it; null if absent. */
 interface Candle {
   readonly kind: 'candle'
   readonly endMs: TimeMs
@@ -37,7 +38,7 @@ interface Candle {
 
 const DAY_S = 86_400
 const SECONDS_MAX = 4_102_444_800
-/** Maximum age of the cached archive cutoff, which moves by days. */
+/** Maximum age of the cached archive cutoff. The venue moves the cutoff by days. */
 const CUTOFF_AGE_MAX_MS = 3_600_000
 
 export class KalshiPastPrices implements VenuePastPrices {
@@ -48,7 +49,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     this.#parts = parts
   }
 
-  /** See VenuePastPrices.read. Sends one request, and up to three for a market that may be archived. */
+  /** See VenuePastPrices.read. Sends one request, or up to three if the market may be archived. */
   async read(
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
@@ -83,7 +84,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     candles.sort((one, other) => one.endMs - other.endMs)
     const points: PastPoint[] = []
     const first = candles[0]
-    // The last trade price before the first candle was valid at that candle's start.
+    // The last trade price before the first candle is the price at that candle's start.
     if (first !== undefined && first.previous !== null) {
       points.push({ timeMs: timeMs(first.endMs - range.periodMs), price: first.previous })
     }
@@ -93,7 +94,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return pointsFrom(range.fromMs, points)
   }
 
-  /** The candles of a path; empty if the venue has no such market there. */
+  /** The candles at a path. Empty if the venue responds with 404. */
   async #rows(
     path: string,
     query: Readonly<Record<string, number | boolean>>,
@@ -103,7 +104,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return answer === undefined ? [] : listIn(answer, 'candlesticks', 'prices')
   }
 
-  /** Whether a range may be in the archive, which has the markets that settled before the cutoff. */
+  /** Whether the archive may have data of a range. It contains the markets that settled before the cutoff. */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
@@ -117,14 +118,14 @@ export class KalshiPastPrices implements VenuePastPrices {
   }
 }
 
-/** The series of a market. If its event was never read, the first part of its ticker is used. */
+/** The series of a market. Falls back to the first part of its event's ticker or its own. */
 function seriesOf(market: PastMarket): string {
   return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
 }
 
 /**
  * The price of a candle by the rules of the live price: the last trade, else the midpoint of a tight book, else the
- * trade before.
+ * previous trade.
  */
 function readCandle(row: unknown): Candle | Rejected {
   if (!isRecord(row)) return rejected('candle_not_an_object')
@@ -148,7 +149,7 @@ function middleOf(bid: PriceMicros | null, askPrice: PriceMicros | null): PriceM
   return askPrice >= bid && askPrice - bid <= SPREAD_MAX ? midPrice(bid, askPrice) : null
 }
 
-/** Nothing trades at 0 or 1. A candle without a trade may contain them. */
+/** A candle without a trade may contain 0 or 1, at which nothing trades. */
 function tradedIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
   const price = priceIn(group, name)
   return price === 0 || price === PRICE_ONE ? null : price

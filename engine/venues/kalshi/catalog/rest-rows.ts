@@ -1,4 +1,5 @@
-// Kalshi's REST rows of trades and books as messages. Integer fields, sent until March 2026, are accepted.
+// Converts Kalshi's REST rows of trades and books to messages. Accepts integer fields, which the venue sent until March
+// 2026.
 
 import type { JsonReader, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -7,7 +8,7 @@ import { type AnswerKind, listIn, pagesOf } from '../../answer-checks.ts'
 import type { OrderbookSnapshot, TradeMessage } from '../messages.ts'
 import { decimalOf, dollarsOfCents, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
 
-/** A row of `/markets/trades`. Its time is truncated to milliseconds, like the stream's. */
+/** Parses a row of `/markets/trades`. Its time is truncated to milliseconds, like the stream's. */
 export function parseTradeRow(row: unknown): TradeMessage | Rejected {
   if (!isRecord(row)) return rejected('trade_not_an_object')
   const tradeId = idOf(row.trade_id)
@@ -38,8 +39,8 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
 }
 
 /**
- * Parses a row of `/markets/orderbooks`, or the answer of `/markets/{ticker}/orderbook` with `ticker`. The format of
- * January 2026 is accepted too.
+ * Parses a row of `/markets/orderbooks`. With `ticker`, parses the response of `/markets/{ticker}/orderbook`. The
+ * format of January 2026 is accepted too.
  */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
   if (!isRecord(row)) return rejected('book_not_an_object')
@@ -60,14 +61,13 @@ export function rowsOf(answer: unknown, name: string): readonly unknown[] {
 
 interface PageList {
   readonly path: string
-  /** The field that has the rows. */
+  /** Name of the field that contains the rows. */
   readonly name: string
   readonly kind: AnswerKind
   readonly pagesMax: number
   readonly tap?: ((answer: unknown) => void) | undefined
 }
 
-/** All rows of a list, page by page; see pagesOf. */
 export function pagesIn(
   http: JsonReader,
   list: PageList,

@@ -1,4 +1,4 @@
-// Trading states of the exchange shards. While a shard is halted, its market rows still have the status `active`.
+// Trading states of the exchange shards. Market rows of a halted shard still have the status `active`.
 
 import type { Clock } from '../../../clock.ts'
 import type { JsonReader } from '../../../fetch.ts'
@@ -24,7 +24,7 @@ export class Shards {
     this.#parts = parts
   }
 
-  /** Whether a shard trades. A shard that the exchange status does not list counts as trading. */
+  /** Returns true for a shard that the exchange status does not list. */
   isTrading(shard: number | null): boolean {
     return shard === null || this.#isTrading.get(shard) !== false
   }
@@ -35,7 +35,7 @@ export class Shards {
     this.#parts.counters.drift.note('market.exchange_index', String(shard), ticker, 'notice')
   }
 
-  /** Reads the shards. After a failure the previous state stays valid. */
+  /** Reads the states. After a failure the previous states stay valid. */
   async read(signal: AbortSignal): Promise<void> {
     const { http, clock, counters } = this.#parts
     const nowMs = clock.monotonicMs()

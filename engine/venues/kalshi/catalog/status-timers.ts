@@ -1,4 +1,5 @@
-// Timers for openings and closings, which Kalshi does not announce. Each is confirmed by another read of the listing.
+// Timers for openings and closings, which Kalshi does not announce. Each change is confirmed by another read of the
+// listing.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import { DueList } from '../../../due-list.ts'
@@ -7,11 +8,11 @@ import { nativeMarketId } from '../../../ids.ts'
 import type { MarketStatus } from '../../../market/market.ts'
 import type { TimeMs } from '../../../units.ts'
 
-/** REST shows a change with a delay. An earlier read would revert the emitted change. */
+/** Delay of the confirming read. REST shows a change with a delay, and an earlier read would revert the emitted change. */
 const CONFIRM_AFTER_MS = 3_000
-/** A change that is older than this when the market is first watched is confirmed but not emitted. */
+/** Maximum age of a change that is emitted when a market is first watched. Older changes are only confirmed. */
 const EMITTED_LATE_MS_MAX = 60_000
-/** Maximum time between two checks of the first timer, because the wall clock may jump. */
+/** Maximum time between two checks of the next timer, because the wall clock may be changed. */
 const SLEEP_MS_MAX = 30_000
 
 type Action = 'open' | 'close' | 'seen'
@@ -28,13 +29,13 @@ interface Times {
   closeAtMs: TimeMs | null
 }
 
-/** The timers of one venue. Memory is bounded by the watched markets, because outdated entries are removed. */
+/** Memory is bounded by the number of watched markets, because outdated entries are removed. */
 export class StatusTimers {
   readonly #clock: Clock
   readonly #emit: (event: VenueEvent) => void
   readonly #times = new Map<string, Times>()
   readonly #awaited = new Set<string>()
-  /** Entries that differ from #times are skipped. */
+  /** Entries whose time differs from `#times` are outdated and skipped. */
   #due = new DueList<Due>()
   #stopTimer: StopTimer | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
@@ -44,20 +45,20 @@ export class StatusTimers {
     this.#emit = parts.emit
   }
 
-  /** Sets a market's times. Equal times have no effect. */
+  /** Sets a market's times. Has no effect on its timers if the times are unchanged. */
   set(ticker: string, times: Readonly<Times>): void {
     const existing = this.#times.get(ticker)
     const isRetimed =
       existing?.openAtMs !== times.openAtMs || existing.closeAtMs !== times.closeAtMs
     this.#times.set(ticker, { ...times })
-    // Only changed times create timers. An outdated status in REST must not trigger a timer twice.
+    // Creates timers only for changed times. Otherwise an outdated status in REST could trigger a timer twice.
     if (!isRetimed || times.status === 'resolved') return
     const nowMs = this.#clock.nowMs()
     if (times.status === 'closed') this.#plan(ticker, 'open', times.openAtMs, nowMs, false)
     this.#plan(ticker, 'close', times.closeAtMs, nowMs, times.status === 'open')
   }
 
-  /** Like `set`, but ignores markets without times. */
+  /** Changes some of a market's times. Has no effect if `set` was never called for it. */
   correct(ticker: string, times: Readonly<Partial<Times>>): void {
     const existing = this.#times.get(ticker)
     if (existing !== undefined) this.set(ticker, { ...existing, ...times })
@@ -72,21 +73,21 @@ export class StatusTimers {
     if (times !== undefined) times.status = status
   }
 
-  /** Schedules another read of the market's listing in a few seconds. Repeated calls are merged. */
+  /** Schedules another read of the market's listing in 3 s. Repeated calls are merged. */
   confirmSoon(ticker: string): void {
     if (this.#awaited.has(ticker)) return
     this.#awaited.add(ticker)
     this.#push({ atMs: this.#clock.nowMs() + CONFIRM_AFTER_MS, ticker, action: 'seen' })
   }
 
-  /** Calls `confirmSoon` for all timed markets of an event. Their tickers start with the event's. */
+  /** Calls `confirmSoon` for all markets of an event. Their tickers start with the event's ticker. */
   confirmEventSoon(event: string): void {
     for (const ticker of this.#times.keys()) {
       if (ticker.startsWith(`${event}-`)) this.confirmSoon(ticker)
     }
   }
 
-  /** A halted shard's open markets count as closed. When it trades again, the listings of all are read. */
+  /** Emits the open markets of a halted shard as closed. When the shard trades again, all its listings are read. */
   noteHalt(tickers: readonly string[], isTrading: boolean): void {
     const nowMs = this.#clock.nowMs()
     for (const ticker of tickers) {

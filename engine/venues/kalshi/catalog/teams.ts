@@ -1,4 +1,5 @@
-// Teams and players from Kalshi's structured targets. Players of teams are omitted: no game is named after them.
+// Reads teams and individual players from Kalshi's structured targets. Members of teams are omitted, because no game is
+// named after them.
 
 import type { JsonReader } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -13,7 +14,7 @@ const PAGE_ROWS = 2_000
 const PAGES_MAX = 200
 const SIDES = /(^|_)team$|^tennis_|^golf/
 
-/** All teams of the venue. Unreadable rows are counted and omitted. */
+/** Unreadable rows are counted and omitted. */
 export async function readTeams(
   parts: { readonly http: JsonReader; readonly counters: VenueCounters },
   signal: AbortSignal,
@@ -34,14 +35,14 @@ export async function readTeams(
   try {
     for await (const rows of pages) rows.forEach(take)
   } catch (error) {
-    // Teams of earlier pages are valid, and teams that are already known stay.
+    // The teams of earlier pages are valid.
     if (!(error instanceof SuspectAnswerError) || teams.length === 0) throw error
     counters.suspectAnswers.note(error)
   }
   return teams
 }
 
-/** `details` has no fixed schema. Each field is read from the first of several names that is present. */
+/** `details` has no fixed schema. For each field several names are tried. */
 function readTeam(row: unknown): TeamListing | null {
   if (!isRecord(row)) return null
   const details = isRecord(row.details) ? row.details : {}

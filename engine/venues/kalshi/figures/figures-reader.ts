@@ -1,4 +1,4 @@
-// Reads trading figures over REST, first of the markets with most trades. The stream lacks only the figures of the day.
+// Reads trading figures over REST, the most traded markets first. The stream lacks only the figures of the last 24 h.
 
 import type { JsonReader } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'
@@ -10,12 +10,12 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { tradingFigures } from '../catalog/listing.ts'
 import { idOf } from '../parse.ts'
 
-/** One request every two seconds, of the eight requests per second that are available without a key. */
+/** One request every two seconds is a sixteenth of the rate that is available without a key. */
 const EVERY_MS = 2_000
 const BATCH_TICKERS_MAX = 100
-/** Maximum queued markets. Beyond it the market that traded longest ago is dropped until the next crawl. */
+/** Maximum queued markets. Beyond it, the market that was queued first is dropped until it trades again. */
 const WAITING_MAX = 20_000
-/** Minimum interval between reads of a market, with and without a stream that has most of its figures. */
+/** Minimum interval between two reads of a market, with and without a stream that has most of the figures. */
 const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
 
 interface ReaderParts extends Pick<VenueParts, 'clock' | 'emit'> {
@@ -90,7 +90,7 @@ export class FiguresReader {
     const tickers = this.#isPaused ? [] : this.#nextBatch()
     if (tickers.length === 0) return
     const readAtMs = clock.monotonicMs()
-    // Trades from now on may be absent from the response. They count for the next read.
+    // Later trades may be absent from the response, so they count for the next read.
     for (const ticker of tickers) this.#waiting.set(ticker, { trades: 0, readAtMs })
     const query = { tickers: tickers.join(','), limit: BATCH_TICKERS_MAX }
     try {

@@ -1,5 +1,5 @@
-// The ticker connection: volume, open interest and last price of all markets. It is no part of the feed's health,
-// because figures-reader.ts is its substitute.
+// The connection for ticker messages: volume, open interest and last price of all markets. The feed's health ignores
+// it, because figures-reader.ts reads the same figures over REST.
 
 import type { FiguresEvent } from '../../../events.ts'
 import type { OutcomeId } from '../../../ids.ts'
@@ -10,9 +10,9 @@ import type { DataMessage, TickerMessage } from '../messages.ts'
 import type { StreamHooks } from '../stream.ts'
 
 const NO_DATA_AFTER_MS = 30_000
-/** A trade changes its market's figures. The ticker message must arrive within this time. */
+/** Maximum delay between a trade and the ticker message that follows it. */
 const TRADE_WITHOUT_TICKER_MS = 5_000
-/** Only the newest ticker message of a market within this time is emitted. */
+/** Interval at which the newest ticker message of each market is emitted. Earlier ones are dropped. */
 const FLUSH_EVERY_MS = 100
 const CHECK_EVERY_MS = 1_000
 const CHANNEL = 'ticker'
@@ -20,16 +20,15 @@ const CHANNEL = 'ticker'
 /** Unchanged figures are emitted at this interval, to update their time. */
 const CONFIRM_EVERY_MS = 60_000
 
-/** The newest emitted ticker message of a market, its figures as text, and its receive time. */
+/** The newest emitted ticker message of a market: its figures as text, and its receive time. */
 interface Seen {
   readonly message: TickerMessage
   readonly atMs: number
 }
 
-/** Connection 0 of the stream `tickers`. */
 export class TickerSocket extends KalshiSocket {
   readonly #isWatched: (ticker: string) => boolean
-  /** By ticker; bounded by the watched markets. */
+  /** Newest emitted messages by ticker, bounded by the watched markets. */
   readonly #seen = new Map<string, Seen>()
   readonly #pending = new Map<OutcomeId, FiguresEvent>()
   #isConfirmed = false
@@ -92,7 +91,7 @@ export class TickerSocket extends KalshiSocket {
     this.socket.send(JSON.stringify({ id: 1, cmd: 'subscribe', params }))
   }
 
-  /** Subscribes again if the subscription was refused, ended or not confirmed. A ticker message confirms it. */
+  /** Subscribes again if the subscription was refused, ended or not confirmed. A ticker message also confirms it. */
   #checkReply(): void {
     if (!this.socket.isOpen || this.#isConfirmed) return
     if (this.parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
@@ -100,7 +99,7 @@ export class TickerSocket extends KalshiSocket {
     this.#subscribe()
   }
 
-  /** Most ticker messages report a changed quote, which is already in the book. These are dropped. */
+  /** Most ticker messages report only a changed quote, which the book already contains. These are dropped. */
   #isChanged(message: DataMessage): boolean {
     if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
     this.#isConfirmed = true

@@ -1,6 +1,6 @@
 // Reads pages of `/markets/trades`, newest first. Query times are whole seconds, so rows are filtered to the
-// millisecond. A range of the whole venue is complete if the response has a trade from before it. Otherwise it is read
-// again without a start time.
+// millisecond. The response for a range of all markets is complete if it contains a trade from before the range.
+// Otherwise the range is read again without a start time.
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
@@ -19,13 +19,16 @@ import { mapTrade } from '../map.ts'
 
 const PATH = '/markets/trades'
 const PAGE_ROWS = 1_000
-/** Extra time before a range, in which a trade proves that the range is complete. */
+/** Extra time before a range. A trade within it proves that the response for the range is complete. */
 const LEAD_MS = 5_000
-/** Page size without a start time. It is small because such a read follows a response with few rows. */
+/** Page size of a read without a start time. It is small because the range has few rows. */
 const WALK_ROWS = 200
-/** Maximum pages per range. Beyond it the oldest part of the range is reported as lost. */
+/** Maximum pages per range. If a range has more, its oldest part is reported as lost. */
 const PAGES_MAX = 200
-/** The venue keeps about three months in the live tables. Younger ranges are not compared with the cutoff. */
+/**
+ * The venue keeps about three months in the live tables, so ranges that start within 30 days need no check of the
+ * cutoff.
+ */
 const ALWAYS_LIVE_MS = 30 * 86_400_000
 
 interface TradeRange {
@@ -39,7 +42,7 @@ interface TradeAnswer extends TradesRead {
   readonly trades: readonly TradeEvent[]
 }
 
-/** The state of a read: distinct trades, newest first, and the time of the oldest row of any kind. */
+/** State of a read: distinct trades, newest first, and the time of the oldest row, used or not. */
 class Walk {
   readonly trades = new Map<string, TradeEvent>()
   readonly range: TradeRange
@@ -60,7 +63,7 @@ interface ReaderParts {
   readonly counters: VenueCounters
   readonly combos: Pick<Combos, 'has'>
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-  /** Receives the pages of live trades, so that a recording has the trades that the stream missed. */
+  /** Receives the pages of live trades, so that a recording contains the trades that the stream missed. */
   readonly tap?: FrameTap | undefined
 }
 
@@ -71,7 +74,7 @@ export class TradeReader {
     this.#parts = parts
   }
 
-  /** Emits a range's trades, oldest first, until `signal` aborts; see VenueFeed.fetchTrades. */
+  /** Emits the trades of a range, oldest first, until `signal` aborts. See VenueFeed.fetchTrades. */
   async emitRange(
     { market, ...range }: TradesRange,
     emit: (trade: TradeEvent) => void,
@@ -85,7 +88,7 @@ export class TradeReader {
     return read
   }
 
-  /** Rejects with FetchError or SuspectAnswerError if the venue does not return the range. */
+  /** Rejects with FetchError or SuspectAnswerError if the range cannot be read. */
   async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
     const walk = new Walk(range)
     const isOfVenue = range.ticker === null
@@ -105,7 +108,7 @@ export class TradeReader {
     }
     const isCut = ending === 'cut'
     const suspectReason = ending === 'cut' || ending === 'end' ? null : ending
-    // Rows come newest first. After the reversal, the stable sort keeps the order within a millisecond.
+    // Rows come newest first. The reversal and the stable sort keep their order within a millisecond.
     const trades = [...walk.trades.values()].reverse()
     trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
     const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
@@ -120,8 +123,8 @@ export class TradeReader {
   }
 
   /**
-   * Why the range is incomplete. 'cut': it has too many pages, and trades before the oldest row are lost. A
-   * SuspectReason: the end of the list is suspect.
+   * Returns why the range is incomplete. 'cut': the range has too many pages, and trades before the oldest row are
+   * lost. A SuspectReason: the last page is suspect.
    */
   async #readPages(
     walk: Walk,

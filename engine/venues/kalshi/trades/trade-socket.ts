@@ -1,5 +1,5 @@
-// The connection for all trades and state changes of markets. Books have other connections, so that deltas delay no
-// trade.
+// The connection for trades and state changes of all markets. Books use other connections, so that their deltas do not
+// delay trades.
 
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { feedReporter } from '../../socket-feed.ts'
@@ -9,24 +9,24 @@ import { KalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
 import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import type { StreamHooks } from '../stream.ts'
 
-/** Silence after which REST is checked for newer trades. */
+/** After this time without trades, REST is checked for newer ones. */
 const NO_DATA_AFTER_MS = 20_000
 /** Back-fills start this much earlier, because clocks differ and trades may arrive late. */
 const OVERLAP_MS = 2_000
 /** Maximum age of a trade that may still be in transit. */
 const ON_ITS_WAY_MS = 5_000
 const RETRY_EVERY_MS = 1_000
-/** Minimum interval between gaps because of unreadable trades. */
+/** Minimum interval between two reported gaps that are caused by unreadable trades. */
 const LOST_GAP_EVERY_MS = 60_000
 const TRADES_ID = 1
 const LIFECYCLE_ID = 2
 
 interface TradeSocketHooks {
-  /** Called after a trade was emitted, for the silence checks. */
+  /** Called after a trade was emitted, to detect silent book and ticker connections. */
   readonly onTrade: (trade: TradeMessage, receivedAtMs: TimeMs) => void
   readonly onLifecycle: (message: LifecycleMessage) => void
   readonly onFee: (message: FeeMessage) => void
-  /** Venue time of the newest trade over REST; null if there is none. Rejects on failure. */
+  /** Venue time of the newest trade in REST; null if there is none. Rejects on failure. */
   readonly fetchNewestTradeMs: () => Promise<TimeMs | null>
 }
 
@@ -36,7 +36,7 @@ export class TradeSocket extends KalshiSocket {
   /** Sids of the current connection; null until confirmed. */
   #tradesSid: number | null = null
   #lifecycleSid: number | null = null
-  /** Trades arrived before the venue confirmed their subscription. */
+  /** Whether trades arrived before the venue confirmed their subscription. */
   #areTradesUnconfirmed = false
   #subscribedAtMs = 0
   #downSinceMs: TimeMs | null = null
@@ -91,7 +91,7 @@ export class TradeSocket extends KalshiSocket {
       this.noteCommandError(reply)
       const isOver = code === 10 || code === 25
       if (isOver && sid !== null && sid === this.#lifecycleSid) this.#lifecycleSid = null
-      // Trades must not be lost, so any other ended subscription triggers a reconnect.
+      // An ended trade subscription would lose trades, so the socket reconnects.
       else if (isOver) this.socket.reconnect('subscription lost')
       return
     }
@@ -105,8 +105,8 @@ export class TradeSocket extends KalshiSocket {
   #tradesFlow(sid: number): void {
     if (this.#tradesSid !== null) return
     this.#tradesSid = sid
-    // Reported after the confirmation, so that the back-fill covers the whole gap: REST lists trades late, and the
-    // stream sends them.
+    // The gap is reported only after the confirmation. Until then trades may arrive neither over the stream nor in
+    // REST, which lists them late.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
     this.#report('feedUp', 'subscribed', sinceMs)
@@ -129,7 +129,7 @@ export class TradeSocket extends KalshiSocket {
 
   #noteMapped(message: DataMessage): void {
     if (message.kind === 'trade') {
-      // A trade proves that an unconfirmed subscription is active.
+      // A trade proves that the unconfirmed subscription is active.
       if (this.#tradesSid === null) {
         this.#areTradesUnconfirmed = true
         this.#tradesFlow(message.sid)
@@ -141,15 +141,15 @@ export class TradeSocket extends KalshiSocket {
   }
 
   #noteGap(sid: number, lastInOrderAtMs: TimeMs | null): void {
-    // The next catalogue refresh covers a gap in the lifecycle messages.
+    // A gap in the lifecycle messages needs no action, because the next catalogue refresh covers it.
     if (sid !== this.#tradesSid) return
     const sinceMs = lastInOrderAtMs ?? this.parts.clock.nowMs()
     this.#report('feedGap', 'sequence gap', earlier(sinceMs))
   }
 
   /**
-   * Reports a gap, because REST may have a readable row. The rate is limited in case the row is invalid at the venue
-   * too.
+   * Reports a gap after an unreadable trade, because its REST row may be readable. The rate is limited in case the
+   * venue sends the trade in a changed format.
    */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.parts.clock.monotonicMs()
@@ -161,12 +161,12 @@ export class TradeSocket extends KalshiSocket {
   protected lost(reason: string): void {
     const signAtMs = this.socket.lastSignAtMs ?? this.parts.clock.nowMs()
     const lostAtMs = timeMs(Math.min(signAtMs, this.socket.lateSinceMs ?? signAtMs))
-    // After another disconnect during an outage, the earlier start applies.
+    // If the connection is lost again during an outage, the earlier start applies.
     this.#downSinceMs ??= earlier(lostAtMs)
     this.#report('feedDown', reason, this.#downSinceMs)
   }
 
-  /** Silence is an outage only if REST has a trade that should have arrived by now. */
+  /** Reconnects only if REST has a trade that should have arrived by now, because a quiet period is no outage. */
   protected async checkSilence(): Promise<void> {
     const openSinceMs = this.#lastTradeTimeMs
     let newestMs: TimeMs | null
@@ -180,7 +180,7 @@ export class TradeSocket extends KalshiSocket {
     const isOld = newestMs < this.parts.clock.nowMs() - ON_ITS_WAY_MS
     const isUnseen = this.#lastTradeTimeMs === null || newestMs > this.#lastTradeTimeMs
     if (!isOld || !isUnseen) return
-    // Pings continued during the silence, so the gap starts at the last trade and not at the last sign of life.
+    // The venue's pings continued during the silence, so the gap starts at the last trade and not at the last ping.
     this.#downSinceMs = earlier(this.#lastTradeAtMs ?? newestMs)
     this.socket.reconnect('silent while REST shows trades')
   }
