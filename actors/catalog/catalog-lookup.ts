@@ -1,5 +1,5 @@
-// Lookups, lists and counts of markets and events. Shared by the catalogue that reads the venues' listings and by the
-// mirror of another process's catalogue.
+// Lookups, lists and counts of markets and events. Base class of `Catalog`, which reads the venues' listings, and of
+// `MirrorCatalog`, which copies another process's catalogue.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -67,7 +67,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
   abstract venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   abstract oldestVenueTradeMs(venue: VenueKey): TimeMs | null
 
-  /** Adds a watcher after the existing ones. `onListed` is called synchronously for every known market. */
+  /** Adds a watcher and calls its `onListed` for every known market before it returns. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
     for (const { actor } of this.registry.all()) watcher.onListed(actor)
@@ -77,7 +77,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
 
-  /** Takes an event's listing. The search for markets includes the words of their event's title. */
+  /** Stores an event's listing. A new title updates the search text of each market of the event. */
   protected takeEvent(listing: ReadEvent): void {
     const { isChanged, isRetitled } = this.events.take(listing)
     if (!isChanged) return
@@ -97,7 +97,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return entry
   }
 
-  /** Removes a market, and its event with the last market. */
+  /** Removes a market. Removes its event too if the event has no other market. */
   protected unregister(market: MarketView, publisher: Pick<Publisher, 'removeMarket'>): void {
     const { number } = market.ref
     this.registry.remove(number, this.columns.summary(number) ?? market.summary)
@@ -128,7 +128,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     if (isRelisted(before, summary)) this.notifyListed(market)
   }
 
-  /** Assigns a market to its event and its columns. Removes an event that lost its last market. */
+  /** Assigns a market to its event and updates its columns. Removes its previous event if that event has no market left. */
   #assignEvent(market: MarketView): void {
     const { number } = market.ref
     const before = this.events.eventOf(number)

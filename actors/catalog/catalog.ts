@@ -1,5 +1,5 @@
-// Takes the venues' catalogues, spawns one actor per market, finds markets and events by any of their ids, and removes
-// old ones.
+// Reads the venues' catalogues, spawns one actor per market, finds markets and events by any of their ids, and removes
+// old markets.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, VenueKey } from '../../engine/ids.ts'
@@ -31,24 +31,23 @@ import type { MarketActorRef } from './market-registry.ts'
 
 export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 
-/** Figures of a trading market are saved within this time, even under load. */
+/** Maximum time until a trading market's figures are saved, even under load. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
-/** Markets checked per call: 1 ms of work. */
+/** Maximum markets checked per call of `removeOld`, about 1 ms of work. */
 const CHECKED_MAX = 5_000
-/** Markets whose trades and ticks are looked up per call: a few disk reads each. */
+/** Maximum markets per call of `removeOld` whose trades and ticks are looked up on disk. */
 const LOOKUPS_MAX = 200
 
 export class Catalog extends CatalogLookup<MarketActorRef> {
   readonly #system: System
   readonly #storage: Storage
-  /** Start of the first recorded run. */
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #old: OldMarkets
-  /** Fingerprints of stored details, as far as this run knows them. Bounded by the markets. */
+  /** Fingerprints of the stored details. Contains only markets whose details this run has read. */
   readonly #fingerprints = new Map<MarketNumber, number>()
-  /** The venue's change time of each listing that this run has read. Bounded by the markets. */
+  /** Change time that the venue stated in the last listing of each market. Empty at the start of the process. */
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
@@ -74,7 +73,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   load(): number {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
-      // Markets of a venue that was removed from the table stay on disk, unused.
+      // A market of a venue that is no longer configured stays on disk and is not loaded.
       if (this.names.has(summary.venue)) this.#addMarket(number, summary)
     }
     this.events.removeEmpty()
@@ -82,7 +81,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return this.registry.count
   }
 
-  /** Counts the last trades of a run that was killed before it saved the figures of their markets. */
+  /** Adds stored trades to the figures of their markets if the last run was killed before it saved those figures. */
   #countUnsaved(venue: VenueKey): void {
     const newestMs = this.#storage.trades.extentOfVenue(venue)?.newestMs
     if (newestMs === undefined) return
@@ -112,8 +111,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   /**
-   * Takes a page of a venue's catalogue; returns the new markets. Omits new markets that `removeOld` would remove
-   * again, events without a known market, and copies older than the known one. Calls `onOlder` for such copies.
+   * Takes a page of a venue's catalogue and returns the new markets. Ignores markets that `removeOld` would remove
+   * again, events without a known market, and copies older than the known one. Calls `onOlder` for each such copy.
    */
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
@@ -123,7 +122,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       (listing) =>
         this.entryOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
     )
-    // Events first, because the search text of a market contains its event's title.
+    // Events are taken first, because the search text of a market contains its event's title.
     const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
     for (const listing of page.events) {
       const { venue, nativeId } = listing
@@ -138,13 +137,13 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
         const market = this.#addMarket(number, summaryOf(this.#read(listing)))
-        // The first crawl announces no market: all are new.
+        // Markets of the first crawl are not announced as opened: all of them are new to this process.
         if (this.isLoaded && listing.status === 'open') this.#publishOpened(market.actor)
         fresh.push(market)
       } else {
         const { summary } = existing.actor
         const isOlder = this.#isOlder(existing, listing)
-        // A resolved market stays resolved, whichever other fields of the listing are taken.
+        // A listing never reopens a resolved market. Its other fields are taken.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#updateExisting(existing, listing)
       }
@@ -180,12 +179,12 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       existing.send({ kind: 'summary', summary })
       this.note(actor)
     }
-    // The watchers were already called for a relisted market in this tick.
+    // `note` has already called the watchers if the market was relisted.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     this.notifyListed(actor)
   }
 
-  /** Stores changed descriptions and native listings. The market's actor writes the summary. */
+  /** Stores the description and the native listing if they changed. The market's actor stores the summary. */
   #takeDetails({ ref, present }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
@@ -197,7 +196,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return true
   }
 
-  /** Adds the time of the figures; now, if the venue states none. */
+  /** Sets the time of the figures to the current time if the venue states none. */
   #read(listing: ReadListing): ReadListing {
     const figuresAtMs = listing.figuresAtMs ?? this.#parts.nowMs()
     return { ...listing, figuresAtMs, dayFiguresAtMs: figuresAtMs }
@@ -225,8 +224,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
 
   /**
    * Removes at most `countMax` markets that are resolved, ended over `retentionDays` ago and have no trades or ticks
-   * left. Removes each event with its last market. Returns the number of markets. One call checks a slice of the
-   * markets. A page that lists such an old market does not add it again.
+   * left. Removes each event with its last market. Returns the number of removed markets. One call checks only a part
+   * of all markets. Later pages that list a removed market do not add it again.
    */
   removeOld(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.setRetainedFrom(nowMs - retentionDays * DAY_MS)
@@ -258,8 +257,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
 }
 
 /**
- * Finds old markets: resolved, ended before the retention period of trades, and without trades or ticks. Only their
- * names are lost with them. Each call checks a slice of all markets in rotation.
+ * Finds markets that may be removed: resolved, ended before the retention period of trades, and without trades or
+ * ticks. Each call checks the next part of all markets.
  */
 class OldMarkets {
   readonly #storage: Pick<Storage, 'trades' | 'ticks'>
@@ -270,19 +269,19 @@ class OldMarkets {
     this.#storage = storage
   }
 
-  /** Markets that ended before this time are old. Before the first call no market is old. */
+  /** Sets the time before which a resolved market must have ended to be old. Until the first call no market is old. */
   setRetainedFrom(atMs: number): void {
     this.#retainedFromMs = atMs
   }
 
-  /** Returns whether a market ended so long ago that the catalogue does not take it. */
+  /** Whether the market is resolved and ended before the retained period. */
   isOld(market: MarketSummary): boolean {
     return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
   /**
-   * Returns at most `countMax` markets to remove, starting where the last call stopped. A call stops at the end of the
-   * markets.
+   * Returns at most `countMax` markets to remove. Continues where the last call stopped; a call ends at the last
+   * market.
    */
   next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
     const found: MarketActorRef[] = []
@@ -303,8 +302,8 @@ class OldMarkets {
   }
 
   /**
-   * A market that resolved in this run is retained for the full period from then on, even if the venue states an
-   * earlier end. A market with queued messages is retained until they are handled.
+   * A market that resolved in this run is retained for the full period after that, even if the venue states an earlier
+   * end. A market with queued messages is retained until they are handled.
    */
   #isOver({ actor, isIdle }: MarketActorRef): boolean {
     return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#retainedFromMs && isIdle
@@ -317,7 +316,7 @@ class OldMarkets {
   }
 }
 
-/** Settlement time of a resolved market, else its end or creation as its listing states it. 0 without any time. */
+/** Settlement time, else close time, else creation time of a market; 0 if the venue states none of them. */
 function endedAtMs(market: MarketSummary): number {
   return market.settledAtMs ?? market.closeAtMs ?? market.createdAtMs ?? 0
 }

@@ -1,5 +1,5 @@
-// Detects what changed in a listing: its summary, data for watchers, or only stored data. Details are compared by a
-// fingerprint, because caching or reading those of a hundred thousand markets is too expensive.
+// Detects what changed in a listing. Descriptions and native listings are compared by fingerprint, because caching or
+// reading those of a hundred thousand markets is too expensive.
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'
@@ -12,7 +12,7 @@ import {
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Assigns field by field: a rest pattern would give each summary its own hidden class. */
+/** Lists every field, because a rest pattern would give each summary its own V8 hidden class. */
 export function summaryOf(listing: MarketListing): MarketSummary {
   return {
     venue: listing.venue,
@@ -50,7 +50,7 @@ export function summaryOf(listing: MarketListing): MarketSummary {
   }
 }
 
-/** Returns whether a copy is older than the known one, by the venue's change times. */
+/** Whether the venue changed this copy before the known one. False if either change time is unknown. */
 export function isOlder(changedAtMs: TimeMs | null, currentAtMs: TimeMs | null): boolean {
   return changedAtMs !== null && currentAtMs !== null && changedAtMs < currentAtMs
 }
@@ -68,7 +68,7 @@ export function mergedSummary(before: MarketSummary, listing: ReadListing): Mark
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
     tickMicros: listing.tickMicros ?? before.tickMicros,
     ...resolutionAfter(before, listing),
-    // A listing without fees does not revoke known fees; one with unreadable fees does.
+    // A listing without fees leaves the known fees unchanged. A listing with unreadable fees replaces them.
     fees: listing.fees.now.source === null ? before.fees : listing.fees,
     orderSizeMin: listing.orderSizeMin ?? before.orderSizeMin,
     otherPayout: listing.otherPayout ?? before.otherPayout,
@@ -95,13 +95,13 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
   }
 }
 
-/** Equal as JSON except for the read times. Both have their keys in the same order. */
+/** Compares two summaries as JSON, without their read times. Both must have their keys in the same order. */
 export function isEqualSummary(one: MarketSummary, other: MarketSummary): boolean {
   const { figuresAtMs, dayFiguresAtMs } = one
   return isEqualRecord(one, { ...other, figuresAtMs, dayFiguresAtMs })
 }
 
-/** Equal as JSON. Both must have their keys in the same order. */
+/** Compares two records as JSON. Both must have their keys in the same order. */
 export function isEqualRecord(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
@@ -129,7 +129,7 @@ const LISTED_FIELDS = [
   'otherPayout',
 ] as const
 
-/** Returns whether two summaries differ in fields other than those moved by trades and quotes. */
+/** Whether two summaries differ in a field that trades and quotes do not change. */
 export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
   return (
     LISTED_FIELDS.some((field) => before[field] !== after[field]) ||
@@ -138,7 +138,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
   )
 }
 
-/** Returns whether two summaries differ in fields of the lifecycle channel's `changed` message. */
+/** Whether two summaries differ in a field of the lifecycle channel's `changed` message. */
 export function hasLifecycleChange(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
@@ -149,13 +149,13 @@ export function hasLifecycleChange(before: MarketSummary, after: MarketSummary):
   )
 }
 
-/** A change from an unknown state to no result is not published: most markets never had a result. */
+/** Treats a change from "unknown" to "no result" as equal: it would be published for almost every market. */
 function isEqualResolution(before: MarketSummary, after: MarketSummary): boolean {
   const isFinal = after.status === 'resolved'
   return isFinal || (before.resolutionStatus ?? 'none') === (after.resolutionStatus ?? 'none')
 }
 
-/** Returns whether two summaries differ in searchable words. */
+/** Whether two summaries differ in their searchable text. */
 export function isReworded(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&

@@ -1,5 +1,5 @@
-// Filter and sort columns for lists of events. The sums of each event's markets are updated incrementally, so that a
-// list adds nothing up.
+// Filter and sort columns for lists of events. Each change of a market updates the sums of its event, so a list needs
+// no summation.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
@@ -10,11 +10,11 @@ import { SortedRows } from '../rows/sorted-rows.ts'
 import type { EventFilter } from '../views.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** The share of one market in its event's sums. */
+/** One market's contribution to the sums of its event. */
 export interface MarketShare {
   readonly status: MarketStatus
   readonly volume24h: number
-  /** 0 when unknown. */
+  /** 0 if unknown. */
   readonly volumeTotal: number
 }
 
@@ -22,7 +22,7 @@ const UNKNOWN = 0
 
 export class EventColumns {
   readonly #rows = new Columns()
-  /** The venue once the event's own listing is known. Events without a listing of their own are not listed. */
+  /** The venue's byte, or UNKNOWN until the event's own listing is read. Lists omit events without it. */
   readonly #venues = this.#rows.bytes()
   readonly #marketCounts = this.#rows.integers()
   readonly #openCounts = this.#rows.integers()
@@ -34,7 +34,7 @@ export class EventColumns {
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  /** By slot, for one selection at a time: 1 for a selected event. */
+  /** Scratch array of one selection, indexed by slot: 1 for a selected event. */
   #isChosen = new Uint8Array(0)
   #selected = new Uint32Array(0)
 
@@ -82,7 +82,7 @@ export class EventColumns {
     this.#move(number, share, -1)
   }
 
-  /** Adds the difference of a market's volumes. */
+  /** Adds the change of one market's volumes to its event. */
   moveVolumes(number: number, by: { volume24h: number; volumeTotal: number }): void {
     const slot = this.#rows.slot(number)
     if (slot < 0) return
@@ -121,7 +121,7 @@ export class EventColumns {
     return this.#statusAt(this.#rows.slot(number))
   }
 
-  /** Open if any market is open, resolved if all are, else closed. */
+  /** Open if any market is open, resolved if all markets are resolved, otherwise closed. */
   #statusAt(slot: number): MarketStatus {
     if ((this.#openCounts.values[slot] ?? 0) > 0) return 'open'
     const count = this.#marketCounts.values[slot] ?? 0
@@ -129,8 +129,8 @@ export class EventColumns {
   }
 
   /**
-   * Numbers of the matching events by 24-hour volume, descending, then by number. The next call overwrites the result.
-   * `isTitled`: 1 by number if the title matches; null: any title.
+   * Returns the numbers of the matching events by 24-hour volume, descending, then by number. The next call overwrites
+   * the result. `isTitled`: 1 at the number of each event whose title matches; null accepts any title.
    */
   select(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
     const { length, numbers } = this.#rows
@@ -175,7 +175,7 @@ export class EventColumns {
   }
 }
 
-/** Greater than UNKNOWN. */
+/** Always greater than UNKNOWN. */
 function venueByte(venue: VenueKey): number {
   return venue.charCodeAt(0)
 }

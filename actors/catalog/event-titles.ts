@@ -1,17 +1,16 @@
 // Finds events whose titles contain all words of a text. Words and prefixes match as in the search for markets. A radix
-// tree maps words to events, so that a request reads no title.
+// tree maps each word to its events, so a request reads no title.
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
 import { firstAtLeast } from '../../engine/search/word-index.ts'
 
-/** Bounded by the events. */
 export class EventTitles {
   /** Event numbers by word, ascending. */
   readonly #events = new SearchableMap<number[]>()
   #last = 0
 
-  /** Adds an event. Its number must be larger than all previous ones, or its former title was removed. */
+  /** Adds an event. Its number must be larger than all previous ones, unless `remove` was called for it before. */
   put(number: number, title: string): void {
     this.#last = Math.max(this.#last, number)
     for (const word of new Set(wordsOf(title))) {
@@ -22,7 +21,7 @@ export class EventTitles {
     }
   }
 
-  /** Removes an event, by the title it was added with. */
+  /** Removes an event. `title` must be the title that was passed to `put`. */
   remove(number: number, title: string): void {
     for (const word of new Set(wordsOf(title))) {
       const numbers = this.#events.get(word)
@@ -34,11 +33,14 @@ export class EventTitles {
     }
   }
 
-  /** By number: 1 if the title contains every word; all 0 if the text has no words. */
+  /**
+   * Returns an array with 1 at the number of each event whose title contains every word. A text without words matches
+   * nothing.
+   */
   find(text: string): Uint8Array {
     const words = queryWords(text)
     const foundCounts = new Uint8Array(this.#last + 1)
-    // Each word increments only the events that contain all previous words.
+    // Word n increments only the events that contain words 1 to n - 1.
     for (const [index, word] of words.entries()) {
       for (const numbers of this.#numbersOf(word)) {
         for (const number of numbers) {

@@ -1,5 +1,5 @@
-// The events of all venues and their markets. An event exists as long as one of its markets does. Listings of events
-// without a known market are ignored, so that a removed event does not return at the next crawl.
+// The events of all venues and their markets. An event exists as long as at least one of its markets does. Listings of
+// other events are ignored, so that the next crawl does not restore a removed event.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type NativeEventId, nativeEventId, type VenueKey } from '../../engine/ids.ts'
@@ -45,7 +45,7 @@ export class Events {
     this.#sources = { ...sources, table, columns: this.columns }
   }
 
-  /** Loads the events of the last run. Call it before their markets are added. */
+  /** Loads the events of the last run. Must be called before their markets are added. */
   load(): void {
     for (const summary of this.#table.all()) {
       this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
@@ -69,7 +69,7 @@ export class Events {
     return this.#byNumber.get(number)?.view ?? null
   }
 
-  /** Case-insensitive. If several venues have the slug, the event with the highest volume. */
+  /** Case-insensitive. Returns the event with the highest volume if several venues use the slug. */
   bySlug(slug: string): EventView | null {
     let best: ListedEvent | null = null
     for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
@@ -82,7 +82,7 @@ export class Events {
     return this.#find(venue, nativeId)?.markets ?? NO_MARKETS
   }
 
-  /** Markets of all events of a series, case-insensitive. */
+  /** Markets of all events of a series. The name of the series is case-insensitive. */
   *marketsOfSeries(venue: VenueKey, series: string): Iterable<MarketNumber> {
     for (const { markets } of this.#bySeries.of(venue).get(series.toLowerCase()) ?? [])
       yield* markets
@@ -99,8 +99,8 @@ export class Events {
   }
 
   /**
-   * Takes an event's listing and stores it if it changed. Returns whether the summary and the title changed. Ignores a
-   * copy older than the known one.
+   * Stores an event's listing if it changed. Ignores a copy older than the known one. Returns whether the summary
+   * changed and whether the title changed.
    */
   take(read: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const named = this.#namedOf(read.venue, read.nativeId)
@@ -125,8 +125,8 @@ export class Events {
   }
 
   /**
-   * Assigns a market to an event or to none, and returns the event. Call `removeIfEmpty` for the previous event after
-   * the market's figures are subtracted from it.
+   * Assigns a market to an event, or to none if null, and returns the event. The caller must then call `removeIfEmpty`
+   * for the previous event, after subtracting the market's figures from it.
    */
   assignMarket({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
@@ -160,7 +160,7 @@ export class Events {
     this.columns.remove(number)
   }
 
-  /** Removes events without markets. Call it after the markets are loaded. */
+  /** Removes events without markets. Must be called after the markets are loaded. */
   removeEmpty(): void {
     for (const ofVenue of this.#byNative.values()) {
       for (const named of ofVenue.values()) this.removeIfEmpty(named)
@@ -215,7 +215,7 @@ function removeFrom(byKey: Map<string, Set<NamedEvent>>, text: string, named: Na
   if (sharing?.size === 0) byKey.delete(key)
 }
 
-/** An event that markets reference, with or without its own listing. */
+/** An event that at least one market references. `view` is null until its own listing is read. */
 export class NamedEvent {
   /** Unique in this run: ascending, never reused. */
   readonly number: number
@@ -223,9 +223,9 @@ export class NamedEvent {
   readonly nativeId: NativeEventId
   readonly markets = new Set<MarketNumber>()
   view: ListedEvent | null = null
-  /** Fingerprint of the stored details; null: unknown in this run. */
+  /** Fingerprint of the stored details; null until this run has read them. */
   fingerprint: number | null = null
-  /** The venue's change time of the stored listing; null: unknown in this run. */
+  /** Change time that the venue stated in the stored listing; null until this run has read one. */
   changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
@@ -271,7 +271,7 @@ class ListedEvent implements EventView {
     return this.#sources.table.details(venue, nativeId)?.description ?? null
   }
 
-  /** Single pass that holds only the best so far: events have thousands of markets. */
+  /** Keeps only the best `limit` markets while iterating, because an event may have thousands of markets. */
   markets(limit: number): MarketView[] {
     const { volume24h, market } = this.#sources
     const best: { readonly number: MarketNumber; readonly volume: number }[] = []
@@ -291,7 +291,7 @@ class ListedEvent implements EventView {
   }
 }
 
-/** Higher volume first, then by number. */
+/** Orders markets by volume, descending, then by number. */
 function isBefore(
   number: MarketNumber,
   volume: number,

@@ -1,5 +1,5 @@
-// Pages of markets and events. The columns select a list once; the list is pinned and read page by page, each entry
-// with its current values.
+// Pages of markets and events. The columns select and sort a list once. The list is then pinned, and each page shows
+// the current values of its entries.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -24,7 +24,7 @@ const RELEVANCE_MAX = 10_000
 export interface SearchIndex {
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void
   remove(number: MarketNumber): void
-  /** Best first if ranked. Rejects with UNAVAILABLE if too many searches wait. */
+  /** Returns market numbers, best match first if `isRanked`. Rejects with UNAVAILABLE if too many searches wait. */
   find(text: string, isRanked: boolean, requester: Requester): Promise<Uint32Array>
 }
 
@@ -34,7 +34,7 @@ export class CatalogLists {
   readonly #index: SearchIndex
   readonly #market: (number: MarketNumber) => MarketView | null
   readonly #rankings: Rankings
-  /** Running searches by key: equal searches share one. Bounded by the index. */
+  /** Running searches by key. Equal searches share one promise. */
   readonly #searching = new Map<string, Promise<Ranking>>()
 
   constructor(parts: {
@@ -57,7 +57,7 @@ export class CatalogLists {
     const ranking = this.#current(query.pin, key)
     if (ranking !== null) return ranking === 'expired' ? ranking : this.#marketPage(ranking, query)
     const numbers = this.#columns.select(query, among?.markets ?? null)
-    // A lookup that fits one page needs no pin.
+    // A list of given markets that fits one page is not cached.
     const isSinglePage = among !== null && numbers.length <= query.offset + query.limit
     return this.#marketPage(
       isSinglePage ? { pin: 0, numbers } : this.#rankings.add(key, numbers),
@@ -76,7 +76,7 @@ export class CatalogLists {
     return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
   }
 
-  /** The ranking of the pin or the shared one. Null: there is none yet. */
+  /** The ranking with this pin, or the shared one of the key. Null if no ranking is cached. */
   #current(pin: number | null, key: string): Ranking | 'expired' | null {
     return pin === null
       ? this.#rankings.shared(key)
@@ -116,14 +116,14 @@ export class CatalogLists {
   }
 }
 
-/** Key of a list's filter and order. Rankings are shared by key, and pins are bound to it. */
+/** Key of a list's filter and order. Equal keys share a ranking, and a pin is valid only with its key. */
 function marketKey(query: Omit<SearchQuery, 'text'> & { readonly text?: string }): string {
   const { filter, sortBy, order, text = null } = query
   const among = filter.among?.key ?? null
   return JSON.stringify(['markets', text, sortBy, order, { ...filter, among }])
 }
 
-/** The same for a list of events. */
+/** Key of an event list's filter. */
 function eventKey(filter: EventFilter): string {
   return JSON.stringify(['events', filter])
 }

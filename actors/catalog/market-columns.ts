@@ -1,5 +1,5 @@
-// Filter and sort columns for lists of markets. Updated at each listing, status change and trade, together with the
-// sums of each event. Selects a list from a hundred thousand markets within one event-loop tick.
+// Filter and sort columns for lists of markets. Each listing, status change and trade updates a market's row and the
+// sums of its event. Selecting from a hundred thousand markets fits one event-loop tick.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import {
@@ -16,26 +16,25 @@ import type { MarketFilter, MarketOrder, MarketPhase, MarketView } from '../view
 import type { EventColumns, MarketShare } from './event-columns.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** For more candidates than this, the sorted rows of the catalogue are scanned. */
+/** Up to this many candidates are sorted directly. For more, the presorted rows of all markets are scanned. */
 const SORTED_CANDIDATES_MAX = 1_024
 
 type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
-/** Indexed by market number. Bounded by the markets. */
 export class MarketColumns {
   readonly #eventColumns: EventColumns
   readonly #rows = new Columns()
   readonly #summaries = this.#rows.objects<MarketSummary | null>(null)
   readonly #states = this.#rows.bytes()
   readonly #volumes24h = this.#rows.floats()
-  /** NaN: unknown. Also for the two columns below. */
+  /** NaN if unknown, as in the next two columns. */
   readonly #volumesTotal = this.#rows.floats()
   readonly #createdAtMs = this.#rows.floats()
   readonly #closeAtMs = this.#rows.floats()
   readonly #categories = this.#rows.integers()
   readonly #eventSlugs = this.#rows.integers()
   readonly #tagSets = this.#rows.integers()
-  /** The event's number in this run; 0: none. */
+  /** Number of the market's event in this run; 0 if it has none. */
   readonly #events = this.#rows.integers()
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
@@ -49,16 +48,16 @@ export class MarketColumns {
     created_at: new SortedRows(this.#rows, this.#createdAtMs),
     close_time: new SortedRows(this.#rows, this.#closeAtMs),
   }
-  /** This and the next field serve one selection at a time. New ones would cost 1 MB of garbage each. */
+  /** Scratch array of one selection, reused like `#isChosen` because a new one is 1 MB of garbage. */
   #selected = new Uint32Array(0)
-  /** By slot: 1 for a selected row. */
+  /** Scratch array of one selection, indexed by slot: 1 for a selected row. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
     this.#eventColumns = eventColumns
   }
 
-  /** Adds or updates a market, with its event's number (0: none). */
+  /** Adds or updates a market. `event` is the number of its event, 0 for none. */
   put(market: RankedMarket, event: number): void {
     const { summary } = market
     const { number } = market.ref
@@ -99,7 +98,7 @@ export class MarketColumns {
     this.#orders[sortBy].touch(slot)
   }
 
-  /** Compares texts before looking them up, because most changes affect only numbers. */
+  /** Looks a text up only if it changed, because most updates change only numbers. */
   #putTerms(slot: number, summary: MarketSummary): void {
     const before = this.#summaries.values[slot] ?? null
     if (before === null || before.category !== summary.category) {
@@ -117,7 +116,7 @@ export class MarketColumns {
     }
   }
 
-  /** Updates a market's volumes after a trade. Hot path: nothing else is checked. */
+  /** Updates a market's volumes after a trade. Called for every trade, so it checks nothing else. */
   moveVolumes(market: RankedMarket): void {
     const slot = this.#rows.slot(market.ref.number)
     if (slot < 0) return
@@ -179,8 +178,8 @@ export class MarketColumns {
   }
 
   /**
-   * Sorted numbers of the matching markets. Unknown values are last in both directions; ties are in order of number.
-   * `candidates` null: all markets. The next call overwrites the result.
+   * Returns the sorted numbers of the matching markets. Unknown values are last in both directions; equal values are
+   * sorted by number. `candidates` null selects from all markets. The next call overwrites the result.
    */
   select(
     query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
@@ -203,7 +202,7 @@ export class MarketColumns {
     return positions.map((position) => this.#rows.numbers[slots[position] ?? 0] ?? 0)
   }
 
-  /** Marks the matching rows of all markets or of the candidates; returns their number. */
+  /** Marks the matching rows in `#isChosen` and returns their number. `candidates` null checks all markets. */
   #mark(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): number {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
@@ -222,7 +221,10 @@ export class MarketColumns {
     return count
   }
 
-  /** The matching numbers in their given order, at most `countMax`. The next call overwrites the result. */
+  /**
+   * Returns at most `countMax` of the given numbers that match, in their given order. The next call overwrites the
+   * result.
+   */
   filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
     const passes = this.#test(filter)
     const isAmong = filter.among === null ? null : new Set(filter.among.markets)
@@ -241,7 +243,7 @@ export class MarketColumns {
     return found.subarray(0, count)
   }
 
-  /** Ascending, without duplicates. */
+  /** Slots of the known markets, ascending, without duplicates. */
   #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
     const slots = new Set<number>()
     for (let index = 0; index < numbers.length; index += 1) {
@@ -271,7 +273,7 @@ export class MarketColumns {
     const { resolution } = filter
     const summaries = this.#summaries.values
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
-    // An unknown total or time is NaN and matches no bound.
+    // NaN, for an unknown total or time, fails every comparison below.
     return (slot) => {
       if (isRemoved[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
       if ((volumes24h[slot] ?? 0) < least24h) return false
@@ -286,17 +288,17 @@ export class MarketColumns {
   }
 }
 
-/** As records show it: a resolved market's result is final, whatever its listing states. */
+/** Resolution status as in market records: always 'resolved' for a resolved market. */
 function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
 
-/** For sums: an unknown value counts as 0. */
+/** Replaces an unknown value in a sum by 0. */
 function orZero(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value
 }
 
-/** One byte: the status in two bits, one bit for unopened, and above these the venue's alphabetical index. */
+/** Bits 0-1: index of the status. Bit 2: unopened. Bits 3 and above: index of the venue in VENUE_KEYS. */
 type MarketState = number
 
 const UNOPENED = 4
@@ -313,7 +315,7 @@ function marketState(market: {
   return MARKET_STATUSES.indexOf(market.status) + unopened + venue
 }
 
-/** Throws an Error for an invalid byte. */
+/** Throws an Error if the state contains no valid venue. */
 function venueOf(state: MarketState): VenueKey {
   const venue = VENUE_KEYS[state >> VENUE_SHIFT]
   if (venue === undefined) throw new Error(`${state} is not the state of a market`)
@@ -324,12 +326,12 @@ function statusOf(state: MarketState): MarketStatus {
   return MARKET_STATUSES[state & 3] ?? 'closed'
 }
 
-/** Status that counts in the market's event: an unopened market counts as closed. */
+/** Status of the market in its event's counts. An unopened market counts as closed. */
 function statusInEvent(state: MarketState): MarketStatus {
   return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
 }
 
-/** By state: 1 if the filter's venue, status and phase match. */
+/** Returns an array with 1 at each state whose venue, status and phase match the filter. */
 function admittedStates(filter: MarketFilter): Uint8Array {
   const admitted = new Uint8Array(STATES)
   for (let state = 0; state < STATES; state += 1) {

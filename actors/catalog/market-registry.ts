@@ -1,5 +1,5 @@
-// The markets of the catalogue, each with its actor, found by number, venue id, outcome or slug. Removals and key
-// changes require the old keys, so that no index entry is left behind.
+// The markets of the catalogue and their actors, found by number, venue id, outcome or slug. Methods that remove keys
+// take the old keys as an argument, so that no index entry is left behind.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -10,17 +10,16 @@ import type { MarketMessage } from '../market/parts.ts'
 import type { MarketView } from '../market/views.ts'
 import type { ActorRef } from '../system.ts'
 
-/** A market and its actor: one that stamps updates, or one that mirrors another process. */
+/** `actor` is the market's own actor, or the mirror of an actor in another process. */
 export interface MarketEntry<View extends MarketView = MarketView> {
   readonly actor: View
 }
 
-/** A market's actor with the `ActorRef` that messages are sent through. */
+/** Reference to a market's actor, for sending it messages. */
 export type MarketActorRef = ActorRef<MarketMessage, MarketActor>
 
 type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
 
-/** Bounded by the catalogue, which removes old markets. */
 export class MarketRegistry<Entry extends MarketEntry> {
   readonly #byNumber = new Map<MarketNumber, Entry>()
   readonly #byNative = new ByVenue(() => new Map<string, Entry>())
@@ -35,7 +34,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNative.of(venue).size > 0
   }
 
-  /** In order of arrival. Markets may be removed during the iteration. */
+  /** Markets in the order in which they were added. Removing markets during the iteration is safe. */
   all(): Iterable<Entry> {
     return this.#byNumber.values()
   }
@@ -44,7 +43,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNumber.get(number) ?? null
   }
 
-  /** By the venue's own id, case-insensitive. */
+  /** Finds a market by the venue's own id, case-insensitive. */
   ofNative(venue: VenueKey, nativeId: string): Entry | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
@@ -101,7 +100,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
   }
 }
 
-/** Keeps a key that another market has taken over. */
+/** Deletes the key unless it now belongs to another market. */
 function deleteIf<Key, Market>(markets: Map<Key, Market>, key: Key, market: Market): void {
   if (markets.get(key) === market) markets.delete(key)
 }

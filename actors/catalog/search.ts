@@ -1,6 +1,5 @@
-// Full-text search over markets: holds the changes that the index has not received and the searches that wait for it. A
-// large index runs in a worker thread (engine/search/); a new thread receives every text again. One task runs at a
-// time, and changes are sent in batches.
+// Full-text search over markets. Queues the changes of market texts and the searches, and sends them to a worker thread
+// (engine/search/) one at a time. Changes are sent in batches. A new thread receives every text again.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -21,18 +20,18 @@ import type { MarketSummary } from '../../storage/contract/storage.ts'
  * Maximum number of waiting searches. Beyond it the newest search of the requester with the most searches is rejected.
  */
 const FINDS_MAX = 64
-/** A search that waits longer, for the thread or its index, is rejected before its request times out. */
+/** Maximum wait of a search for the thread or its index. Shorter than the request's own timeout. */
 const FIND_MS_MAX = requestDeadlineMs - 500
 /** Texts sent per tick: about 0.25 ms of the event loop and 2 ms of the thread. */
 const TEXTS_PER_BATCH = 256
-/** Delay of the retry after a thread failed to take a change. */
+/** Delay of the retry after the thread failed to apply a change. */
 const RESTART_AFTER_MS = 1_000
 
 interface Find {
   readonly requester: Requester
   readonly text: string
   readonly isRanked: boolean
-  /** Number of changes made before the search began. The search must include them all. */
+  /** Value of `#changesMade` when the search began. The search runs once all these changes are sent. */
   readonly changesBefore: number
   readonly resolve: (found: Uint32Array) => void
   readonly reject: (error: EngineError) => void
@@ -43,16 +42,16 @@ export class MarketSearch {
   readonly #port: SearchPort
   readonly #clock: Clock
   readonly #log: Log
-  /** Iterates over all markets, a few per tick. */
+  /** Returns the texts of all markets, which are consumed a few per tick. */
   #texts: () => Iterable<MarketText> = () => []
-  /** Unsent changes, oldest first; null removes a market. One per market, the latest: bounded by the catalogue. */
+  /** Unsent changes, oldest first; null removes a market. Contains only the latest change of a market. */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
-  /** Number of all changes so far, and of those that no longer wait. */
+  /** Number of all changes so far, and of those that are sent. */
   #changesMade = 0
   #changesSent = 0
-  /** All texts, while a new thread receives them. Changes wait until it ends. */
+  /** The texts still to send to a new thread; null if no rebuild is running. Changes wait until it ends. */
   #rebuild: Iterator<MarketText> | null = null
-  /** Number of the index's last change; 0 begins a new index. */
+  /** Sequence number of the last change that the thread applied; 0 for an empty index. */
   #seq = 0
   readonly #finds = new FairQueue<Find>(FINDS_MAX)
 
@@ -76,8 +75,8 @@ export class MarketSearch {
   }
 
   /**
-   * Ignores changes and sends nothing until {@link release}, so that loading a catalogue has the event loop to itself.
-   * Call it before the first change.
+   * Ignores changes and sends nothing until {@link release}, so that the search does not slow down the loading of the
+   * catalogue. Must be called before the first change.
    */
   hold(): void {
     this.#isHeld = true
@@ -91,7 +90,7 @@ export class MarketSearch {
     this.#work()
   }
 
-  /** Adds or replaces the words of a market. Retains the summary until it is sent. */
+  /** Adds or replaces the searchable text of a market. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })
   }
@@ -101,9 +100,10 @@ export class MarketSearch {
   }
 
   /**
-   * Finds markets whose text contains every word or a word with that prefix, with all changes before this call. Best
-   * first; unordered if not ranked, which is cheaper. Uses the first 200 characters and 16 words of the text. Rejects
-   * with EngineError UNAVAILABLE if too many searches wait, the thread is down, or its index is not built in time.
+   * Finds the markets whose text contains each word of `text`, as a word or as a prefix. Includes all changes made
+   * before this call. Returns the best match first; without `isRanked` the order is undefined and the search is
+   * cheaper. Uses the first 200 characters and 16 words of `text`. Rejects with EngineError UNAVAILABLE if too many
+   * searches wait, the thread is down, or its index is not built in time.
    */
   find(text: string, isRanked = true, requester = SYSTEM): Promise<Uint32Array> {
     if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(notReady())
@@ -134,14 +134,14 @@ export class MarketSearch {
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
-    // In a later tick, so that the markets of a page are sent together.
+    // Deferred to a later tick, so that all markets of a page are sent together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }
 
-  /** Sends all texts after an index was lost, before the changes that came since. */
+  /** Next batch to send: texts of a running rebuild, else waiting changes. */
   #nextChange(): SearchChange {
     const texts: MarketText[] = []
     if (this.#rebuild !== null) {
@@ -190,11 +190,11 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // The search stays in the queue until all texts are sent again.
+        // The thread has lost its index. The search stays in the queue until the index is rebuilt.
         this.#beginRebuild()
       }
     } catch (error) {
-      // If the thread is gone, the new thread reports it at the next task.
+      // The search is not retried. If the thread is gone, its replacement reports an empty index at the next task.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(notReady(error))
     }
@@ -218,7 +218,7 @@ export class MarketSearch {
     if (this.#state === 'working') this.#work()
   }
 
-  /** A new thread has an empty index: all texts are sent again, then the waiting changes. */
+  /** Starts sending all texts to a new thread, whose index is empty. */
   #beginRebuild(): void {
     if (this.#state === 'closed') return
     this.#log.info('the index of the search was lost and is rebuilt')
@@ -228,7 +228,7 @@ export class MarketSearch {
     this.#rebuild = this.#texts()[Symbol.iterator]()
   }
 
-  /** The thread failed: rejects the searches, retains the changes, and retries later. */
+  /** Rejects all searches and schedules a rebuild with a new thread. */
   #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
@@ -243,7 +243,7 @@ export class MarketSearch {
 
   // Waiting searches
 
-  /** Removes a search from the queue; false if it is no longer there. */
+  /** Removes a search from the queue. Returns false if it was already removed. */
   #settle(find: Find): boolean {
     if (!this.#finds.remove(find)) return false
     find.stopTimer()
@@ -276,10 +276,10 @@ export interface MarketText {
   readonly eventTitle: string | null
 }
 
-/** Words beyond this many characters of a column are not indexed. A title has 100 to 200. */
+/** Maximum indexed characters per column. A title has 100 to 200. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
-/** Texts of markets as columns for the thread. */
+/** Converts texts into columns, which are cheaper to transfer to the thread. */
 function columnsOf(texts: readonly MarketText[]): SearchTexts {
   return {
     numbers: texts.map(({ number }) => number),

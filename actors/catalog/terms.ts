@@ -1,7 +1,7 @@
-// Interns texts and sets of texts as small numbers, so that lists compare numbers: categories, event slugs, tags. Texts
-// are case-insensitive. Reference counted: the number of an unused text is reused.
+// Maps texts (categories, event slugs, tags) and sets of texts to small numbers, because lists compare numbers faster.
+// Texts are case-insensitive. Numbers are reference counted: the number of an unused text is reused.
 
-/** Numbers from 1, stable while referenced; 0: no text. */
+/** Texts by number. Numbers start at 1 and are stable while referenced; 0 means no text. */
 export class Terms {
   readonly #ids = new Map<string, number>()
   readonly #texts: string[] = ['']
@@ -34,7 +34,7 @@ export class Terms {
     this.#free.push(id)
   }
 
-  /** Returns the number of a referenced text, else -1. */
+  /** Returns the number of a known text, else -1. */
   find(text: string): number {
     return this.#ids.get(text.toLowerCase()) ?? -1
   }
@@ -43,17 +43,17 @@ export class Terms {
     return (this.#holders[id] ?? 0) > 0
   }
 
-  /** Greater than every number. */
+  /** One more than the largest number in use. */
   get end(): number {
     return this.#texts.length
   }
 }
 
-/** Lists of tags as numbers; many markets share a list. */
+/** Maps lists of tags to numbers. Markets with equal lists share a number. */
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()
-  /** By set number. */
+  /** Members of each set, indexed by set number. */
   readonly #members: (readonly number[] | null)[] = []
 
   /** Returns the number of a set of texts and adds a reference; 0 for an empty set. */
@@ -72,7 +72,7 @@ export class TermSets {
     this.#members[id] = null
   }
 
-  /** By set number: 1 if the set contains any of the texts. */
+  /** Returns an array with 1 at the number of each set that contains any of the texts. */
   having(texts: readonly string[]): Uint8Array {
     const isWanted = new Uint8Array(this.#terms.end)
     for (const text of texts) {
