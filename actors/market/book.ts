@@ -1,5 +1,5 @@
-// A market's order book and its status. Applies the venue's snapshots and changes, returns the actual differences, and
-// marks itself stale when they do not fit.
+// A market's order book and its status. Applies the venue's snapshots and changes and returns the levels that changed.
+// Becomes stale when a message contradicts it.
 
 import { crc32 } from 'node:zlib'
 import type {
@@ -19,15 +19,15 @@ import type { BookLevels } from '../views.ts'
 import type { BothTimes } from './parts.ts'
 
 /**
- * - 'empty': no book in this run yet.
+ * - 'empty': this run has no book yet.
  * - 'recalled': the last run's book, until the first snapshot.
  * - 'stale': may lack changes.
  * - 'late': ignores changes, because they waited too long in the mailbox.
- * - 'live': follows the venue.
+ * - 'live': contains all changes received from the venue.
  */
 type BookStatus = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
-/** Reason of a published full book, by the status that it replaces. */
+/** The `reason` of a published full book, by the book's previous status. */
 const REPLACE_REASONS = {
   empty: 'first',
   recalled: 'restart',
@@ -36,20 +36,20 @@ const REPLACE_REASONS = {
   live: 'venue_gap',
 } as const satisfies Record<BookStatus, BookReplaced['reason']>
 
-/** Why the book requests a snapshot after a change; null: it does not. */
+/** Why a change does not fit the book, which then needs a snapshot; null if it fits. */
 type Mismatch = 'difference' | 'crossed' | 'top' | null
 
 /**
- * Result of comparing a REST book with the stream's.
- * - `older`: no information, the stream is ahead.
+ * Result of comparing a REST book with the stream's book.
+ * - `older`: the REST book may be older than the stream's.
  * - `differs`: a first difference, to be confirmed by a second read.
- * - `contradicted`: a second difference, with no stream message in between.
+ * - `contradicted`: a second difference, without a stream message since the first.
  */
 type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
 
-/** Minimum time between two REST reads that contradict a book: a change may be in transit. */
+/** Minimum time between the two REST reads that make a book stale. A change may still be in transit at the first. */
 export const SECOND_CHECK_MS = 3_000
-/** Time for which REST contradictions are ignored after the stream has refuted one. */
+/** After the stream confirmed a book that REST had contradicted, REST differences are ignored for this long. */
 const REFUTED_FOR_MS = 600_000
 
 export class MarketBook {
@@ -58,16 +58,15 @@ export class MarketBook {
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
-  /** The book changed since its last snapshot for the history. */
+  /** Whether the book changed since its last stored snapshot. */
   #isUnsaved = false
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
-  /** Total number of stream messages. */
   #messageCount = 0
-  /** The first of two REST reads that contradict the book. */
+  /** The first REST read that differed from the book; null if the last read was equal. */
   #suspicion: { readonly messageCount: number; readonly atMs: TimeMs } | null = null
-  /** Stale because REST contradicted it. */
+  /** Whether the book is stale because REST contradicted it. */
   #isContradicted = false
   #refutedUntilMs = 0
 
@@ -88,7 +87,7 @@ export class MarketBook {
     return this.#confirmedAtMs
   }
 
-  /** Applies a change to a live book. Returns the changed levels as absolute sizes, and the mismatch, if any. */
+  /** Applies a change to a live book. Returns the changed levels with their absolute sizes, and the mismatch, if any. */
   change(event: BookChangeEvent): { changes: LevelChange[]; mismatch: Mismatch } {
     let hasMismatch = false
     const changes: LevelChange[] = []
@@ -114,7 +113,7 @@ export class MarketBook {
     return agrees ? null : 'top'
   }
 
-  /** Applies a snapshot to a live book; returns the levels that differ. */
+  /** Applies a snapshot to a live book and returns the levels that differed. */
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
@@ -124,7 +123,7 @@ export class MarketBook {
     return changes
   }
 
-  /** Makes a stale book live again if the stream's snapshot equals it; returns whether it did. */
+  /** Makes a stale book live if a snapshot from the stream equals it. Returns whether it is live now. */
   revive(event: BookSnapshotEvent): boolean {
     if (this.#status !== 'stale' || this.levels.levelCount === 0) return false
     if (this.levels.isCrossed) return false
@@ -136,7 +135,7 @@ export class MarketBook {
     return true
   }
 
-  /** Applies a snapshot to a book that is not live; returns the reason to publish. */
+  /** Replaces a book that is not live with a snapshot. Returns the reason to publish. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
     const reason = REPLACE_REASONS[this.#status]
     this.#isContradicted = false
@@ -147,7 +146,7 @@ export class MarketBook {
     return reason
   }
 
-  /** Compares a live book with a REST read. */
+  /** Compares a live book with a book that was read over REST. A difference does not change the levels. */
   check(event: BookSnapshotEvent): RestCheck {
     const { receivedAtMs } = event
     if (this.levels.differences(event.bids, event.asks).length === 0) {
@@ -175,25 +174,25 @@ export class MarketBook {
     if (this.#snapshots.save(this.levels, nowMs)) this.#isUnsaved = false
   }
 
-  /** The book may lack changes from now on. */
+  /** Marks a live or late book stale, because it may lack changes. */
   markStale(): void {
     if (this.#status === 'live' || this.#status === 'late') this.#status = 'stale'
   }
 
-  /** Changes arrive too late and are ignored from now on. False if the book was not live. */
+  /** Makes a live book ignore changes until the next snapshot. Returns false if the book was not live. */
   markLate(): boolean {
     if (this.#status !== 'live') return false
     this.#status = 'late'
     return true
   }
 
-  /** The venue's time of the newest change and its receive time; `nowMs` before the first snapshot. */
+  /** The venue's time and the receive time of the newest message; `nowMs` if there is none. */
   times(nowMs: TimeMs): BothTimes {
     const venueTimeMs = this.#venueTimeMs ?? nowMs
     return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
   }
 
-  /** Removes all levels permanently; later changes are ignored. Returns the removals. */
+  /** Removes all levels of a resolved market's book. Returns the removals. */
   empty(times: BothTimes): LevelChange[] {
     this.saveSnapshot(times.receivedAtMs)
     const changes = this.levels.differences([], [])
@@ -203,7 +202,7 @@ export class MarketBook {
     return changes
   }
 
-  /** The book for readers, with its newest `stamp`. A resolved market's book (`isOver`) is never stale. */
+  /** The book with its sequence number and offset. The book of a resolved market (`isOver`) never counts as stale. */
   view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookLevels {
     return {
       bids: this.levels.levels('bid', levelsMax),
@@ -223,7 +222,7 @@ export class MarketBook {
     return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
-  /** Restores the last run's book, which is stale until this run's first snapshot. */
+  /** Restores the last run's book. It is not live until this run's first snapshot. */
   recall(checkpoint: Checkpoint): void {
     if (this.#status !== 'empty') return
     this.levels.replace(checkpoint.bids, checkpoint.asks)
@@ -244,13 +243,13 @@ export class MarketBook {
 
 interface Last {
   readonly atMs: TimeMs
-  /** Checksum: equal for equal snapshots. */
+  /** Checksum of the stored snapshot. */
   readonly print: number
 }
 
 /**
- * Chooses which book states are stored as history: at most one every ten seconds, without repeats. A change that comes
- * too early is stored when it is due, so that the last state before a quiet period is stored.
+ * Stores book states as history: at most one every ten seconds, and none that equals the previous one. The caller
+ * repeats `save` for a change that came too early, so that the last state before a quiet period is stored too.
  */
 class MarketSnapshots {
   readonly #market: MarketNumber
@@ -263,10 +262,13 @@ class MarketSnapshots {
     this.#last = lastOf(market, table)
   }
 
-  /** Stores a changed book unless it equals the last snapshot; false if it is not due yet. */
+  /**
+   * Stores the book unless it equals the last snapshot. Returns false if the interval since the last snapshot is too
+   * short.
+   */
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
-    // In both directions: a clock that is set back must not stop the history until it catches up.
+    // The absolute difference lets the history continue after the clock is set back.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

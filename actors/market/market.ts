@@ -1,6 +1,6 @@
-// One market's actor: holds its book, prices and trades, handles one event at a time and publishes changes in the same
-// tick. An idle market sleeps: it releases recent prices and transactions but retains its book levels. The next event or
-// read wakes it without loss.
+// One market's actor. Holds its book, prices and trades, handles one event at a time and publishes changes in the same
+// event-loop tick. An idle market releases recent prices and transactions but retains its book. The next event or read
+// loads them from storage.
 
 import type {
   BookChangeEvent,
@@ -50,28 +50,28 @@ const LOST = { reason: 'messages_lost', isOfVenue: false } as const
 const LATE = { reason: 'delayed', isOfVenue: false } as const
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
-  // Fields that every event touches come first: with 100,000 markets each cache line counts.
+  // The fields that every event uses come first, to share a CPU cache line: there are 100,000 markets.
   readonly #parts: MarketParts
   readonly #book: MarketBook
   #version = 0
   /** Whether the book was live at the end of the last tick. */
   #wasLive = false
-  /** The reason if the book is not live at the end of this tick. */
+  /** Reason to publish if the book is not live at the end of this tick. */
   #stale: Pick<VoidMessage, 'reason' | 'isOfVenue'> = LOST
   readonly ref: MarketRef
   summary: MarketSummary
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
-  /** Null while they equal those of the summary. */
+  /** Null while the figures equal those of the summary. */
   #figures: MarketFigures | null = null
-  /** Last time at which the venue confirmed the summary's figures. */
+  /** Time of the figures in the last listing that equalled the summary; null if the listing changed since. */
   #confirmedAtMs: TimeMs | null = null
-  /** The venue has sent figures in this run. */
+  /** Whether the venue sent figures in this run. */
   #isFiguresRead = false
   #areFiguresUnsaved = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
-  /** When this run first knew or last read the listing. */
+  /** Receive time of the last listing or status message in this run; initially the time of construction. */
   #listedAtMs: TimeMs
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
@@ -139,14 +139,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkLive()
   }
 
-  /** The book may lack changes from now on. */
+  /** Marks the book stale, because it may lack changes. */
   #markStale(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
     this.#stale = stale
     this.#book.saveSnapshot(this.#parts.nowMs())
     this.#book.markStale()
   }
 
-  /** Publishes that a book became stale, whatever the cause. */
+  /** Publishes a `bookStale` update if the book was live and no longer is. */
   #checkLive(): void {
     const { isLive } = this.#book
     const stale = this.#stale
@@ -159,7 +159,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     publishStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
-  /** After an exception: discards the state in memory. A snapshot restores the book (`requestResync`). */
+  /** Called after an exception in `receive`. Discards the state in memory, marks the book stale and requests a snapshot. */
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
@@ -170,19 +170,19 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#venue?.requestResync(this.ref, 'actor_restarted')
   }
 
-  /** Messages about the book. They may overtake trades, which do not affect the book. */
+  /** Whether a message is about the book. It may overtake trades, which do not affect the book. */
   isPerishable({ kind }: MarketMessage): boolean {
     return (
       kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
     )
   }
 
-  /** A snapshot repairs lost book changes; trades are never dropped. */
+  /** A later snapshot makes up for dropped book messages. Trades are never dropped. */
   isDroppable({ kind }: MarketMessage): boolean {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
 
-  /** In units of changed levels of about 200 bytes; a trade has long texts. */
+  /** Memory of a message, in units of one changed level (about 200 bytes). */
   weightOf(message: MarketMessage): number {
     if (message.kind === 'bookChange') return message.changes.length
     if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
@@ -200,7 +200,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#venue?.requestResync(this.ref, DELAYED)
   }
 
-  /** Ignored, because an old snapshot would be shown as live. */
+  /** Ignores a late snapshot, which would show an old book as live, and requests a new one. */
   #ignoreLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
@@ -245,7 +245,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!this.#book.isLive) this.#venue?.requestResync(this.ref, 'crossed_snapshot')
   }
 
-  /** Compares a REST read with the book: a second difference in a row makes the book stale. */
+  /** Compares the book with a REST read. A second difference in a row makes the book stale. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
     switch (this.#book.check(event)) {
@@ -344,7 +344,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** Retention may have removed this trade before; its hour's bar remains and would count it twice. */
+  /** Whether retention may already have removed this trade. Its hour's bar is retained and would count it twice. */
   #isBeyondRetention({ venueTimeMs }: TradeEvent): boolean {
     const { nowMs, retentionDays } = this.#parts
     return venueTimeMs < firstRetainedMs(nowMs(), retentionDays)
@@ -407,7 +407,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!mayFollow(before.status, status)) return this.#parts.ignored('status_out_of_order')
     const stated = { status, resolutionStatus, settlementPrice, settledAtMs }
     const after = resolutionAfter(before, stated)
-    // A second message of the same status may state a result that the first one lacked.
+    // A second message with the same status may contain a result that the first one lacked.
     if (
       after.status === before.status &&
       after.resolutionStatus === before.resolutionStatus &&
@@ -422,12 +422,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const now = this.#parts.nowMs()
     if (!mayFollow(this.summary.status, summary.status)) this.#parts.ignored('status_out_of_order')
     const listed = this.#figured(summary, now)
-    // The result may have arrived by message while the listing was being read.
+    // A status message may have set the result while the listing was being read.
     const changed = { ...listed, ...resolutionAfter(this.summary, summary) }
     this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
   }
 
-  /** The listing, with our figures if they are newer. */
+  /** Replaces the listing's figures with the current ones if those are newer. */
   #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
     const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
     if (this.#figures !== null || isLower) {
@@ -449,7 +449,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.changed(this)
     if (summary.status === before.status) {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
-      // A venue may publish the settlement price after the settlement itself.
+      // A venue may publish the settlement price after the settlement.
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
@@ -466,7 +466,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice(event)
   }
 
-  /** Returns whether the new listing moves the price. */
+  /** Whether the new listing changes the price. */
   #isMoved(before: MarketSummary): boolean {
     const { lastPrice, bestBid, bestAsk } = this.summary
     const isSame =
@@ -476,7 +476,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#prices.isMovedBy(before, this.summary, this.#book)
   }
 
-  /** A resolved market no longer trades: publishes the removal of its last levels. */
+  /** Publishes the removal of all levels of a resolved market's book. */
   #end(event: BothTimes): void {
     this.#resolvedAtMs = event.receivedAtMs
     const changes = this.#book.empty(event)
@@ -489,12 +489,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#isDirty = true
   }
 
-  /** Called before publishing: watchers that read the market must see a new version. */
+  /** Must be called before publishing, so that a watcher that reads the market sees a new version. */
   #change(): void {
     this.#version += 1
   }
 
-  /** Called about every five seconds: writes due data and puts an idle market to sleep. */
+  /** Called about every five seconds. Writes data that is due and releases the memory of an idle market. */
   tick(nowMs: TimeMs): void {
     this.#book.saveSnapshot(nowMs)
     if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
@@ -506,11 +506,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkpointAtMs = nowMs
     this.#book.saveSnapshot(nowMs)
     if (!this.#isDirty) return
-    // Figures may change before this run has a book; the last run's book is then retained.
+    // If figures changed before this run has a book, the checkpoint must retain the last run's book.
     this.#recall()
     this.#isDirty = false
     this.#prices.save()
-    // Written together with the time of the newest trade. `Catalog.load` counts later trades at the next start.
+    // Written together with the time of the newest trade: `Catalog.load` adds all later trades to the figures.
     if (this.#areFiguresUnsaved) {
       this.#parts.storage.markets.putSummary(this.ref.number, this.present)
       this.#areFiguresUnsaved = false
@@ -530,7 +530,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#activeAtMs = nowMs
   }
 
-  /** Restores the last run's book and price as stale, once, before this run's first snapshot, price or read. */
+  /**
+   * Restores the last run's book, which is not live, and its price. Runs once, before this run's first snapshot, price
+   * or read.
+   */
   #recall(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
@@ -538,7 +541,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const newest = this.#trades.newestPriced()
     if (checkpoint === null && newest === null) return
     this.#change()
-    // A settlement is final and in the listing: the last run's price is not restored.
+    // A settled market takes its price from the listing.
     const { status, settlementPrice } = this.summary
     if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(checkpoint, newest)
     if (checkpoint !== null && this.summary.status !== 'resolved') this.#book.recall(checkpoint)
@@ -580,7 +583,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#figures === null ? this.summary : withFigures(this.summary, this.#figures)
   }
 
-  /** At startup: counts a stored trade whose figures the last run did not save. */
+  /** Adds a stored trade to the figures. Called at startup for trades that the last run did not save in the figures. */
   countUnsaved(trade: StoredTrade): void {
     this.#recall()
     this.#openFigures().count(trade, trade.receivedAtMs)
@@ -602,7 +605,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#venue?.delay.isBehind === true
   }
 
-  /** When this run saw the market resolve; null if it resolved earlier or has not resolved. */
+  /** When this run received the resolution; null if the market is unresolved or was resolved earlier. */
   get resolvedAtMs(): TimeMs | null {
     return this.#resolvedAtMs
   }

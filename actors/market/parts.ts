@@ -1,4 +1,4 @@
-// The dependencies of a market's actor (one object shared by all markets) and its messages.
+// Dependencies of a market's actor, shared by all markets, and the messages that it receives.
 
 import type {
   BookChangeEvent,
@@ -20,11 +20,11 @@ import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
-/** Invalidates the market's book: the feed lost messages or its connection. */
+/** Marks the market's book stale, because the feed lost messages or its connection. */
 export interface VoidMessage {
   readonly kind: 'void'
   readonly reason: StaleReason
-  /** The venue announces it together with other books. */
+  /** Whether the venue's actor announces it for several books at once. */
   readonly isOfVenue: boolean
 }
 
@@ -33,7 +33,7 @@ interface SummaryMessage {
   readonly summary: MarketSummary
 }
 
-/** The catalogue read the market again without changes. */
+/** The catalogue read the market's listing again and found no change. */
 interface ConfirmedMessage {
   readonly kind: 'confirmed'
   readonly atMs: TimeMs
@@ -52,45 +52,44 @@ export type MarketMessage =
   | SummaryMessage
   | ConfirmedMessage
 
-/** The venue's time and the receive time. */
 export interface BothTimes {
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
 }
 
-/** What a market requests from the actor of its venue. */
+/** The methods of a venue's actor that a market calls. */
 export interface MarketVenue {
-  /** Whether the venue's messages stay unread for too long, and how often that has changed. */
+  /** Whether the venue's messages stay unread for too long, and how often this changed. */
   readonly delay: Pick<VenueDelay, 'isBehind' | 'changeCount'>
   /**
    * Requests a fresh book. The venue's actor and feed limit the rate. With the reason {@link DELAYED} the request waits
-   * for capacity.
+   * until the process has capacity.
    */
   requestResync(market: MarketRef, reason: string): void
-  /** A REST read of the book differed: schedules a second read. */
+  /** Schedules a second REST read, because the first one differed from the book. */
   checkAgain(market: MarketRef): void
-  /** Reads trades again from a time on, because a full mailbox rejected one. */
+  /** Requests all trades since `fromMs` over REST, because a full mailbox rejected one. */
   backFillTrades(fromMs: TimeMs): void
 }
 
 export interface MarketParts {
   readonly publisher: Publisher
   readonly storage: Storage
-  /** This run's number, stored with each published trade. */
+  /** Number of this run, stored with each published trade. */
   readonly run: number
   readonly nowMs: () => TimeMs
-  /** Days for which trades are retained. Older historical trades may already have been counted and removed. */
+  /** Retention period of trades. An older trade may already have been counted and removed. */
   readonly retentionDays: number
-  /** Null: the venue is not open. */
+  /** Null if the venue is not open. */
   readonly venue: (key: VenueKey) => MarketVenue | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
-  /** The market's summary or figures changed. Called synchronously, before the change is published. */
+  /** Called when the market's summary or figures changed, synchronously, before the change is published. */
   readonly changed: (market: MarketView) => void
-  /** Counts a message that changed nothing, by reason. */
+  /** Counts a message without effect, by reason. */
   readonly ignored: (reason: IgnoredReason) => void
 }
 
-/** Reason of a resync after changes waited too long in the mailbox. */
+/** Reason of a resync because changes waited too long in the mailbox. */
 export const DELAYED = 'delayed'
 
 export type IgnoredReason =

@@ -1,5 +1,5 @@
-// A market's price over time: the current price, recent prices, and the current hour's ticks. Recent prices and ticks
-// are in memory only while the market is awake.
+// The current price of a market, its recent prices, and the ticks of the current hour. Recent prices and ticks are in
+// memory only while the market is active.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'
@@ -22,9 +22,9 @@ export class MarketPrices {
   #lastTradePrice: PriceMicros | null = null
   #lastTradeMs: TimeMs | null = null
   #present: MarketPrice | null = null
-  /** The current price is the last run's. This run has not published it to subscribers and webhooks. */
+  /** Whether the current price is from the last run and was not published in this run. */
   #isRecalled = false
-  /** The newest prices, oldest first, at most `priceRingCount`. */
+  /** Oldest first, at most `priceRingCount`. */
   #recent: PricePoint[] = []
   #hour: OpenHour | null = null
   #isHourDirty = false
@@ -35,12 +35,15 @@ export class MarketPrices {
     this.#ticks = ticks
   }
 
-  /** Takes a trade as last price unless a newer one exists; returns whether it did. */
+  /** Makes a trade's price the last price unless a newer one is known. Returns whether it did. */
   noteTrade(trade: Trade, receivedAtMs: TimeMs): boolean {
     return this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
-  /** Caps the venue's time at the receive time, so that a time in the far future does not block later prices. */
+  /**
+   * Sets the last price unless a newer one is known. Limits the venue's time to the receive time, so that a time in the
+   * far future does not block later prices.
+   */
   noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): boolean {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
     if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return false
@@ -49,14 +52,15 @@ export class MarketPrices {
     return true
   }
 
-  /** Returns whether a new listing moves the price, if the price comes from the listing. */
+  /** Whether the price differs between two listings of a market. */
   isMovedBy(before: MarketSummary, after: MarketSummary, book: MarketBook): boolean {
     const [old, now] = [priceOf(this.#facts(before, book)), priceOf(this.#facts(after, book))]
     return old.price !== now.price || old.source !== now.source
   }
 
   /**
-   * Recomputes the price. Returns it if it is this run's first, or if price, source or best levels changed; else null.
+   * Recomputes the price. Returns it if it is this run's first price, or if the price, its source or the best levels
+   * changed; otherwise null.
    */
   settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
     const facts = this.#facts(market, book)
@@ -81,21 +85,21 @@ export class MarketPrices {
   }
 
   /**
-   * The next price makes a tick even if it is equal: after a time without a live book, the tick marks when the price is
-   * known again.
+   * Makes the next price a tick even if it equals the previous one. After a time without a live book, the tick records
+   * that the price is known again.
    */
   noteNext(): void {
     this.#mustNoteTick = true
   }
 
-  /** The current price, without a tick. Before any book or trade it is the listing's, observed at `listedAtMs`. */
+  /** The current price; records no tick. Before any book or trade it is the listing's price, observed at `listedAtMs`. */
   present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
     const facts = this.#facts(market, book)
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
   }
 
-  /** Inputs of the price. The listing's best levels are used only while there is no book. */
+  /** Inputs of the price calculation. The listing's best levels are used only while there is no book. */
   #facts(market: MarketSummary, { hasBook, levels }: MarketBook): PriceFacts {
     return {
       status: market.status,
@@ -107,7 +111,7 @@ export class MarketPrices {
     }
   }
 
-  /** The newest stored price at or before a time; memory first. */
+  /** The newest known price at or before a time, or null. */
   before(atMs: TimeMs): PricePoint | null {
     return (
       this.#recent.findLast((point) => point.timeMs <= atMs) ??
@@ -121,8 +125,8 @@ export class MarketPrices {
     const lastMs = this.#recent.at(-1)?.timeMs ?? atMs
     this.#recent.push({ price, timeMs: lastMs > atMs ? lastMs : atMs })
     if (this.#recent.length > priceRingCount) this.#recent.shift()
-    // A tick holds from the beginning of its second. A price within a second counts from the next second, so that no
-    // answer for a second contains a later price.
+    // A tick is valid from the beginning of its second. A price within a second is therefore assigned to the next
+    // second, so that no query returns a price from after the requested second.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
     const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
@@ -140,14 +144,14 @@ export class MarketPrices {
     this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
   }
 
-  /** Releases the memory; its content is in storage. */
+  /** Writes the current hour and releases all memory. */
   release(): void {
     this.save()
     this.#recent = []
     this.#hour = null
   }
 
-  /** Discards memory that may be wrong after an exception; the disk is unchanged. */
+  /** Discards the prices in memory after an exception, because they may be wrong. Stored ticks are unchanged. */
   reset(): void {
     this.#recent = []
     this.#hour = null
@@ -165,8 +169,8 @@ export class MarketPrices {
   }
 
   /**
-   * Restores the last run's price and trade, before this run has any. `newest` is the newest stored trade that counts.
-   * Trades of one millisecond count in order of storage, so it may be newer than the checkpoint.
+   * Restores the last run's price and last trade. Must be called before this run has any. `newest` is the newest stored
+   * trade that sets the price. It may be newer than the checkpoint.
    */
   recall(checkpoint: Checkpoint | null, newest: StoredTrade | null): void {
     if (checkpoint !== null) {
@@ -203,12 +207,12 @@ function sourceOf(text: string): PriceSource {
   return SOURCES.find((source) => source === text) ?? 'venue'
 }
 
-/** The hour number of a time: whole hours since 1970-01-01 UTC. */
+/** Whole hours since 1970-01-01 UTC. */
 function hourOf(atMs: TimeMs): number {
   return Math.floor(atMs / HOUR_MS)
 }
 
-/** The prices of the current hour, the last of each second, before they are written to disk as one record. */
+/** The prices of the current hour, one per second. Written to disk as one record. */
 class OpenHour {
   readonly hour: number
   readonly seconds: number[]
@@ -223,7 +227,7 @@ class OpenHour {
     this.prices = stored === null ? [] : [...stored.prices]
   }
 
-  /** Records a price of this hour. It replaces an earlier price of the same second. */
+  /** Records a price of this hour. A later price of the same second replaces it. */
   push(price: PriceMicros, atMs: TimeMs): void {
     const second = Math.floor((atMs % HOUR_MS) / 1_000)
     const last = this.seconds.at(-1)
@@ -235,7 +239,7 @@ class OpenHour {
     this.prices.push(price)
   }
 
-  /** The newest tick at or before a time. Null when the hour has none that early. */
+  /** The newest tick at or before a time; null if every tick of the hour is later. */
   before(atMs: TimeMs): PricePoint | null {
     for (let position = this.seconds.length - 1; position >= 0; position -= 1) {
       const second = this.seconds[position] ?? 0

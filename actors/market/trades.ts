@@ -1,7 +1,7 @@
-// A market's trades: converted to the first outcome, stored once each, cached in a ring and added to the bars of their
-// minute and hour in the same tick. Wallets are filled in when they become known. A trade without a wallet is a part of
-// its transaction (engine/trade-parts.ts). The row with the wallet completes it, and adds only what the parts lack.
-// Bars are in memory once needed; the ring only while it is read.
+// A market's trades. Each trade is converted to the first outcome, stored once, cached, and added to the bars of its
+// minute and hour in the same event-loop tick. Wallets are added when they become known. A trade without a wallet is a
+// part of its transaction (engine/trade-parts.ts). The later trade with the wallet adds only the size that the parts
+// lack.
 
 import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
@@ -30,39 +30,38 @@ import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
 /**
- * Transactions whose makers may still become known, and for how long: two polls for missed trades. Beyond either limit
- * the oldest are evicted, two per new one.
+ * Maximum number and age of transactions whose makers may still become known. The age is that of two polls for missed
+ * trades. Beyond either limit each new transaction evicts the two oldest.
  */
 const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
 const EVICTED_PER_TRANSACTION = 2
 
-/** Maximum parts of a transaction that are checked. A market channel has far fewer. */
+/** Maximum parts of a transaction that are checked. A real transaction has far fewer. */
 const PARTS_MAX = 256
-/** Maximum block trades scanned for a trade that moves the price. */
+/** Maximum block trades that are skipped to find a trade that sets the price. */
 const BLOCKS_MAX = 16
-/** Tolerance between a sum of trades and the total, in millionths. */
+/** Tolerance between a sum of sizes and the total, in millionths of a contract. */
 const SIZE_NOISE = 2
-/** The times of one transaction's trades differ by less than this across all sources. */
+/** Maximum time between two trades of one transaction, over all sources. */
 const TRANSACTION_APART_MS = 60_000
-/** Maximum trades scanned around a transaction of an earlier run. */
+/** Maximum stored trades that are searched for a transaction of an earlier run. */
 const SCANNED_MAX = 10_000
 
-/** A stored trade and the wallet that became known. */
 export interface CompletedTrade {
   readonly trade: StoredTrade
   readonly completion: TradeCompletion
 }
 
-/** `event` null: nothing is new. `completed`: parts whose wallet is now known. */
+/** `event` is null if the trade adds nothing. `completed`: stored trades whose wallet is now known. */
 interface Unstored {
   readonly event: TradeEvent | null
   readonly completed: readonly CompletedTrade[]
 }
 
-/** Lists are joined with `concat`: most have one item, and V8 over-allocates lists that grow by `push` or spread. */
+/** Append to the lists with `concat`. Most lists have one item, and V8 over-allocates with `push` or spread. */
 interface Transaction {
-  /** When its first row arrived. */
+  /** Receive time of the transaction's first trade. */
   readonly sinceMs: TimeMs
   nativeIds: readonly string[]
   wallets: readonly string[]
@@ -79,10 +78,10 @@ export class MarketTrades {
   readonly #storage: TradeStorage
   #bars: MarketBars | null = null
   #ring: TradeRing<StoredTrade> | null = null
-  /** Trades since the ring was last read. */
+  /** Number of trades added since the ring was last read. */
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
-  /** Time of the newest trade of earlier runs; null: not looked up yet. */
+  /** Time of the newest trade of earlier runs; null until it is read. */
   #earlierToMs: number | null = null
   /** Number of trades stored or completed. */
   #changeCount = 0
@@ -106,10 +105,10 @@ export class MarketTrades {
   }
 
   /**
-   * Returns what is new in a trade that `has` does not know. Without a wallet: everything, unless the row with the
-   * wallet came before. With a wallet: what the stored trades of its transaction lack; stored trades without a wallet
-   * get this one. A transaction may be known by its fills, by one trade at the average price, or by trades without a
-   * wallet.
+   * Returns what is new in a trade that `has` does not know.
+   * - A trade without a wallet is new, unless a trade of its transaction with a wallet is stored.
+   * - A trade with a wallet is new by the size that the stored trades of its transaction lack. Those without a wallet
+   *   get this wallet.
    */
   unstored(event: TradeEvent, outcomeIndex: number): Unstored {
     const { txHash, taker } = event
@@ -139,7 +138,7 @@ export class MarketTrades {
     return { event: { ...event, ...rest }, completed }
   }
 
-  /** Stored trades of the taker's row, without parts. */
+  /** Stored trades of the same transaction and taker, without parts. */
   #ofTransaction(event: TradeEvent, outcomeIndex: number): readonly StoredTrade[] {
     const { txHash, taker, venueTimeMs, source } = event
     const { number } = this.#market
@@ -153,7 +152,8 @@ export class MarketTrades {
     const ids = (txHash === null ? null : this.#transactions?.get(txHash)?.nativeIds) ?? NONE
     const ofRun = ids.flatMap((id) => this.#table.get(number, id) ?? []).filter(isOfRow)
     if (ofRun.length > 0 || source !== 'backfill') return ofRun
-    // Ids of rows streamed in this run are known. Ids of earlier runs may be those of single fills.
+    // In this run each streamed trade has its own id, so `has` finds it. In earlier runs it may be stored as single
+    // fills.
     if (venueTimeMs > this.#earlierTo() + TRANSACTION_APART_MS) return NONE
     return this.#table
       .range({
@@ -198,7 +198,7 @@ export class MarketTrades {
     }
   }
 
-  /** Stores a trade that `has` does not know, with price and side converted to the first outcome. */
+  /** Stores a trade that `has` does not know, with its price and side converted to the first outcome. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     this.#changeCount += 1
@@ -222,7 +222,7 @@ export class MarketTrades {
     })
     this.#ring?.push(trade)
     this.#unreadCount += 1
-    // The whole ring is newer than the last read, so it is released: unread rings would be the largest part of the
+    // Releases a ring that was not read for `tradeRingCount` trades. Unread rings would be the largest part of the
     // heap.
     if (this.#unreadCount >= tradeRingCount) this.#ring = null
     if (!trade.isBlock) {
@@ -238,8 +238,8 @@ export class MarketTrades {
   }
 
   /**
-   * Adds a wallet of a transaction: the maker of its trades, unless it is the taker or one of several. Returns the
-   * trades of which it is a maker; none if the wallet was known.
+   * Adds a wallet to a transaction. If only one wallet besides the taker is known, it is stored as the maker. Returns
+   * the trades of which this wallet may be the maker; none if the wallet was known.
    */
   addParticipant({ txHash, wallet, receivedAtMs }: Participant): readonly CompletedTrade[] {
     const transaction = this.#transaction(txHash, receivedAtMs)
@@ -253,7 +253,7 @@ export class MarketTrades {
     })
   }
 
-  /** Makers of a trade's transaction that became known before the trade was stored. */
+  /** Makers of a trade that became known before the trade was stored. */
   makersOf({ txHash, nativeId }: StoredTrade): readonly CompletedTrade[] {
     const transaction = txHash === null ? undefined : this.#transactions?.get(txHash)
     if (transaction === undefined || transaction.wallets.length === 0) return NONE
@@ -261,7 +261,7 @@ export class MarketTrades {
     return trade === null ? NONE : this.#makersOf(trade, transaction)
   }
 
-  /** One entry per wallet of the transaction except the taker, in the order in which they became known. */
+  /** One entry per wallet of the transaction except the taker, in the order of their arrival. */
   #makersOf(trade: StoredTrade, { wallets }: Transaction): readonly CompletedTrade[] {
     const taker = trade.taker === null ? NONE : [trade.taker]
     const makers = wallets.filter((wallet) => wallet !== trade.taker)
@@ -307,7 +307,7 @@ export class MarketTrades {
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
-  /** The newest trade that moves the price; null if there is none within {@link BLOCKS_MAX} block trades. */
+  /** The newest trade that is not a block trade; null if the newest {@link BLOCKS_MAX} are all block trades. */
   newestPriced(): StoredTrade | null {
     const range = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'desc' } as const
     const market = this.#market.number
@@ -317,7 +317,7 @@ export class MarketTrades {
     return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
-  /** Null if the ring does not contain the whole slice. */
+  /** The slice if the ring contains all of it, else null. */
   #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
@@ -330,7 +330,7 @@ export class MarketTrades {
       rows.push(row)
     }
     if (!hasAll && rows.length < limit) return null
-    // Retention removes the oldest first: if the last of these is stored, so are the others.
+    // Retention removes the oldest trades first. If the oldest of these is still stored, all are.
     const last = rows.at(-1)
     if (last === undefined || this.has(last.nativeId)) return rows
     this.#ring = null
@@ -354,7 +354,7 @@ export class MarketTrades {
     return ring
   }
 
-  /** Releases the memory; everything is in storage. */
+  /** Releases the memory. All data is in storage. */
   release(): void {
     this.#ring = null
     this.#bars = null
@@ -365,8 +365,8 @@ export class MarketTrades {
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 
 /**
- * The bars of a market, written in the tick that stores a trade. Trades may arrive in any order. The last written bar
- * of each size stays in memory, so that a busy market reads no disk. Dropping it loses nothing.
+ * The bars of one market, updated for each stored trade. Trades may arrive in any order. The last written bar of each
+ * size is cached, so that a busy market does not read the disk.
  */
 export class MarketBars {
   readonly #market: MarketNumber
@@ -378,7 +378,7 @@ export class MarketBars {
     this.#table = table
   }
 
-  /** Call it once for each stored trade. */
+  /** Must be called exactly once for each stored trade. */
   add(trade: Trade): void {
     for (const size of SIZES) {
       const bar = barOf(size, trade)

@@ -1,11 +1,11 @@
-// Publishes what several actors publish about a market: each update with the market's stamp in its channel.
+// Publishes book and lifecycle updates of a market, for the actors that share them.
 
 import type { BookStale, LifecycleUpdate } from '../../engine/events.ts'
 import type { MarketFacts, MarketRef } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { BothTimes } from './parts.ts'
 
-/** Publishes that the book is stale. It takes no offset in the stream. */
+/** Publishes that the book is stale. The update has no offset of its own. */
 export function publishStale(
   publisher: Publisher,
   market: MarketRef,
@@ -18,8 +18,8 @@ export function publishStale(
 }
 
 /**
- * Publishes an event of the market itself, with the market right after it. A pair of high confidence that begins or
- * ends is published for each of its markets.
+ * Publishes a lifecycle event of a market. `matchedMarket`: the other market of a high-confidence pair that begins or
+ * ends.
  */
 export function publishLifecycle(
   publisher: Publisher,
@@ -38,7 +38,7 @@ export function publishLifecycle(
   publisher.publish({ kind: 'lifecycle', market, ...stamp, venueTimeMs, receivedAtMs, ...life })
 }
 
-/** The lifecycle event of a market's new status. */
+/** Lifecycle event for the market's new status. */
 export function statusEvent({ status }: Pick<MarketFacts, 'status'>): LifecycleUpdate['event'] {
   return status === 'open' ? 'opened' : status
 }

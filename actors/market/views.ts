@@ -15,14 +15,14 @@ import type {
   StoredTrade,
 } from '../../storage/contract/storage.ts'
 
-/** The current best levels of a book, best first. The caller owns the arrays. */
+/** The best levels of a book, best first. The caller may modify the arrays. */
 export interface BookLevels {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
-  /** Of the `orderbook` channel. A new subscriber's first update has seq + 1. */
+  /** Sequence number in the `orderbook` channel. A new subscriber's first update has seq + 1. */
   readonly seq: number
   readonly offset: number
-  /** No snapshot yet, or a gap since. */
+  /** False if the book is live or the market is resolved. */
   readonly isStale: boolean
   /** The venue's time of the newest change; null before the first snapshot. */
   readonly venueTimeMs: TimeMs | null
@@ -33,14 +33,14 @@ export interface BookView extends BookLevels {
   readonly checksum: number
 }
 
-/** Read access to one market. Reads wake a sleeping market and are cheap. */
+/** Read access to one market. Cheap for active markets; loads an idle market from storage. */
 export interface MarketView {
   readonly ref: MarketRef
   readonly summary: MarketSummary
   /** 24-hour and total volume, as in `figures`. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
-  /** Volumes, open interest and last price: the venue's figures plus our trades since. */
+  /** Volumes, open interest and last price: the venue's figures plus the trades recorded since. */
   readonly figures: FiguresState
   /** Unit of the volumes. */
   readonly volumeUnit: VolumeUnit
@@ -49,29 +49,27 @@ export interface MarketView {
   /** Increases when trades(), bars() or oldestTradeMs() change. */
   readonly tradesVersion: number
   price(): MarketPrice
-  /** The newest price at or before a time, from our ticks; null if none is stored. */
+  /** The newest stored price at or before a time; null if there is none. */
   priceAt(atMs: TimeMs): PricePoint | null
-  /** The venue's messages stay unread for too long: its books here are older than their times state. */
+  /** Whether the venue's messages stay unread for so long that the book is older than its times state. */
   readonly isBehind: boolean
-  /**
-   * When the book was last confirmed, by a message of its subscription or an equal REST read. Null before the first.
-   */
+  /** Time of the last message for the book, or of the last REST read that equalled it. Null before the first. */
   readonly bookConfirmedAtMs: TimeMs | null
   book(): BookView
-  /** At most `levelsMax` levels of each side, best first. */
+  /** The book with at most `levelsMax` levels of each side. */
   levels(levelsMax: number): BookLevels
-  /** A slice of the trades in [fromMs, toMs] after `after`. Fewer than `limit` only at the end. */
+  /** The trades in [fromMs, toMs] that follow `after`. Returns fewer than `limit` only at the end. */
   trades(query: SliceQuery): readonly StoredTrade[]
-  /** A slice of the stored books, with the same rules. Their ordinals are all 0. */
+  /** The stored books in [fromMs, toMs] that follow `after`. Their ordinals are all 0. */
   snapshots(query: SliceQuery): readonly BookSnapshot[]
-  /** Bars that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
+  /** At most `limit` bars that start in [fromMs, toMs], in the query's order. */
   bars(query: BarQuery): readonly Bar[]
-  /** Gateways only: resolves when bars() has the current candles, or never will. Null: it has them. */
+  /** Only in gateways: resolves when bars() has the current candles, or when they cannot be loaded. Null if it has them. */
   barsArrival?(): Promise<void> | null
-  /** Start of our records; null if there are none. */
+  /** Start of the recorded trades; null if there are none. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null
-  /** The newest seq of this market's messages in a channel; 0 without a message. */
+  /** Newest sequence number of this market in a channel; 0 before its first message. */
   seq(channel: CountedChannel): number
   details(): ListingDetails
 }

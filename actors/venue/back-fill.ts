@@ -1,9 +1,9 @@
-// Fetches trades that a venue's stream did not deliver. Runs after a lost connection or a restart, and polls the last
-// minutes over REST once a minute. Markets deduplicate trades by native id, so reading a range twice is harmless. A
-// long range is read in parts, oldest first, so that a process that is killed repeatedly still makes progress.
-// An answer is suspect if it does not reach back past the start of its part, or ends long before a stored trade. It is
-// requested again. If the venue lacks a part, or none of the known markets exists any more, suspect answers for later
-// parts of the range are not requested again. Trades that cannot be fetched are announced as a gap.
+// Fetches trades over REST that a venue's stream did not deliver: after a lost connection, after a restart, and for the
+// last minutes once a minute. Markets deduplicate trades by native id, so a range may be fetched twice. A long range is
+// fetched in parts, oldest first, so that a process that is killed repeatedly still makes progress. An answer is
+// suspect if it does not reach back to the start of its part, or if it ends long before a stored trade. A suspect
+// answer is requested again, unless the venue lacks an earlier part of the range or lists none of the known markets.
+// Trades that cannot be fetched are announced as a gap.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
@@ -13,33 +13,36 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, type SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 
-/** Clocks differ and times are in whole seconds: this much more is read on both sides. */
+/** Extends each range at both ends, because the clocks differ and some venues state times in whole seconds. */
 const OVERLAP_MS = 5_000
-/** A venue's REST may show a trade later than its stream: the same range is read again after this. */
+/** Delay of the second read of a range. A venue's REST API may show a trade later than its stream. */
 const SECOND_CHECK_MS = 15_000
-/** Losses within this time share a second read, which limits the number of timers. */
+/** Ranges that are reported within this time share one second read, which limits the number of timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
-/** Offset between the polls of two venues, in alphabetical order: simultaneous polls would hold twice the rows. */
+/**
+ * Delay between the polls of two venues, in alphabetical order. Simultaneous polls would hold the trades of both in
+ * memory.
+ */
 const RECONCILE_APART_MS = 25_000
-/** A venue's REST shows every trade within this time. */
+/** Length of the polled range. REST shows every trade within this time. */
 const RECONCILE_SPAN_MS = 150_000
-/** Maximum delay of a venue's newest trades in REST. An answer that lacks older ones is an outdated copy. */
+/** Maximum delay until REST shows a trade. An answer without an older stored trade is an outdated copy. */
 const SHOWN_LATE_MS = 60_000
-/** A few pages at a venue's usual rate: a second or two of reading. */
+/** Length of a part: a few pages at a venue's usual rate, which take a second or two. */
 const PART_MS = 120_000
-/** The next part is read after this time even if the trades of this one are not stored yet. */
+/** Maximum wait until the trades of a part are stored. The next part is then fetched anyway. */
 const SETTLE_MS_MAX = 10_000
 const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 30_000
-/** A range that REST refuses for this long is abandoned and announced. */
+/** A range that REST refuses for this long is announced as a gap. */
 const GIVE_UP_MS = 600_000
 
 interface Range {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** Trades are missing from this time on; null: the range is only polled. */
+  /** Start of the range in which trades are known to be missing; null for a poll. */
   readonly missingFromMs: TimeMs | null
 }
 
@@ -55,14 +58,14 @@ interface BackFillParts {
   readonly metrics: Metrics
   readonly venue: VenueKey
   readonly suspectAnswers: SuspectAnswers
-  /** Time of the venue's oldest stored trade; null: none. */
+  /** Time of the venue's oldest stored trade; null if none is stored. */
   readonly oldestStoredMs: () => TimeMs | null
-  /** Time of the venue's newest stored trade up to a time; null: none. */
+  /** Time of the venue's newest stored trade that is not later than `untilMs`; null if there is none. */
   readonly newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly onLost: (fromMs: TimeMs, toMs: TimeMs) => void
-  /** Whether no message waits in any mailbox. */
+  /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
-  /** Resolves when all writes so far are committed; rejects if that failed. */
+  /** Resolves when all writes so far are committed. Rejects if a commit failed. */
   readonly committed: () => Promise<void>
 }
 
@@ -73,15 +76,15 @@ export class TradeBackFill {
   readonly #ranges: Count
   /** Timers of the poll and of second reads. */
   readonly #timers = new Set<StopTimer>()
-  /** The newest second read, which further ranges may join. */
+  /** The last scheduled second read. A range that is reported soon after joins it. */
   #newestCheck: PendingCheck | null = null
-  /** Pending second reads; bounded by GATHER_MS. */
+  /** Scheduled second reads. Their number is limited by GATHER_MS. */
   readonly #checks = new Set<PendingCheck>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
   #inProgress: Range | null = null
   #readToMs: TimeMs | null = null
-  /** The venue lacks missing trades up to this time: a suspect answer is not requested again. */
+  /** A suspect answer for a range that ends before this time is not requested again. */
   #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
@@ -94,7 +97,6 @@ export class TradeBackFill {
     })
   }
 
-  /** Starts polling once a minute. */
   start(): void {
     const check = () => {
       const nowMs = this.#clock.nowMs()
@@ -116,7 +118,10 @@ export class TradeBackFill {
     this.#timers.add(stop)
   }
 
-  /** Reads [fromMs, now] at once, and its last minutes again a little later, because REST may show trades late. */
+  /**
+   * Fetches [fromMs, now] at once. Fetches its last minutes again after SECOND_CHECK_MS, because REST may show trades
+   * late.
+   */
   fillFrom(fromMs: TimeMs): void {
     const beganMs = timeMs(fromMs - OVERLAP_MS)
     const range = { fromMs: beganMs, toMs: this.#clock.nowMs(), missingFromMs: beganMs }
@@ -138,22 +143,22 @@ export class TradeBackFill {
   }
 
   /**
-   * The venue serves trades of another environment: missing trades up to a time are abandoned at the next suspect
-   * answer.
+   * Announces missing trades up to `toMs` as a gap at the next suspect answer. For a venue that now serves another
+   * environment.
    */
   abandon(toMs: TimeMs): void {
     this.#abandonedToMs = Math.max(this.#abandonedToMs, toMs)
   }
 
   /**
-   * Trades may be missing from this time on; null: everything was read. The start mark of the next run must not be
-   * later, or a kill would lose the rest.
+   * Start of the earliest range that is not fetched yet; null if there is none. The next run must start no later, or
+   * trades would be lost if the process is killed.
    */
   get unreadSinceMs(): TimeMs | null {
     return earliest(this.#unread().map(({ fromMs }) => fromMs))
   }
 
-  /** Trades of an outage are missing from this time on; null: all were read, up to `readToMs`. */
+  /** Start of the earliest outage whose trades are not all fetched; null if all are fetched, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
     return earliest(this.#unread().flatMap(({ missingFromMs }) => missingFromMs ?? []))
   }
@@ -163,7 +168,7 @@ export class TradeBackFill {
     return [...pending, this.#waiting, this.#inProgress].filter((range) => range !== null)
   }
 
-  /** End of the newest outage whose trades were read; null: none. */
+  /** End of the newest outage whose trades were fetched; null if there was none. */
   get readToMs(): TimeMs | null {
     return this.#readToMs
   }
@@ -175,7 +180,7 @@ export class TradeBackFill {
     await this.#running
   }
 
-  /** Reads one range at a time; ranges that arrive meanwhile are joined into one. */
+  /** Fetches one range at a time. Ranges that are added meanwhile are joined into one. */
   #read(range: Range): void {
     if (this.#abort.signal.aborted) return
     this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
@@ -190,7 +195,7 @@ export class TradeBackFill {
       this.#inProgress = range
       this.#ranges.inc()
       await this.#readParts(range)
-      // A range that `stop` interrupted counts as unread.
+      // A range that `stop` interrupted remains unread.
       if (this.#abort.signal.aborted) continue
       this.#inProgress = null
       if (range.missingFromMs !== null) this.#readToMs = range.toMs
@@ -198,7 +203,7 @@ export class TradeBackFill {
     this.#isRunning = false
   }
 
-  /** Parts that are read and on disk are excluded from `unreadSinceMs`: the next run need not read them again. */
+  /** Fetches a range in parts. `unreadSinceMs` excludes a part once its trades are on disk. */
   async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
@@ -215,8 +220,8 @@ export class TradeBackFill {
   }
 
   /**
-   * Waits until the trades of a part are on disk; false after `msMax`. Trades in mailboxes (thousands after a long
-   * outage) would be lost with the process.
+   * Waits until the trades of a part are on disk. Returns false after `msMax`. Trades that still wait in mailboxes
+   * would be lost if the process is killed.
    */
   async #settled(msMax: number): Promise<boolean> {
     const { signal } = this.#abort
@@ -230,7 +235,7 @@ export class TradeBackFill {
     return false
   }
 
-  /** False: the venue answers but lacks the range. */
+  /** Returns false if the venue answers but lacks the range. */
   async #readNow(range: Range): Promise<boolean> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
@@ -244,7 +249,8 @@ export class TradeBackFill {
           newestMs,
         } = await this.#parts.feed.fetchTrades({
           market: null,
-          // A venue whose list has start times gets another URL: a cache may hold the wrong answer of the same one.
+          // For a venue whose requests contain a start time, each retry gets another URL, because a cache may hold the
+          // wrong answer.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

@@ -1,5 +1,6 @@
-// Schedules REST reads of books beside the stream: books that a request waits for, books of matches and opportunities
-// before they are too old, and all others in rounds. A live socket does not prove that each subscription is live.
+// Schedules REST reads that verify the books of the stream: first books that a request waits for, then books of matches
+// and opportunities before they are too old, then all books in rounds. A connection may be open although one of its
+// subscriptions no longer delivers.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -7,11 +8,11 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** Maximum age of a book and the length of a round, in milliseconds. */
+/** Limits in milliseconds. */
 export interface BookCheckLimits {
-  /** A book that was neither changed nor confirmed for this long is part of no opportunity. */
+  /** A book without a change or confirmation for this long is excluded from opportunities. */
   readonly ageMsMax: number
-  /** Every subscribed book is read once per round. */
+  /** Duration of a round, which reads every subscribed book once. */
   readonly roundMs: number
 }
 
@@ -20,17 +21,17 @@ interface BookChecksParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly limits: BookCheckLimits
-  /** Reads books over REST; the results are sent to their markets. */
+  /** Starts reading books over REST. The results are sent to their markets. */
   readonly read: (outcomes: readonly OutcomeId[]) => void
-  /** Whether the feed polls all books anyway. */
+  /** Whether the feed polls all books itself. Rounds are then unnecessary. */
   readonly isPolled: () => boolean
-  /** Markets of matches and opportunities, whose books are read before all others. */
+  /** Markets of matches and opportunities. Their books are read before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** Maximum reads per second outside the rounds. The rest waits; requested books come first. */
+/** Maximum reads per second, not counting the rounds. Requested books are read first and further ones later. */
 const READS_PER_SECOND = 200
-/** Minimum time between two reads of a book. */
+/** A book that was read within this time is not read again. */
 const READ_AGAIN_MS = 2_000
 /** Requests within this time are combined. */
 const GATHER_MS = 20
@@ -41,17 +42,16 @@ const WAITING_MAX = 1_000
 
 export class BookChecks {
   readonly #parts: BookChecksParts
-  /** Bounded by the markets that the feed watches. */
   readonly #watched = new Set<KnownMarket>()
-  /** Due times, monotonic. */
+  /** Monotonic time at which each requested read is due. */
   readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
-  /** The current round. It continues where it was while markets come and go. */
+  /** Iterator of the current round. It stays valid when markets are added or removed. */
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
-  /** Markets that this round may read by now. */
+  /** Number of markets that this round may read now. */
   #roundCredit = 0
   #readsLeft = READS_PER_SECOND
   #stopGathering: StopTimer | null = null
@@ -68,7 +68,6 @@ export class BookChecks {
     metrics.gauge(`book_oldest_confirmation_ms_${venue}`, oldest, () => this.#oldestMs())
   }
 
-  /** Adds the market's book to the rounds. */
   add(market: KnownMarket): void {
     this.#watched.add(market)
   }
@@ -80,7 +79,7 @@ export class BookChecks {
     this.settle(market.actor.ref.number)
   }
 
-  /** Reads the book within `delayMs`, unless it was read a moment ago. */
+  /** Schedules a read of the book within `delayMs`, unless it was read within READ_AGAIN_MS. */
   requestCheck(market: KnownMarket, delayMs = 0): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const readAtMs = this.#readAtMs.get(market)
@@ -94,7 +93,10 @@ export class BookChecks {
     })
   }
 
-  /** Resolves when a read of the book has arrived, or after two seconds; null: too many wait. */
+  /**
+   * Requests a read of the book. Resolves when its result arrived or after WAIT_MS_MAX. Null if too many markets have
+   * waiting callers.
+   */
   confirm(market: KnownMarket): Promise<void> | null {
     const { number } = market.actor.ref
     if (!this.#waiting.has(number) && this.#waiting.size >= WAITING_MAX) return null
@@ -107,7 +109,7 @@ export class BookChecks {
     })
   }
 
-  /** Resolves the waiting callers of this book. */
+  /** Resolves the promises of `confirm` for this book. */
   settle(number: MarketNumber): void {
     const waiters = this.#waiting.get(number)
     if (waiters === undefined) return
@@ -115,7 +117,7 @@ export class BookChecks {
     for (const resolve of waiters) resolve()
   }
 
-  /** Reads the due books and the next part of the round. */
+  /** Reads the requested books and the next part of the round. */
   everySecond(): void {
     const { clock, limits, priorityMarkets, isPolled } = this.#parts
     const nowMs = clock.monotonicMs()

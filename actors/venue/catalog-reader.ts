@@ -1,7 +1,7 @@
 // Keeps one venue's part of the catalogue up to date: a first crawl, a refresh every minute, a full crawl every hour,
-// and single markets that messages named. Network failures are retried forever with back-off; pages read before a
-// failure are retained. A crawl that lacks markets that must be listed is suspect. It is repeated with back-off, and
-// the missing markets are requested one by one.
+// and requests for single markets that messages mention. Network failures are retried forever with back-off, and pages
+// that arrived before a failure are retained. A crawl is suspect if markets that must be listed are missing. A suspect
+// crawl is repeated with back-off, and the missing markets are requested one by one.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -21,21 +21,18 @@ const REFRESH_OVERLAP_MS = 120_000
 const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
-/**
- * After this many suspect crawls the catalogue counts as loaded with what is known; after the first one if nothing is
- * known.
- */
+/** After this many suspect crawls the catalogue counts as loaded. Without any known market one suspect crawl is enough. */
 const SUSPECT_CRAWLS_UNTIL_LOADED = 3
-/** Markets taken per time slice: 1 ms at most. */
+/** Markets taken per time slice, which then takes at most 1 ms. */
 const SLICE_MARKETS = 16
-/** With fewer known markets, all may have disappeared by chance. */
+/** Minimum number of known markets for the other-environment check. Fewer may all disappear by chance. */
 const OTHER_ENVIRONMENT_MIN = 5
-/** Delay before a market is requested; doubled for each answer that lacks it. */
+/** Delay before a market is requested. Doubled after each answer without it. */
 const FETCH_DELAY_MS = 250
 const FETCH_BATCH = 100
-/** A market that messages name may appear over REST with a delay. */
+/** Maximum requests for one market. REST may show a new market later than the stream. */
 const FETCH_TRIES_MAX = 6
-/** Maximum markets waiting for a request; the next refresh must find further ones. */
+/** Maximum number of requested markets. Further ones are ignored until a refresh lists them. */
 const FETCH_WAITING_MAX = 10_000
 
 interface CatalogReaderParts {
@@ -44,16 +41,16 @@ interface CatalogReaderParts {
   readonly log: Log
   readonly onPage: (page: CatalogPage) => void
   readonly suspectAnswers: SuspectAnswers
-  /** The markets that a full crawl must list. */
+  /** The known markets that a full crawl must list. */
   readonly expected: () => Iterable<NativeMarketId>
-  /** A full crawl listed markets, but none of the known open ones. */
+  /** Called if a full crawl listed markets, but none of the known open ones. */
   readonly onOtherEnvironment: (knownCount: number, got: number) => void
 }
 
 export class CatalogReader {
   readonly #parts: CatalogReaderParts
   readonly #abort = new AbortController()
-  /** Markets to request, with the number of answers that lacked them. */
+  /** Requested markets, with the number of answers that lacked each. */
   readonly #requested = new Map<NativeMarketId, number>()
   #isFetching = false
   #fetchTask: Promise<void> = Promise.resolve()
@@ -73,7 +70,7 @@ export class CatalogReader {
     await Promise.all([this.#task, this.#fetchTask])
   }
 
-  /** Requests a read of a market. Markets requested at about the same time are read together. */
+  /** Requests a market. Markets that are requested at about the same time share one request. */
   request(market: NativeMarketId): void {
     if (this.#requested.size >= FETCH_WAITING_MAX || this.#requested.has(market)) return
     this.#requested.set(market, 0)
@@ -114,7 +111,7 @@ export class CatalogReader {
     }
   }
 
-  /** Crawls until a crawl is accepted, or `suspectMax` crawls were suspect; null if stopped. */
+  /** Repeats the crawl until one is accepted or `suspectMax` were suspect. Returns null if stopped. */
   async #crawl(suspectMax: number): Promise<Crawl | null> {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
@@ -139,8 +136,8 @@ export class CatalogReader {
   }
 
   /**
-   * Throws SuspectAnswerError for a suspect crawl. Markets that an accepted crawl or the last try lacks are requested
-   * one by one.
+   * Throws SuspectAnswerError if the crawl is suspect. Requests the missing markets if the crawl is accepted or is the
+   * last attempt.
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
@@ -175,7 +172,7 @@ export class CatalogReader {
     else this.#parts.log.warn({ err: error }, message)
   }
 
-  /** Takes a page in slices, yielding to the event loop between them. */
+  /** Takes a page in time slices. */
   #take(page: CatalogPage): Promise<void> {
     const take = (slice: CatalogPage) => {
       if (!this.#abort.signal.aborted) this.#parts.onPage(slice)
@@ -216,7 +213,7 @@ export class CatalogReader {
 
 interface Crawl {
   readonly startedAtMs: TimeMs
-  /** The crawl listed every market that it must list. */
+  /** False if the crawl was suspect. */
   readonly isComplete: boolean
 }
 
@@ -229,8 +226,8 @@ function suspectMarkets(requested: readonly NativeMarketId[]): SuspectAnswerErro
 }
 
 /**
- * Cuts a page into slices of at most `count` markets, each with the events that its markets name. Other events and the
- * refused markets come last. Taking a page of five hundred events in one tick would delay messages by tens of
+ * Cuts a page into slices of at most `count` markets, each with the events of its markets. Other events and the
+ * rejected markets are in the last slice. Taking a page of five hundred events at once would delay messages by tens of
  * milliseconds.
  */
 export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {

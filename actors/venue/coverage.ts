@@ -1,5 +1,5 @@
-// Records the intervals in which a venue's feed was live: within one interval, the absence of a tick means that a price
-// did not change. An interval ends with the last data received, never later.
+// Records the intervals in which a venue's feed was live. Within an interval, a missing tick means that the price did
+// not change. An interval ends when the last data arrived, not when the loss was detected.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -12,7 +12,7 @@ interface CoverageParts {
   readonly clock: Clock
 }
 
-/** Interval of writing the current end; a crash loses no more. */
+/** How often the end of the current interval is written. A crash loses at most this much. */
 const WRITE_EVERY_MS = 10_000
 
 export class VenueCoverage {
@@ -30,14 +30,11 @@ export class VenueCoverage {
     return this.#fromMs
   }
 
-  /**
-   * Extends the interval: the feed is live and its newest data arrived at this time. Call it about every second while
-   * it is.
-   */
+  /** Starts or extends the interval to the feed's newest data. Must be called about every second while the feed is live. */
   extend(lastDataAtMs: TimeMs | null): void {
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
-    // After the clock was set back, the interval would end before it begins.
+    // If the clock was set back, a new interval begins.
     if (this.#toMs !== null && nowMs < this.#toMs) this.end()
     if (this.#fromMs === null || this.#toMs === null) {
       this.#fromMs = nowMs
@@ -51,7 +48,7 @@ export class VenueCoverage {
     if (clock.monotonicMs() - this.#writtenAtMs >= WRITE_EVERY_MS) this.#write()
   }
 
-  /** Ends the interval: the feed is not live, or lost a connection for any time. */
+  /** Ends the interval. Must be called when the feed is not live, even for a moment. */
   end(): void {
     if (this.#fromMs === null) return
     this.#write()

@@ -1,8 +1,7 @@
-// Measures how long messages wait in this process: ten times a second, the ages of all waiting messages and the delay
-// of the event loop. Calls `onLate` of actors whose messages wait too long, and notifies the venues. Venues mark their
-// late books stale and request them again when there is capacity. Decides what is read of the venues: nothing while too
-// much waits, no trades while trades wait too long. Has no mailbox, because it must also run while no messages are
-// handled.
+// Measures ten times a second how long messages wait in this process and how late the event loop is. Calls `onLate` of
+// actors whose messages wait too long, and notifies the venues. Decides which streams are read: none while too many
+// messages wait, no trades while trades wait too long. It is not an actor, because it must also run while no messages
+// are handled.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayCheckMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
@@ -12,14 +11,14 @@ import type { Readable } from '../../engine/venues/venue.ts'
 import type { System } from '../system.ts'
 import type { OwnDelay } from './delay.ts'
 
-/** Receives the delay of this process. */
+/** Notified of the delay of this process. */
 export interface DelayWatcher {
   onDelay(own: OwnDelay): void
-  /** Only `what` is read of the venue from now on. */
+  /** Restricts the streams that are read to `what`. */
   read(what: Readable): void
 }
 
-/** Number of samples in the longest wait (two seconds), and in the loop's longest delay (five seconds). */
+/** Ten samples a second: the longest wait is over two seconds, the loop's longest delay over five. */
 const WAIT_SAMPLES = 20
 const LOOP_SAMPLES = 50
 
@@ -57,12 +56,11 @@ export class DelayWatch {
     metrics.gauge('loop_delay_ms', loopHelp, () => Math.max(0, ...this.#loops))
   }
 
-  /** The longest time that a message waited for its handler or the event loop in the last two seconds. */
+  /** The longest wait of a message or of the event loop in the last two seconds. */
   get delayMs(): number {
     return Math.max(0, ...this.#waits, ...this.#retainedWaits, ...this.#loops.slice(-WAIT_SAMPLES))
   }
 
-  /** Adds a watcher after the existing ones. */
   watch(watcher: DelayWatcher): void {
     this.#watchers.push(watcher)
   }
@@ -76,7 +74,7 @@ export class DelayWatch {
     this.#stopTimer()
   }
 
-  /** Calls the watchers' `read` if the readable part changed. */
+  /** Calls `read` of the watchers if the streams to read have changed. */
   #chooseReadable(): void {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return

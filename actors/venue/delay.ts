@@ -1,16 +1,16 @@
-// Measures the delay of one venue's messages (`lagMs`), and whether they stayed unread because of this process
-// (`isBehind`). Receive stamps do not show it: bytes in the kernel's buffer are stamped when they are read. The
-// evidence is slowness of this process (a blocked event loop or paused reading), together with venue times that are
-// later than usual for this venue.
+// Measures the delay of one venue's messages (`lagMs`) and detects messages that stayed unread in the kernel because
+// this process was slow (`isBehind`). Receive times do not show that, because they are taken when a message is read.
+// `isBehind` therefore requires that this process was slow (event loop blocked or reading paused). Unless the loop was
+// blocked for long, messages must also be later than usual for the venue.
 
 import type { VenueEvent } from '../../engine/events.ts'
 import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/limits.ts'
 
-/** The delay of this process, as the delay watch measures it. */
+/** Delay of this process, as measured by `DelayWatch`. */
 export interface OwnDelay {
   /** Monotonic time in milliseconds. */
   readonly nowMs: number
-  /** Longest waits of perishable and of retained messages in the last two seconds. */
+  /** Longest waits of messages about books, and of other messages, in the last two seconds. */
   readonly waitedMs: number
   readonly retainedMs: number
   /** Whether reading of trades is paused because they wait too long. */
@@ -18,27 +18,27 @@ export interface OwnDelay {
   /** Delay of the event loop at this sample, and its maximum in the last five seconds. */
   readonly loopMs: number
   readonly loopMsMax: number
-  /** How long the venues have not been read at all; 0 while books are. */
+  /** How long all streams have been paused; 0 if books are read. */
   readonly pausedMs: number
-  /** Shift of the calendar against the monotonic clock since the last sample. */
+  /** Change of the calendar time relative to the monotonic time since the last sample. */
   readonly wallClockShiftMs: number
 }
 
 /**
- * The usual difference between our time and the venue's is the minimum of the last five to ten minutes in which nothing
- * stayed unread. Otherwise a long delay would become the usual one.
+ * Interval in which the minimum difference between receive time and venue time is taken. The usual difference is the
+ * minimum of the current and the previous interval.
  */
 const FLOOR_EVERY_MS = 300_000
-/** Setting the clock moves it by at least this much; slewing moves it by 0.5 ms a second. */
+/** A larger shift means that the clock was set. NTP slewing shifts it by only 0.5 ms a second. */
 const WALL_CLOCK_SHIFT_MS = 250
-/** After this long without slowness of this process, late messages are late at the venue or by its clock. */
+/** If this process was not slow for this long, late messages are due to the venue or its clock. */
 const HEALTHY_MS = 60_000
-/** The loop is slow with this delay; on an idle machine it is a few milliseconds. */
+/** From this delay the event loop counts as slow. On an idle machine the delay is a few milliseconds. */
 const LOOP_MS_SLOW = 100
 /**
- * The venue is no longer behind when its messages are at most this much later than usual in CALM_SAMPLES samples in a
- * row. After a late message, samples without messages count only when there are EMPTY_SAMPLES of them while this
- * process is not slow.
+ * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. If a
+ * message was late, samples without messages do not count as calm. It then also ends after EMPTY_SAMPLES such samples
+ * in a row in which this process is not slow.
  */
 const EXCESS_MS_CALM = 500
 const CALM_SAMPLES = 3
@@ -47,8 +47,8 @@ const EMPTY_SAMPLES = 20
 export class VenueDelay {
   #lagMs: number | null = null
   /**
-   * Our time minus the venue's, including the difference of the clocks: the maximum of the changes since the last
-   * sample, because a single connection may be late. Below it, the minimum of all changes.
+   * Maximum of receive time minus venue time over the changes since the last sample. The maximum is used because a
+   * single connection may be late.
    */
   #latestMs: number | null = null
   #excessMs = 0
@@ -56,10 +56,10 @@ export class VenueDelay {
   #olderFloorMs = Number.POSITIVE_INFINITY
   #floorSinceMs = Number.NEGATIVE_INFINITY
   #isBehind = false
-  /** While behind: whether a message was late, rather than only this process blocked. */
+  /** While `isBehind`: whether a message was late. False if only the event loop was blocked. */
   #hasLateMessage = false
   #behindSinceMs = 0
-  /** Time of the last sample, and whether this process was slow then. */
+  /** Time of the last sample. */
   #sampledAtMs = 0
   #isSlow = false
   #calmSamples = 0
@@ -68,12 +68,12 @@ export class VenueDelay {
   #changeCount = 0
   #healthySinceMs: number | null = null
 
-  /** Recent delay from the venue to us, in ms; null before the first change of a book. */
+  /** Smoothed delay from the venue's time to the receive time, in ms; null before the first book change. */
   get lagMs(): number | null {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
 
-  /** Whether messages that are read now may have stayed unread for longer than a message may wait. */
+  /** Whether messages that are read now may have stayed unread for longer than `messageAgeMsMax`. */
   get isBehind(): boolean {
     return this.#isBehind
   }
@@ -83,12 +83,12 @@ export class VenueDelay {
     return this.#changeCount
   }
 
-  /** How much later than usual the latest change before the last sample was, in ms; 0 if there was none. */
+  /** How much later than usual the latest book change of the last sample was, in ms; 0 without a change. */
   get excessMs(): number {
     return this.#excessMs
   }
 
-  /** Takes every event of the venue; changes of books show their delay. */
+  /** Must be called with every event of the venue. Only book changes are measured. */
   note(event: VenueEvent): void {
     if (event.kind !== 'bookChange') return
     const differenceMs = event.receivedAtMs - event.venueTimeMs
@@ -99,19 +99,19 @@ export class VenueDelay {
     if (this.#isSlow && !this.#isBehind) this.#noteLate(differenceMs)
   }
 
-  /** A slow loop looks late too: while this process is slow, the first late change decides, not the next sample. */
+  /** While this process is slow, the first late change sets `isBehind` at once, without waiting for the next sample. */
   #noteLate(differenceMs: number): void {
     if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
     this.#setBehind(true, this.#sampledAtMs)
     this.#hasLateMessage = true
   }
 
-  /** Evaluates the evidence; called about ten times a second. */
+  /** Updates `isBehind`. Must be called about ten times a second. */
   sample(own: OwnDelay): void {
     const { nowMs, loopMs, loopMsMax, pausedMs, wallClockShiftMs } = own
     if (wallClockShiftMs >= WALL_CLOCK_SHIFT_MS) this.#resetFloor()
     this.#moveFloor(nowMs)
-    // Each sample evaluates what arrived since the previous one.
+    // Messages that arrived since the previous sample.
     const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
     const isEmpty = this.#latestMs === null
     this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
@@ -140,7 +140,7 @@ export class VenueDelay {
     }
   }
 
-  /** True if the backlog should be dropped by reconnecting; the caller must do so. */
+  /** Whether the caller must reconnect to drop a backlog. Returns true at most once per `reconnectApartMs`. */
   takeReconnect({ nowMs, pausedMs }: OwnDelay): boolean {
     const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
     if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
@@ -148,7 +148,7 @@ export class VenueDelay {
     return true
   }
 
-  /** Learns the usual difference again. */
+  /** Discards the usual difference, so that it is measured anew. */
   #resetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY

@@ -1,5 +1,5 @@
-// Routes an event to its actor: one map lookup from outcome to market. A trade of an unknown market goes to the venue's
-// actor, which requests the market. Each event counts in exactly one counter, routed or unowned.
+// Routes an event to its actor with one map lookup from outcome to market. A trade of an unknown market is sent to the
+// venue's actor, which requests the market. Each event is counted once, as routed or as unowned.
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -9,7 +9,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { ActorRef } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
-/** A venue, its actor and its `ActorRef`. */
+/** An open venue with its actor. */
 export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor

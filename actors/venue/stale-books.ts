@@ -1,37 +1,37 @@
-// The books of one venue that wait for a fresh snapshot, which is requested until it arrives. Books that went stale
-// because this process was slow wait separately. They are requested a few at a time when there is capacity: all their
+// The stale books of one venue, for each of which a snapshot is requested until it arrives. Books that became stale
+// because this process was slow ("late" books) are requested a few at a time when there is capacity. All their
 // snapshots at once would cause the next delay.
 
 import { lateBooksPerCheckMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** Maximum books requested per call, the longest waiting first. */
+/** Maximum books per call of `takeDue`. */
 const BATCH = 500
 
 export class StaleBooks {
   /** Monotonic time of the last request of each book. */
   readonly #requestedAtMs = new Map<KnownMarket, number>()
-  /** Late books that have not been requested. */
+  /** Late books that were not requested yet, the longest waiting first. */
   readonly #deferred = new Set<KnownMarket>()
-  /** All books that went stale by delay. */
+  /** Late books, whether or not they were requested. */
   readonly #late = new Set<KnownMarket>()
 
   get count(): number {
     return this.#requestedAtMs.size + this.#deferred.size
   }
 
-  /** Number of books that went stale by delay and are not fresh again. */
+  /** Number of late books. */
   get lateCount(): number {
     return this.#late.size
   }
 
-  /** Records that the book is requested now, whether or not it was deferred. */
+  /** Records a request for the book. A deferred book is no longer deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     if (!this.#requestedAtMs.has(market)) this.#requestedAtMs.set(market, nowMs)
   }
 
-  /** The book went stale by delay: it is requested when there is capacity. */
+  /** Adds a late book, which is requested when there is capacity. */
   defer(market: KnownMarket): void {
     this.#requestedAtMs.delete(market)
     this.#deferred.add(market)
@@ -44,7 +44,7 @@ export class StaleBooks {
     this.#late.delete(market)
   }
 
-  /** Takes the books whose last request is over `staleRetryMs` ago, and records a new request. */
+  /** Returns the books whose last request is at least `staleRetryMs` ago, and records a request for each. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
     for (const [market, requestedAtMs] of this.#requestedAtMs) {
@@ -58,7 +58,7 @@ export class StaleBooks {
     return due
   }
 
-  /** Takes some deferred books, the longest waiting first, and records a request. */
+  /** Returns the deferred books that have waited longest, and records a request for each. */
   takeDeferred(nowMs: number): KnownMarket[] {
     const count = Math.max(lateBooksPerCheckMax, Math.ceil(this.#deferred.size * lateBooksShare))
     const some = first(this.#deferred, count)

@@ -1,4 +1,4 @@
-// Reads the venues' lists of teams for the grouping of games, at startup and once a day.
+// Reads the venues' lists of teams at startup and once a day. Teams are used to group games.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -11,7 +11,7 @@ import {
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 
 const READ_EVERY_MS = 86_400_000
-/** Delay after a failure or a suspect list; doubled each time. */
+/** First delay after a failure or a suspect list. Each further delay is twice as long. */
 const RETRY_MS = 60_000
 
 export type Learn = (listings: readonly TeamListing[]) => Promise<void>
@@ -32,7 +32,6 @@ export class TeamReader {
     this.#parts = parts
   }
 
-  /** Starts reading this venue's teams. */
   start(venue: Pick<Venue, 'key' | 'teams'>): void {
     this.#tasks.push(this.#run(venue))
   }

@@ -1,40 +1,39 @@
-// Compares books with the trades of their markets: a trade takes orders out of a book, so it must change the book. The
-// same rule for all venues.
+// Compares books with the trades of their markets. A trade removes orders from a book, so a book that does not change
+// is wrong.
 
 import type { TradeUpdate } from '../../engine/events.ts'
 import type { PriceMicros } from '../../engine/units.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** A trade outside the best prices contradicts the book if no message about the book arrives within this time. */
+/** A trade outside the best prices contradicts the book if no message about the book follows within this time. */
 const WITHOUT_CHANGE_MS = 5_000
-/** Trades that arrive later than this do not describe the current book. */
+/** Trades that arrive with a larger delay are ignored, because they do not describe the current book. */
 const TRADE_AGE_MS_MAX = 30_000
-/** A contradicted book is not compared with trades for this long: some trades may bypass the book. */
+/** A contradicted book is not compared with trades for this long, because some trades may bypass the book. */
 const COOLDOWN_MS = 30_000
 
 interface Watch {
   readonly dueMs: number
-  /** Of the first trade: its time by the earlier of both clocks, and its receive time. */
+  /** Of the first trade: the earlier of its venue time and its receive time. */
   readonly tradedAtMs: number
   readonly receivedAtMs: number
   low: PriceMicros
   high: PriceMicros
 }
 
-/** Books that trades contradict. */
 export interface Contradictions {
-  /** Certainly wrong books. */
+  /** A trade was outside their best prices, and they had not been confirmed since long before it. */
   readonly contradicted: readonly KnownMarket[]
-  /** Possibly wrong books. */
+  /** Only one of these two conditions holds. */
   readonly suspect: readonly KnownMarket[]
 }
 
 export class TradeChecks {
-  /** One watch per market, in the order in which they began. */
+  /** One entry per market, in order of `dueMs`. */
   readonly #watches = new Map<KnownMarket, Watch>()
   readonly #coolingDown = new Map<KnownMarket, number>()
 
-  /** Takes a live trade; `nowMs` is monotonic. */
+  /** Adds a live trade. `nowMs` is monotonic. */
   note(
     market: KnownMarket,
     { trade, venueTimeMs, receivedAtMs }: TradeUpdate,
@@ -54,7 +53,7 @@ export class TradeChecks {
     if (price > watch.high) watch.high = price
   }
 
-  /** Evaluates the trades of five seconds ago; call it a few times a second. */
+  /** Evaluates the trades that are at least WITHOUT_CHANGE_MS old. Must be called a few times a second. */
   takeDue(nowMs: number): Contradictions {
     const contradicted: KnownMarket[] = []
     const suspect: KnownMarket[] = []

@@ -1,16 +1,15 @@
-// The resolved markets of one venue with an unknown payout, and when each is requested again: soon at first, then every
-// hour. catalog-reader.ts makes the requests.
+// The resolved markets of one venue whose payout is unknown, and when each is requested next: after seconds at first,
+// then every hour. catalog-reader.ts makes the requests.
 
 import type { NativeMarketId } from '../../engine/ids.ts'
 import { DAY_MS } from '../../engine/units.ts'
 
-/** Delays before each request; the last one repeats. */
+/** Delays before the first, second and further requests. The last delay repeats. */
 const WAITS_MS = [5_000, 15_000, 45_000, 120_000, 600_000, 3_600_000] as const
-/** A payout is requested for this long after the market's end; some venues never state it. */
+/** A payout is requested for this long after the market's end. A venue may never publish it. */
 export const UNSETTLED_MS = 30 * DAY_MS
-/** Beyond this the market whose last request is longest ago is dropped until the next start. */
+/** If there are more markets, the one that was requested least recently is dropped until the next start. */
 const MARKETS_MAX = 10_000
-/** Maximum markets per request. */
 const BATCH = 100
 
 interface Waiting {
@@ -21,7 +20,7 @@ interface Waiting {
 }
 
 export class UnsettledMarkets {
-  /** In the order of their last request. */
+  /** In order of their last request. */
   readonly #markets = new Map<NativeMarketId, Waiting>()
 
   get count(): number {
@@ -29,8 +28,8 @@ export class UnsettledMarkets {
   }
 
   /**
-   * Adds a market that ended at `endedAtMs`, unless it is waiting or ended over `UNSETTLED_MS` ago. `isFresh`: it has
-   * just resolved, so its payout may arrive within seconds. Times are Unix milliseconds.
+   * Adds a market that ended at `endedAtMs`, unless it is already listed or ended more than `UNSETTLED_MS` ago.
+   * `isFresh`: it has just resolved, so its payout may follow within seconds. Times are Unix milliseconds.
    */
   add(market: NativeMarketId, of: { endedAtMs: number; nowMs: number; isFresh: boolean }): void {
     if (this.#markets.has(market)) return
@@ -40,7 +39,10 @@ export class UnsettledMarkets {
     this.#wait(market, { nowMs: of.nowMs, untilMs, step: of.isFresh ? 0 : WAITS_MS.length - 1 })
   }
 
-  /** Takes at most a batch of due markets. Those for which `isUnsettled` holds wait for their next request. */
+  /**
+   * Returns at most BATCH due markets for which `isUnsettled` holds, and schedules their next request. Removes due
+   * markets for which it does not hold.
+   */
   takeDue(nowMs: number, isUnsettled: (market: NativeMarketId) => boolean): NativeMarketId[] {
     const due: NativeMarketId[] = []
     for (const [market, { dueMs, untilMs, step }] of this.#markets) {

@@ -1,6 +1,6 @@
-// The actor of one venue: decides which markets are watched, tracks whether the feed is live, and handles gaps. Marks
-// the books of a broken stream stale, requests them until they are fresh, fetches missed trades, and publishes each
-// change of the feed's state.
+// The actor of one venue. Decides which markets are watched, tracks whether the feed is live, and publishes each change
+// of the feed's state. After a loss it marks books stale, requests them until they are fresh, and fetches missed
+// trades.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../engine/clock.ts'
@@ -49,7 +49,7 @@ import { StaleBooks } from './stale-books.ts'
 import { TradeChecks } from './trade-checks.ts'
 import { UNSETTLED_MS, UnsettledMarkets } from './unsettled.ts'
 
-/** The feed's own events, and markets and trades of markets that the catalogue does not know yet. */
+/** Events of the feed, and markets and trades that the catalogue does not know yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
 
 interface VenueActorParts {
@@ -62,34 +62,34 @@ interface VenueActorParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly delays: Pick<DelayWatch, 'delayMs'>
-  /** Whether no message waits in any mailbox. */
+  /** Whether every mailbox is empty. */
   readonly isHandled: () => boolean
   readonly bookLimits: BookCheckLimits
-  /** Markets of matches and opportunities, whose books are confirmed before all others. */
+  /** Markets of matches and opportunities. Their books are confirmed before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** The feed counts as stale after this long without data. */
+/** The feed counts as stale if no data arrives for this long. */
 const NO_DATA_MS_MAX = 30_000
-/** Maximum trades held for markets that are being fetched. When full, the newest is dropped and announced as a gap. */
+/** Maximum trades of unknown markets in memory. Further ones are dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
-/** Time that trades wait for their market: several times the duration of its read. */
+/** Maximum time that a trade waits for its market, several times the duration of a market request. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
-/** Two polls for missed trades. If REST has this many trades in that time and the stream none, the stream is lost. */
+/** If REST has at least this many trades in this time (two polls) and the stream none, the stream is lost. */
 const NO_STREAM_TRADES_MS = 120_000
 const NO_STREAM_TRADES_MIN = 20
-/** The stream may lack trades for this long after a reconnect. */
+/** Trades in this time after a reconnect may be missing from the stream. */
 const TRADES_UP_MS = 5_000
-/** The feed counts as stale for this long after the last late book, so that its state does not flap. */
+/** The feed remains stale for this long after the last late book, so that its state does not flap. */
 const LATE_FOR_MS = 3_000
-/** A market that closed this long ago and is not resolved is requested after the first crawl. */
+/** Two days. A market that closed earlier and is unresolved is requested after the first crawl. */
 const OVERDUE_MS = 172_800_000
 /** Reason of a book gap found by a REST read. */
 const REST_DIFFERS = 'the book differs from REST'
-/** If more books than this, or all of several, become stale together, one `status` announces them. */
+/** If more books than this, or all of at least two live books, become stale at once, one `status` update announces them. */
 const STALE_EACH_MAX = 100
-/** Those that are still stale after this long although the feed is live are announced one by one. */
+/** Books that are still stale this long after that update are announced one by one if the feed is live. */
 const STALE_TOGETHER_MS = 60_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
@@ -105,29 +105,28 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
   readonly #unsettled = new UnsettledMarkets()
-  /** Markets whose book is live, and those whose book was live and is not. Bounded by the markets. */
+  /** Numbers of the markets whose book is live, and of those whose book was live and is stale. */
   readonly #live = new Set<MarketNumber>()
   readonly #lost = new Set<MarketNumber>()
-  /** Books that became stale together, until they are live; the reason, and since when. */
+  /** Books that became stale at once, until they are live again. */
   readonly #together = new Set<KnownMarket>()
   #togetherReason: StaleReason = 'disconnected'
   #togetherSinceMs = 0
-  /** Delay of the venue's messages. */
   readonly delay = new VenueDelay()
   #lateAtMs = Number.NEGATIVE_INFINITY
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
-  /** The last published status, without figures that change all the time. */
+  /** The last published status, without `lagMs`, `delayMs` and `staleBooks`, which change constantly. */
   #published: Pick<FeedStatus, 'state' | 'reason' | 'completeToMs' | 'tradesSource'>
   #newestTradeMs = 0
-  /** Trades by source since `sinceMs`. `fetched` counts only those that the stream should have delivered. */
+  /** Trades since `sinceMs`. `fetched` counts only trades over REST that the stream should have delivered. */
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
-  /** Calendar time since which the stream of trades is up. */
+  /** Calendar time of the last start of the trade stream. */
   #upSinceMs = Number.POSITIVE_INFINITY
-  /** End of the last run's trades, until the trades since then were requested. */
+  /** Time of the last run's newest trade; null once the trades since then were requested. */
   #unrequestedSinceMs: TimeMs | null
-  /** Since when the stream of trades is down; null: it is up. */
+  /** Start of the trade stream's outage; null while the stream is up. */
   #downSinceMs: TimeMs | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
@@ -184,7 +183,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
   }
 
-  /** Watches the markets of the last run, then reads the catalogue. Calls `onCrawled` when that is complete. */
+  /** Watches the known markets, then reads the catalogue. Calls `onCrawled` after the first crawl. */
   start(onCrawled: () => void): void {
     const { feed, drift } = this.#parts.venue
     drift.start()
@@ -217,7 +216,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       case 'feedUp':
       case 'feedDown':
       case 'feedGap':
-        // Single books recover within seconds; a connection may be down for long.
+        // Only a lost connection ends the interval. A gap in single books is repaired within seconds.
         if (message.kind === 'feedDown') this.#coverage.end()
         if (message.stream === 'books') this.#takeBooksEvent(message)
         else this.#takeTradesEvent(message)
@@ -237,7 +236,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (lost.kind === 'trade') this.#announceGap(lost.venueTimeMs, lost.venueTimeMs, 1)
   }
 
-  /** Takes every event of this venue before it is routed, for the lag and the newest trade's time. */
+  /** Must be called with every event of this venue before it is routed. Measures the delay and counts trades. */
   note(event: VenueEvent): void {
     if (event.kind === 'bookChange') this.delay.note(event)
     if (event.kind !== 'trade') return
@@ -246,7 +245,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     else if (event.venueTimeMs > this.#upSinceMs + TRADES_UP_MS) this.#tradeCounts.fetched += 1
   }
 
-  /** Reports a stream that claims to be up and delivers no trade while REST has many. */
+  /** Reports drift if the trade stream is up but delivers no trade while REST shows many. */
   #checkTradeStream(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { sinceMs, stream, fetched } = this.#tradeCounts
@@ -257,8 +256,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Ten times a second: requests late books a few at a time while no message waits long, so that their snapshots cause
-   * no new delay. Drops a backlog that stayed unread for long by reconnecting.
+   * Called ten times a second. Requests a few late books if no message waits long, so that their snapshots cause no new
+   * delay. Reconnects to drop a backlog that stayed unread for long.
    */
   onDelay(own: OwnDelay): void {
     this.delay.sample(own)
@@ -276,7 +275,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
   }
 
-  /** Limits what is read while too much waits in this process. */
+  /** Restricts the streams that are read while too many messages wait in this process. */
   read(what: Readable): void {
     this.#parts.venue.feed.read(what)
   }
@@ -300,7 +299,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     for (const market of markets) {
       market.send({ kind: 'void', reason, isOfVenue })
       this.#noteStale(market)
-      // The market may handle its own message after this one.
+      // Updated here because the market may handle the `void` message later.
       const { number } = market.actor.ref
       if (this.#live.delete(number)) this.#lost.add(number)
     }
@@ -308,7 +307,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
-  /** Trades that changed no book show that the book lacks changes. */
+  /** Marks books stale that trades contradict, and requests a check of suspect books. */
   #checkTrades(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { contradicted, suspect } = this.#tradeChecks.takeDue(nowMs)
@@ -323,7 +322,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (outcomes.length > 0) this.#resync(outcomes, 'contradicted_by_trade')
   }
 
-  /** Books that became stale with others and did not recover with them are announced one by one. */
+  /** Announces the books that stayed stale after the others of a common outage recovered. */
   #announceLeft(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#togetherSinceMs
     const isOver = this.#together.size > 0 && sinceMs >= STALE_TOGETHER_MS
@@ -339,7 +338,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#together.clear()
   }
 
-  /** A REST read of the book differed once: schedules a second read. */
+  /** Schedules a second REST read of a book, because the first one differed. */
   checkAgain({ venue, nativeId }: MarketRef): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
@@ -348,21 +347,20 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Reads a book over REST. Resolves when the read has arrived, or after two seconds; null: too many wait, or the book
-   * is not live.
+   * Reads a book over REST. Resolves when the result arrived or after two seconds. Null if too many callers wait or the
+   * book is not live.
    */
   confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
   }
 
-  /** Requests a REST read of the book. */
   requestBookCheck({ venue, nativeId }: MarketRef): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market !== null) this.#bookChecks.requestCheck(market)
   }
 
-  /** A market's own check failed: requests its book again. For a late book, waits for capacity. */
+  /** Requests the book of a market. With the reason {@link DELAYED} the request waits for capacity. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
@@ -373,7 +371,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Only an open market is certain to get a book. */
+  /** Marks a book for repeated requests. Only an open market is certain to have a book. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -397,7 +395,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       this.#downSinceMs ??= event.sinceMs
       return
     }
-    // The first connection may have broken before any trade arrived: the gap then begins at the last run's end.
+    // If the first connection broke before any trade arrived, the gap begins at the last run's newest trade.
     const lastRunMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unrequestedSinceMs
     const sinceMs = [event.sinceMs, lastRunMs].filter((ms) => ms !== null)
     if (sinceMs.length > 0) this.#backFill.fillFrom(timeMs(Math.min(...sinceMs)))
@@ -426,8 +424,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #saveTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // A kill must not lose an unread range: live trades are recorded on arrival, while the `feedUp` that requests the
-    // range may still wait in the mailbox.
+    // The mark must not be later than the start of an unread range, or a killed process would lose trades. A live trade
+    // is recorded on arrival, while the `feedUp` message that requests the range may still wait in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
     const markMs = Math.min(
@@ -440,7 +438,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.storage.marks.put(this.#tradeMark, markMs)
   }
 
-  /** Holds a trade of an unknown market until the market is read. */
+  /** Holds a trade until its market is known. */
   #hold(event: TradeEvent): void {
     if (this.#heldCount >= HELD_TRADES_MAX) {
       return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
@@ -452,7 +450,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#reader.request(event.market)
   }
 
-  /** The oldest held trade, which is only in memory. */
+  /** Venue time of the oldest held trade; Infinity if there is none. Held trades are only in memory. */
   #heldSinceMs(): number {
     const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
     return Math.min(...times)
@@ -466,12 +464,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return held
   }
 
-  /** Announces the held trades of markets that the venue does not list; they would occupy memory forever. */
+  /** Drops held trades whose market did not appear within HELD_MS_MAX, and announces them as a gap. */
   #announceHeld(): void {
     if (!this.#isCrawled) return
     const nowMs = this.#parts.clock.nowMs()
     for (const [market, [first]] of this.#held) {
-      // Markets are in the order of their first trade.
+      // Entries are in order of their first trade, so all later ones are newer.
       if (first !== undefined && nowMs - first.receivedAtMs < HELD_MS_MAX) return
       const times = this.#takeHeld(market).map((trade) => trade.venueTimeMs)
       const [fromMs, toMs] = [timeMs(Math.min(...times)), timeMs(Math.max(...times))]
@@ -492,7 +490,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     })
   }
 
-  /** The venue's environment differs from that of the stored trades: missing trades are no longer requested. */
+  /** Gives up missing trades, because the venue now serves another environment than the one of the stored trades. */
   #abandonMissing(knownCount: number, got: number): void {
     const sample = `${knownCount} open markets known, ${got} others listed`
     this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
@@ -503,7 +501,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#backFill.abandon(this.#parts.clock.nowMs())
   }
 
-  /** Reads trades again from a time on, because a market's full mailbox rejected one. */
+  /** Fetches trades since `fromMs` again, because a market's full mailbox rejected one. */
   backFillTrades(fromMs: TimeMs): void {
     this.#backFill.fillFrom(fromMs)
   }
@@ -518,14 +516,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
       const market = this.#parts.catalog.entryOfNative(this.venue, nativeId)
-      // An old market is not taken, and its trades are dropped.
+      // `market` is null if the catalogue does not take the listing because it is too old.
       for (const trade of this.#takeHeld(nativeId)) market?.send(trade)
     }
-    // Markets that the venue lists and we reject: dropping their trades is no loss.
+    // Trades of markets that the venue lists but this process rejects are dropped without a gap.
     for (const nativeId of page.refused ?? []) this.#takeHeld(nativeId)
   }
 
-  /** The markets that every crawl must list: open, and with a close time in the future. */
+  /** Markets that every crawl must list: they are open and close in the future. */
   *#openMarkets(): Iterable<NativeMarketId> {
     const nowMs = this.#parts.clock.nowMs()
     for (const { actor } of this.#parts.catalog.entries()) {
@@ -536,8 +534,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Requests overdue markets and recently resolved ones with an unknown payout, one by one. A crawl lists only markets
-   * settled in the last days, so it misses a market that was resolved during a longer downtime.
+   * Requests overdue markets, and resolved ones whose payout is unknown. A crawl lists only markets that settled in the
+   * last days, so it misses those that were resolved during a longer downtime.
    */
   #requestOverdue(): void {
     const nowMs = this.#parts.clock.nowMs()
@@ -554,7 +552,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** A market was resolved or listed without a payout: requests it until the payout is known. */
+  /** Requests the payout of a resolved market again until it is known. */
   #noteUnsettled({ actor }: KnownMarket): void {
     const { nativeId, settlementPrice, settledAtMs, closeAtMs } = actor.summary
     if (settlementPrice !== null) return
@@ -593,7 +591,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (watched.length > 0) this.#parts.venue.feed.watch(watched)
   }
 
-  /** Follows updates of its own markets: a fresh book is no longer stale, and a resolved market is unwatched. */
+  /** Tracks updates of the venue's markets: a fresh book is no longer stale, and a resolved market is unwatched. */
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'bookReplaced':
@@ -639,7 +637,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.venue.feed.unwatch([ref.nativeId])
   }
 
-  /** A market no longer trades or was removed. */
+  /** Removes a resolved or removed market from the book checks. */
   #drop(market: KnownMarket): void {
     const { number } = market.actor.ref
     this.#live.delete(number)
@@ -660,7 +658,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#announceLeft()
     const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
-    // A book that is checked less often may have changed without a message.
+    // If books are polled less often than this, a price may have changed without a message.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
     if (isWatched) this.#coverage.extend(lastDataAtMs)
     else this.#coverage.end()
@@ -677,7 +675,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.publisher.publish({ kind: 'status', venue, platform, ...status, ...facts })
   }
 
-  /** Requests the books of those markets that are still stale. */
+  /** Requests the books that are still stale and removes all others from the list. */
   #resyncBooks(markets: readonly KnownMarket[], reason: string): void {
     const outcomes: OutcomeId[] = []
     for (const market of markets) {
@@ -694,13 +692,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.reason === null ? 'live' : 'stale'
   }
 
-  /** Why the feed is not live; null while it is. */
+  /** Why the feed is not live; null if it is live. */
   get reason(): StaleReason | null {
     if (this.#together.size > 0) return this.#togetherReason
     return this.#ownReason
   }
 
-  /** The reason without regard to books. */
+  /** The reason apart from books that became stale at once. */
   get #ownReason(): StaleReason | null {
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'
@@ -710,17 +708,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#isLate ? 'delayed' : null
   }
 
-  /** Books that were live and are not; all books while the venue's messages lie unread. */
+  /** Number of books that are not live but were. Includes all live books while the venue's messages stay unread. */
   get staleBooks(): number {
     return this.#lost.size + (this.delay.isBehind ? this.#live.size : 0)
   }
 
-  /** Since when no message was missed; null while the feed is not live or its books are late. */
+  /** Start of the current interval without a missed message; null if the feed or its books are not live. */
   get liveSinceMs(): TimeMs | null {
     return this.#coverage.liveSinceMs
   }
 
-  /** The venue's price history. */
   get pastPrices(): VenuePastPrices {
     return this.#parts.venue.pastPrices
   }
@@ -758,7 +755,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 }
 
-/** Parses the feeds' reason texts. */
+/** Derives the reason from the text that a feed reports. */
 function staleReasonOf({ kind, reason }: FeedEvent): StaleReason {
   if (/^(silent|asked for books in vain|no sign of life)/.test(reason)) return 'silent'
   if (reason === 'read too late') return 'delayed'
