@@ -1,5 +1,5 @@
-// Table of close codes: why a connection ends, and whether the client should reconnect. 1006 is not included: clients
-// see it if the transport closes without a close frame.
+// Table of close codes: why a connection ends, and whether the client should reconnect. Code 1006 is not listed:
+// clients see it when the transport closes without a close frame.
 
 export interface Close {
   readonly code: number
@@ -15,7 +15,10 @@ export const closeCodes = {
   slowReader: { code: 4008, reason: 'slow reader', mayReturn: true },
   limitLowered: { code: 4009, reason: 'connection limit', mayReturn: true },
   keyRevoked: { code: 4010, reason: 'key revoked', mayReturn: false },
-  /** This server's data had a gap, or another engine leads. The data is complete now, and positions stay valid. */
+  /**
+   * The server's data had a gap, or another engine became the leader. The data is complete again. Clients can resume
+   * from their positions.
+   */
   renewed: { code: 4012, reason: 'begun anew', mayReturn: true },
   internal: { code: 4011, reason: 'internal error', mayReturn: true },
 } as const satisfies Record<string, Close>

@@ -1,5 +1,3 @@
-// Parsed client commands and refusals.
-
 import type { ChannelName, ChannelVariant } from './fan-out/channel-variants.ts'
 
 export const ID_CHARACTERS_MAX = 64
@@ -15,8 +13,8 @@ export type StreamErrorCode =
   | 'MESSAGE_TOO_LARGE'
 
 /**
- * The client's id of a command: a text of at most {@link ID_CHARACTERS_MAX} characters or a finite number. Null if
- * absent or invalid.
+ * The client's id of a command: a text of at most {@link ID_CHARACTERS_MAX} characters or a finite number. Null if the
+ * id is absent or invalid.
  */
 export type CommandId = string | number | null
 

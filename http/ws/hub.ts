@@ -1,5 +1,5 @@
-// Watches the publisher and passes each update to the channels whose `updateKinds` include it. Sends heartbeats, checks
-// the sockets' buffers and schedules sessions.
+// Passes each update of the publisher to the channels whose `updateKinds` include it. Sends heartbeats, checks the
+// sockets' buffers and schedules the sessions' work.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { Caller, EngineView } from '../../actors/views.ts'
@@ -47,10 +47,11 @@ export class Hub implements Watcher, HubAccess {
   readonly log: Log
   readonly variants: VariantTable
   readonly sessions = new Set<Session>()
-  /** The library's topics, and the connections that receive batches. */
+  /** The library's topics, with batching for connections that requested it. */
   readonly batches: Batches
   /**
-   * Closes sessions of revoked keys, ended log-ins and deleted accounts. The caller registers it and the hub itself.
+   * Closes sessions of revoked keys, ended logins and deactivated accounts. The caller registers it, and also the hub,
+   * as watchers.
    */
   readonly accountWatcher: AccountWatcher
   readonly #metrics: Metrics
@@ -58,14 +59,14 @@ export class Hub implements Watcher, HubAccess {
   readonly fanOut: FanOut
   readonly #scheduler: ConflationScheduler
   readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
-  /** The channels subscribed to each kind of update, in table order. */
+  /** Channels by kind of update, in the order of the channel table. */
   readonly #subscribers = new Map<Update['kind'], [ChannelName, OpenChannel][]>()
   readonly #failures = new LogSampler()
-  /** Sessions that wait for a slice, by account. The next account and its next session come first. */
+  /** Queued work by account. Accounts, and the work of one account, run in insertion order. */
   readonly #ready = new Map<AccountId, Set<Work>>()
   #isTickPlanned = false
   #isSettlePlanned = false
-  /** Milliseconds of slices that ran synchronously in this event-loop tick. */
+  /** Milliseconds of work that ran synchronously in this event-loop tick. */
   #spentMs = 0
   readonly #stopBeat: StopTimer
   readonly #stopSweeps: StopTimer
@@ -79,7 +80,7 @@ export class Hub implements Watcher, HubAccess {
     log: Log
     metrics: Metrics
     topics: Topics
-    /** Default: those of the table. */
+    /** Default: `CHANNELS`. */
     channels?: readonly Channel[]
   }) {
     const { engine, publisher, clock, metrics, topics, channels = CHANNELS } = parts
@@ -138,7 +139,7 @@ export class Hub implements Watcher, HubAccess {
         for (const session of this.sessions) session.sendGap(update)
     }
     for (const [name, channel] of this.#subscribers.get(update.kind) ?? []) {
-      // An exception in one channel does not affect others: its subscribers see a gap in `seq`.
+      // An exception in one channel must not affect other channels. Its subscribers detect the loss by a gap in `seq`.
       try {
         channel.onUpdate(update)
       } catch (error) {
@@ -154,7 +155,7 @@ export class Hub implements Watcher, HubAccess {
     if (isWritten) this.log.error({ err: error, channel, kind, count }, 'a channel failed')
   }
 
-  /** The market was evicted from the catalogue: drop the data stored under its number. */
+  /** Deletes the data stored under the number of a market that was evicted from the catalogue. */
   onMarketRemoved(market: MarketNumber): void {
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
@@ -181,7 +182,6 @@ export class Hub implements Watcher, HubAccess {
     for (const session of this.sessions) session.beat(beat)
   }
 
-  /** Checks the buffer and the deadlines of each connection. */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
     this.#settleBatches()
@@ -190,7 +190,7 @@ export class Hub implements Watcher, HubAccess {
     if (total > socketBuffersTotalBytesMax) this.#cutLargest()
   }
 
-  /** The account with the most buffered bytes loses the connection with its largest buffer. */
+  /** Closes the connection with the largest buffer of the account with the most buffered bytes. */
   #cutLargest(): void {
     const accounts = new Map<AccountId, { bytes: number; largest: Session }>()
     for (const session of this.sessions) {
@@ -206,7 +206,7 @@ export class Hub implements Watcher, HubAccess {
     most?.largest.cut()
   }
 
-  /** Groups batched connections by their topics, in slices of one event-loop tick. */
+  /** Groups batched connections by their topics in time slices, one per event-loop tick. */
   #settleBatches(): void {
     const endsAtMs = this.clock.monotonicMs() + streamSliceMs
     const isDone = this.batches.settle(() => this.clock.monotonicMs() >= endsAtMs)
@@ -245,9 +245,7 @@ export class Hub implements Watcher, HubAccess {
     this.#planTick()
   }
 
-  /**
-   * Runs about one slice of queued work per event-loop tick, so that many connections together do not block the loop.
-   */
+  /** Runs about one time slice of queued work per event-loop tick, so that many connections do not block the event loop. */
   #planTick(): void {
     if (this.#isTickPlanned) return
     this.#isTickPlanned = true
@@ -290,7 +288,7 @@ export class Hub implements Watcher, HubAccess {
     }
   }
 
-  /** Closes the newest connections beyond the account's reduced limit. */
+  /** Closes the newest connections of an account until `socketsMax` remain. */
   endBeyond(account: AccountId, socketsMax: number): void {
     let open = 0
     for (const session of this.sessions) {
@@ -300,7 +298,7 @@ export class Hub implements Watcher, HubAccess {
     }
   }
 
-  /** Closes up to `count` connections. Returns how many remain. */
+  /** Closes up to `count` connections. Returns the number of connections that remain. */
   endSome(count: number, close: Close): number {
     let left = count
     for (const session of this.sessions) {
@@ -311,7 +309,7 @@ export class Hub implements Watcher, HubAccess {
     return this.sessions.size
   }
 
-  /** Stops the timers; the server closes the connections. */
+  /** Stops the timers. The server closes the connections itself. */
   stop(): void {
     this.#stopBeat()
     this.#stopSweeps()

@@ -1,5 +1,5 @@
-// Schemas of all stream messages in both directions, for the AsyncAPI document and the tests, which validate every
-// captured message. Channel messages are described in channels/, all others here.
+// Schemas of the server's messages and the clients' commands. The files of channels/ define the schemas of channel
+// messages.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'
@@ -25,11 +25,11 @@ const ERROR_CODES: readonly StreamErrorCode[] = [
 
 const text = () => Type.String()
 const nonNegativeInteger = () => Type.Integer({ minimum: 0 })
-/** The client's id of its command; null without one. */
+/** The id that the client gave its command, or null. */
 const commandId = () => nullable(Type.Union([Type.String({ maxLength: 64 }), Type.Number()]))
 const position = { epoch: text(), offset: nonNegativeInteger() }
 
-/** Every message contains its time of writing. */
+/** Fields that every message has. */
 const written = {
   published_ms: Type.Integer({
     minimum: 0,
@@ -42,7 +42,7 @@ const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
-/** The description of a message type: its meaning, the fields after `type`, and an example of them. */
+/** A message type: its meaning, its fields after `type`, and an example of these fields. */
 interface Described {
   readonly summary: string
   readonly fields: TProperties
@@ -57,7 +57,7 @@ function message(type: string, { summary, fields, example }: Described): Message
   }
 }
 
-/** A counted message of a channel, given its fields after the head. Times are null before the first book. */
+/** Describes a counted message of a channel by its fields after the counters. Both times are null before the first book. */
 export function counted(
   type: string,
   channel: string,
@@ -90,7 +90,7 @@ export function counted(
   }
 }
 
-/** A reply to command 1. */
+/** Describes a reply. The example answers command 1. */
 function reply(type: string, { summary, fields, example }: Described): MessageDocument {
   return message(type, {
     summary,
@@ -99,7 +99,7 @@ function reply(type: string, { summary, fields, example }: Described): MessageDo
   })
 }
 
-/** A target that is unknown or unsupported. */
+/** A requested market that is unknown, or unsupported in the channel. */
 const RejectedSchema = Type.Object({
   market_id: Type.Optional(text()),
   event_slug: Type.Optional(text()),
@@ -107,16 +107,16 @@ const RejectedSchema = Type.Object({
   message: Type.Optional(text()),
 })
 
-/** The position up to which a client has everything in a channel. */
+/** A position in a channel: the client has every message up to it. */
 const PositionSchema = Type.Object({
   epoch: Type.String({ maxLength: 64 }),
   offset: nonNegativeInteger(),
 })
 
-/** Named schemas of messages that belong to no channel. */
+/** Named schemas that belong to no channel. */
 export const connectionShapes = { RejectedSchema, PositionSchema }
 
-/** Options as named in commands and replies. */
+/** Schemas of the channels' options, by their names in commands and replies. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
   const table = new VariantTable(channels)
   const schemas = table.optionNames.map((name) => {
@@ -133,7 +133,7 @@ function schemaOf(values: readonly OptionValue[]): TSchema {
     : Type.Number({ enum: [...values] })
 }
 
-/** Messages of the server, by `type`. */
+/** Messages that the server sends, by `type`. */
 export function serverMessages(
   channels: readonly Channel[],
 ): Readonly<Record<string, MessageDocument>> {
@@ -165,7 +165,7 @@ const connected = message('connected', {
   },
 })
 
-/** Unsolicited messages of the server, except those of channels. */
+/** Messages of the server that are neither replies nor channel messages. */
 function ownMessages(channels: readonly Channel[]) {
   const counters = channels.filter(({ delivery }) => delivery === 'every')
   const states = channels.filter(({ hasState }) => hasState)
@@ -269,7 +269,6 @@ function oneOf(channels: readonly Channel[]): TSchema {
   return choice(channels.map(({ name }) => name))
 }
 
-/** The replies to commands. */
 function replies(channels: readonly Channel[]) {
   const channel = oneOf(channels)
   const options = optionsOf(channels)
@@ -342,12 +341,12 @@ const command = <P extends TProperties>(action: string, rest: P) =>
   })
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 
-/** A command in the documents, with its possible replies in the order in which they are sent. */
+/** A documented command. Replies are in the order in which they are sent. */
 export interface DescribedCommand extends MessageDocument {
   readonly answers: readonly string[]
 }
 
-/** Commands of a client, by `action`, under their preferred names. */
+/** Commands of a client by `action`, with the preferred field names. */
 export function clientCommands(
   channels: readonly Channel[],
 ): Readonly<Record<string, DescribedCommand>> {

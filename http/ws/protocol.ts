@@ -1,4 +1,4 @@
-// Parses client commands: shape, aliases and refusals. Never throws for client input.
+// Parses client commands and rejects invalid ones. Never throws for client input.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
@@ -27,7 +27,7 @@ const Shape = Type.Object({
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
 })
-// Without the meta-schema, as in http/validation/query.ts.
+// Without the meta-schema, for the reason stated in http/validation/query.ts.
 const checkShape = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<
   Static<typeof Shape>
 >(Shape)
@@ -38,14 +38,14 @@ const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Un
 const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_START = 0x7b
-/** Escapes of surrogates. JSON can express a lone one, UTF-8 cannot. Complete pairs match too. */
+/** Matches JSON escapes of surrogates, also those of a complete pair. JSON can express a single surrogate, UTF-8 cannot. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 const VARIANTS = new VariantTable(CHANNELS)
 
 /**
- * Parses a frame into a command about one of these variants. Either encoding may come at any time, including JSON in
- * binary frames.
+ * Parses a frame into a command. JSON is accepted in text and binary frames, MessagePack in binary frames, whatever
+ * encoding the connection uses.
  */
 export function parseCommand(
   bytes: Uint8Array,
@@ -57,7 +57,7 @@ export function parseCommand(
   }
   let value: unknown
   try {
-    // In MessagePack a leading `{` is the number 123, which is no command.
+    // In MessagePack, a first byte `{` would be the number 123, which is no command.
     const isJson = !isBinary || bytes[0] === JSON_START
     value = isJson ? readJson(utf8.decode(bytes)) : decodeMessagePack(bytes)
   } catch {
@@ -67,7 +67,7 @@ export function parseCommand(
   return readCommand(value, variants)
 }
 
-/** Accepts only what MessagePack can carry too, so that both forms of a command get the same answer. */
+/** Rejects JSON that MessagePack cannot express, so that both encodings accept the same commands. */
 function readJson(text: string): unknown {
   const value: unknown = JSON.parse(text, SURROGATE_ESCAPE.test(text) ? wellFormed : undefined)
   if (isDeeper(value, 0)) throw new RangeError('nested too deeply')
@@ -129,7 +129,7 @@ function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command |
   return { kind: 'snapshot', id, marketIds }
 }
 
-/** `given` holds the options by name. */
+/** `given`: option values by name. */
 function channelCommand(
   request: {
     kind: 'subscribe' | 'unsubscribe'
@@ -175,14 +175,14 @@ function refused(id: CommandId, code: StreamErrorCode, message: string): Refusal
   return { kind: 'refused', id, code, message }
 }
 
-/** Null is not an id: it marks commands without one. Undefined: the value is invalid as an id. */
+/** Returns null if the command has no id or a null id, and undefined if the id is invalid. */
 function idOf(value: unknown): CommandId | undefined {
   if (value === undefined || value === null) return null
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return typeof value === 'string' && isAtMost(value, ID_CHARACTERS_MAX) ? value : undefined
 }
 
-/** Counts code points, as the schema in the document does. */
+/** Counts code points, as `maxLength` in a JSON schema does. */
 function isAtMost(text: string, characters: number): boolean {
   return text.length <= 2 * characters && Array.from(text).length <= characters
 }

@@ -1,4 +1,4 @@
-// The channel `arbitrage`: opportunities as they open, change and close. `market_id` is the first leg's.
+// The channel `arbitrage`: opportunities that opened, changed or closed. `market_id` is the market of the first leg.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../../actors/views.ts'
@@ -23,9 +23,9 @@ import { LoggedChannel } from './logged.ts'
 const NAME = 'arbitrage'
 const EVENTS: readonly ArbitrageUpdate['event'][] = ['opened', 'changed', 'closed']
 
-/** Minimum profits, in steps so that subscribers with equal options share one encoding. */
+/** Allowed values of `min_profit_usd`. A short list lets many subscribers share one encoded message. */
 const MIN_PROFITS_USD = [0, 1, 5, 10, 50, 100] as const
-/** Dollars per contract. */
+/** Allowed values of `min_edge`, in dollars per contract. */
 const MIN_EDGES = [0, 0.005, 0.01, 0.02, 0.05] as const
 const VARIANTS = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
   MIN_EDGES.map((min_edge) => variantOf(NAME, { min_profit_usd, min_edge })),
@@ -39,7 +39,7 @@ function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
   return { event, close_reason: reason, ...record }
 }
 
-/** `epoch`: of the run that first sent the message, if a later run replays it. */
+/** `epoch`: the epoch of the run that first sent the message. Required if a later run sends it again. */
 export function arbitrageMessage(encoder: Encoder, update: ArbitrageUpdate, epoch?: string): Frame {
   return encoder.message(ARBITRAGE, update.market, update, update, epoch)
 }
@@ -52,7 +52,7 @@ export const ArbitrageSchema = Type.Object({
 
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
-/** Whether an opportunity has ever met a variant's minimums. From then on the variant gets all its messages. */
+/** True once the opportunity's peak values reached the variant's minimums. The variant then gets all its later messages. */
 function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
   const options = OPTIONS_OF.get(variant)
   if (options === undefined || update.kind !== 'arbitrage') return false
@@ -61,7 +61,8 @@ function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
 }
 
 /**
- * In a pair, the first leg is the first venue's. A market of another venue is first only in a basket of its own event.
+ * The first leg of a matched pair is always at the first venue. A market of another venue is a first leg only in an
+ * event basket of its own venue.
  */
 function unsupportedReason({ catalog }: EngineView, { venue, number }: MarketRef): string | null {
   const [first] = catalog.names.keys

@@ -1,6 +1,6 @@
-// The channel `candles`: the bar that a trade changed, at most once per second and market, and the bar that just ended,
-// even without a further trade. Bars are read from the engine when sent, so that they equal those of the REST API. Only
-// the current bar and the previous one, which late trades still change, are sent. Read older ones from /candles.
+// The channel `candles`: sends a changed bar at most once per second and market, and every bar when it ends. A bar is
+// read from the engine when it is sent, so that it equals the bar of the REST API. Only the current and the previous
+// bar are sent. Older bars are available at /candles.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
@@ -36,7 +36,7 @@ const VARIANTS = INTERVALS.map((interval) => {
   return { ...variantOf(NAME, { interval }), lengthMs, kind: candleKind(interval, lengthMs) }
 })
 
-/** A bar; it is closed if its end is at or before `nowMs`. */
+/** `bar` is closed if its end is at or before `nowMs`. */
 interface Candle {
   readonly bar: Bar
   readonly nowMs: TimeMs
@@ -54,7 +54,7 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
   })
 }
 
-/** The state of a market without bars. */
+/** Sent for a market that has no bars. */
 const NO_CANDLE = new MessageKind<null>('candle', NAME, {
   json: () => '"data":null',
   count: () => 1,
@@ -77,7 +77,7 @@ export const candles: Channel = {
     interval: {
       allowed: INTERVALS,
       default: '1m',
-      // As in the REST API, an interval may be given in minutes.
+      // The REST API also accepts an interval in minutes.
       synonyms: new Map(INTERVALS.map((interval) => [CANDLE_MS[interval] / 60_000, interval])),
     },
   },
@@ -114,14 +114,14 @@ export const candles: Channel = {
   open: (parts) => new Candles(parts),
 }
 
-/** Start times of a market's changed or ended bars, and the times of the newest. */
+/** Start times of a market's changed or ended bars, with the times of the newest change. */
 interface BarChanges {
   readonly starts: readonly TimeMs[]
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
 }
 
-/** All intervals. The offset counts messages of all intervals; seq counts those of one market in one interval. */
+/** `offset` counts the messages of all intervals. `seq` counts the messages of one market in one interval. */
 class Candles implements OpenChannel {
   readonly #intervals: ReadonlyMap<ChannelVariant, Interval>
   readonly #parts: ChannelParts
@@ -143,14 +143,13 @@ class Candles implements OpenChannel {
   }
 
   onUpdate(update: Update): void {
-    // Bars exclude block trades.
     if (update.kind !== 'trade' || update.trade.isBlock) return
     for (const [variant, interval] of this.#intervals) {
       if (this.#parts.fanOut.isActive(variant)) interval.noteTrade(update)
     }
   }
 
-  /** A market's newest bar with its newest stamp; null if it never traded. */
+  /** A market's newest bar with the latest `offset` and `seq`. Null if the market never traded. */
   state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
     return this.#intervals.get(variant)?.state(view, this.#offset, encoder) ?? null
   }
@@ -178,11 +177,11 @@ class Interval {
   readonly #parts: ChannelParts
   readonly #nextOffset: () => number
   readonly #windows: Conflation<BarChanges>
-  /** Bounded by the catalogue. */
+  /** Latest `seq` by market. The catalogue bounds the number of entries. */
   readonly #seqs = new Map<MarketNumber, number>()
-  /** Sent bars that have not ended: at most two per market, removed once they end. */
+  /** Bars that were sent before their end: at most two per market. Entries are deleted when the bar ends. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
-  /** In a gateway: changes of markets whose bars have not arrived from the engine. */
+  /** Gateway only: changed bars of markets whose bars have not arrived from the engine yet. */
   readonly #awaited = new Map<MarketNumber, BarChanges>()
   #closedUntilMs = 0
 
@@ -249,7 +248,7 @@ class Interval {
   #send(market: MarketRef, changes: BarChanges): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
-    // In a gateway: a market's first update after the subscription to all markets began.
+    // Gateway only: the market's bars may not have arrived from the engine yet.
     const arrival = view.barsArrival?.() ?? null
     if (arrival !== null) {
       const awaited = this.#awaited.get(market.number)
@@ -279,7 +278,7 @@ class Interval {
     if (changes !== undefined) this.#windows.note(market, changes)
   }
 
-  /** Schedules the closing message of a bar that was sent as open. */
+  /** Schedules the closing message for a bar that was sent before its end. */
   #watch(market: MarketRef, startMs: TimeMs, nowMs: TimeMs): void {
     if (startMs + this.#facts.lengthMs <= nowMs) return
     const openStarts = this.#open.get(market.number)?.starts ?? []
@@ -294,7 +293,7 @@ const merged = (older: BarChanges, newer: BarChanges): BarChanges => ({
   starts: united(older.starts, newer.starts),
 })
 
-/** Union of two ascending lists, without duplicates. */
+/** Merges two ascending lists without duplicates. */
 function united(one: readonly TimeMs[], other: readonly TimeMs[]): readonly TimeMs[] {
   if (one.length === 1 && other.length === 1 && one[0] === other[0]) return one
   return [...new Set([...one, ...other])].sort((first, second) => first - second)
@@ -316,5 +315,5 @@ function newestBar(view: MarketView, lengthMs: number): Bar | null {
   return newest === undefined ? null : barAt(view, barStart(newest.startMs, lengthMs), lengthMs)
 }
 
-/** Later than any trade: the year 2099. */
+/** The year 2099: later than any trade. */
 const END_OF_TIME = timeMs(4_102_444_800_000)

@@ -1,4 +1,4 @@
-// Descriptor of a stream channel. Server, documents and tests all read it. See README.md for how to add one.
+// Descriptor of a stream channel, read by the server, the documents and the tests. README.md explains how to add one.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../../actors/views.ts'
@@ -13,15 +13,14 @@ import type { FanOut } from '../fan-out/fan-out.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { RecentBookUpdates } from '../resume/recent-book-updates.ts'
 
-/** When messages of a channel are sent. Heartbeats contain the offsets of channels that send every change. */
+/** When a channel sends its messages. Heartbeats include the offsets of channels that send every change. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
 
-/** A message's part of the documents. */
+/** Schema and example of a message type, for the AsyncAPI document. */
 export interface MessageDocument {
   readonly summary: string
-  /** Schema of the complete message, made by `counted` in messages.ts. */
+  /** Schema of the complete message. `counted` in messages.ts makes it. */
   readonly schema: TSchema
-  /** A complete message that matches the schema. */
   readonly example: unknown
 }
 
@@ -30,9 +29,9 @@ export interface Channel extends ChannelWithVariants {
   /** The kinds of updates passed to {@link OpenChannel.onUpdate}. */
   readonly updateKinds: readonly Update['kind'][]
   readonly messages: Readonly<Record<string, MessageDocument>>
-  /** Named parts of the messages in the documents: the key without `Schema`. */
+  /** Named schemas in the AsyncAPI document. Each name is the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
-  /** Its row in the table of README.md: message contents, when they are sent, and the initial message. */
+  /** The channel's row in the table of README.md: message contents, sending times, initial message. */
   readonly row: { readonly messages: string; readonly when: string; readonly begins: string }
   open(parts: ChannelParts): OpenChannel
 }
@@ -46,25 +45,25 @@ export interface ChannelParts {
 }
 
 export interface OpenChannel {
-  /** Handles an update of a subscribed kind. Hot path: must return immediately. */
+  /** Handles an update of one of `updateKinds`. Runs for every update, so it must return within microseconds. */
   onUpdate(update: Update): void
-  /** The newest stamp of a market in a variant, without incrementing it. The offset is the channel's. */
+  /** The latest `seq` of a market in a variant and the latest `offset` of the channel. Increments neither. */
   latest(variant: ChannelVariant, market: MarketNumber): Stamp
-  /** A market's current state, for channels with states; null: none yet. */
+  /** The current state of a market, for channels with states. Null if the market has no state yet. */
   state?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
-  /** A message that a market has no state, sent after a `resync` of it. Absent if every market has a state. */
+  /** The message that a market has no state, sent after its `resync`. Absent if every market has a state. */
   emptyState?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame
-  /** In a gateway: resolves when the market's state has arrived or will never arrive; null: it can be read now. */
+  /** Gateway only: resolves when the market's state has arrived or will never arrive. Null: the state can be read now. */
   arrival?(view: MarketView): Promise<void> | null
-  /** The newest offset that the channel has processed, for channels that send every change. */
+  /** The latest offset that the channel has processed, for channels that send every change. */
   readonly seen?: number
   /** The log of missed messages, for channels that replay every message. */
   readonly log?: ChannelLog
-  /** Recent updates, from which books are resumed. */
+  /** Recent book updates, for the resume of books. */
   readonly books?: RecentBookUpdates
-  /** Why the channel never sends messages about a market, and what to request instead; null if it may. */
+  /** Explains why the channel never sends messages about a market and what to request instead. Null: it may send them. */
   unsupportedReason?(market: MarketRef): string | null
-  /** The market was removed permanently: deletes the data stored under its number. */
+  /** Deletes the data stored under a market number. Called when the market is removed permanently. */
   removeMarket?(market: MarketNumber): void
   stop?(): void
 }

@@ -10,7 +10,7 @@ import { prices } from './prices.ts'
 import { trades } from './trades.ts'
 import { whales } from './whales.ts'
 
-/** Every channel, in document order. Channels that handle the same update run in this order. */
+/** Every channel, in document order. Each update is passed to the channels in this order. */
 export const CHANNELS: readonly Channel[] = [
   orderbook,
   depth,

@@ -1,5 +1,5 @@
-// The channel `depth`: the best levels of a book, complete in each message, at most once per window. A message has seq
-// and offset of the newest change that it includes.
+// The channel `depth`: the best levels of a book, at most once per conflation window. Each message contains all levels.
+// `seq` and `offset` are those of the newest change that the message includes.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -79,7 +79,7 @@ export const depth: Channel = {
   open: (parts) => new DepthChannel(parts),
 }
 
-/** The newest change of a book, and why the previous state was out of sync, if it was. */
+/** The newest change of a book. `reason` is null unless the state sent before was out of sync. */
 interface BookChange {
   readonly update: BookUpdate | BookReplaced
   readonly reason: ResyncReason | null
@@ -100,7 +100,7 @@ class DepthChannel implements OpenChannel {
     return new Conflation<BookChange>(this.#parts.scheduler, {
       windowMs: facts.options.conflate_ms,
       hasSubscribers: (market) => this.#parts.fanOut.hasSubscribers(facts.variant, market),
-      // An out-of-sync state stays so until the message that replaces it.
+      // Keep the reason for `resync` until a message replaces the out-of-sync state.
       merge: (older, newer) =>
         older.reason === null || newer.reason !== null
           ? newer
@@ -117,7 +117,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** Handles a change of a book. `reason`: the book was replaced, so the state sent before is out of sync. */
+  /** `reason`: why the book was replaced, which makes the state sent before out of sync. Null for an ordinary change. */
   #note(update: BookChange['update'], reason: ResyncReason | null): void {
     const { fanOut } = this.#parts
     for (const [variant, windows] of this.#windows) {
@@ -125,7 +125,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** Depth uses the counters of `orderbook`. */
+  /** The channel uses the counters of `orderbook`. */
   latest(_variant: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(ORDERBOOK, market)
   }

@@ -1,4 +1,4 @@
-// The channel `lifecycle`: an event of a market itself, with the market right after it.
+// The channel `lifecycle`: events of a market itself, each with the market's record right after the event.
 
 import { Type } from '@sinclair/typebox'
 import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.ts'
@@ -17,7 +17,7 @@ const NAME = 'lifecycle'
 
 const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, dataFields(lifecycleRecord))
 
-/** `epoch`: of the run that first sent the message, if a later run replays it. */
+/** `epoch`: the epoch of the run that first sent the message. Required if a later run sends it again. */
 export function lifecycleMessage(encoder: Encoder, update: LifecycleUpdate, epoch?: string): Frame {
   return encoder.message(LIFECYCLE, update.market, update, update, epoch)
 }

@@ -1,5 +1,5 @@
-// Shared by channels that replay every message: each message is sent at once and stored in a log, from which lagging
-// and resuming connections get what they missed.
+// Base of channels that replay every message. Each message is sent at once and appended to a log. Lagging and resuming
+// connections read the messages that they missed from the log.
 
 import type { CountedChannel, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
@@ -15,12 +15,12 @@ export class LoggedChannel implements OpenChannel {
   readonly #name: CountedChannel
   readonly #variants: readonly ChannelVariant[]
 
-  /** `variants`: those of a channel with options; `isIn` states which messages each gets. */
+  /** `variants`: the variants of a channel with options. `isIn` decides which messages a variant gets. */
   constructor(
     parts: ChannelParts,
     set: Omit<ChannelLog, 'messages'> & {
       readonly name: CountedChannel
-      /** Maximum messages in memory. */
+      /** Number of messages that are retained in memory. */
       readonly capacity: number
       /** Table of older messages, or null if they are not persisted. */
       readonly table: MessageTable | null
@@ -43,7 +43,7 @@ export class LoggedChannel implements OpenChannel {
     messages.push(update)
     this.seen = update.offset
     const { fanOut } = this.#parts
-    // All variants send the same bytes.
+    // Encode once per encoding, since all variants send the same bytes.
     const frames = new Map<Encoder, Frame | null>()
     const written = (encoder: Encoder): Frame | null => {
       const cached = frames.get(encoder)

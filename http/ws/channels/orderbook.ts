@@ -1,5 +1,5 @@
-// The channel `orderbook`: a snapshot, then every change of a book with absolute sizes. Also encodes books for other
-// channels.
+// The channel `orderbook`: a snapshot, then every change of the book with absolute sizes. Other channels use its
+// functions to encode books.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -32,7 +32,7 @@ import { counted } from '../messages.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
-/** Also the key of the publisher's counters of book changes. */
+/** Name of the channel. The publisher counts book changes under the same key. */
 export const ORDERBOOK = 'orderbook'
 
 const KEYS = {
@@ -108,7 +108,6 @@ const checksum = () => Type.Integer({ minimum: 0, maximum: 0xffff_ffff })
 
 const EXAMPLE_LEVEL = { price: 0.42, size: 150, platform: 'venue_a' }
 
-/** Example data of a complete book. */
 export const EXAMPLE_BOOK = {
   bids: [EXAMPLE_LEVEL],
   asks: [{ price: 0.43, size: 80, platform: 'venue_a' }],
@@ -184,7 +183,7 @@ class Orderbook implements OpenChannel {
     this.books.removeMarket(market)
   }
 
-  /** A book was replaced: sends `resync`, then its snapshot, to every subscriber. */
+  /** Sends `resync` and a snapshot to every subscriber after a book was replaced. */
   #replace(update: BookReplaced): void {
     const { market } = update
     const reason = resyncReason(update.reason)
@@ -200,8 +199,9 @@ class Orderbook implements OpenChannel {
 }
 
 /**
- * Sends `stale`, or `fresh` if a stale book was confirmed, to every subscriber of these variants. Returns false if it
- * sends nothing: the venue announces its stale books together, or the book was not stale. `seq`: the channel's newest.
+ * Sends `stale`, or `fresh` for a confirmed book that was stale, to every subscriber of these variants. Returns false
+ * if it sends nothing: the venue announces all its stale books together, or the book was not stale. `seq`: the latest
+ * one of the market in this channel.
  */
 export function sendStaleness(
   fanOut: FanOut,
@@ -224,14 +224,14 @@ interface Sides {
   readonly asks: readonly Level[]
 }
 
-/** At most `levels` per side, with spread and mid price, as JSON text. */
+/** The JSON fields of a book: at most `levels` per side, spread and mid price. */
 export function bookText({ bids, asks }: Sides, market: MarketRef, levels?: number): string {
   const platform = quoted(market.platform)
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
   return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }
 
-/** The field `data` of a message with a book: at most `levels` per side, with spread and mid price. */
+/** Writes the field `data` of a book: at most `levels` per side, spread and mid price. */
 export function writeBook(to: MsgpackWriter, book: Sides, platform: string, levels?: number): void {
   to.bytes(KEYS.data)
   to.map(4)

@@ -1,5 +1,5 @@
-// The channel `prices`: a market's price at every change, or at most once per window. A message has seq and offset of
-// the newest change that it includes.
+// The channel `prices`: the price of a market at every change, or at most once per conflation window. `seq` and
+// `offset` are those of the newest change that the message includes.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
@@ -30,7 +30,7 @@ const STALENESS = { channel: NAME, variants: VARIANTS.map(({ variant }) => varia
 /** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
-/** A price, and whether its book is stale. */
+/** A price. `isStale`: the book that it was computed from is stale. */
 interface Priced {
   readonly price: MarketPrice
   readonly isStale: boolean
@@ -51,7 +51,7 @@ export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = fa
   return encoder.message(PRICE, update.market, update, { price: update.price, isStale })
 }
 
-/** The current price with the newest stamp, which is not incremented. */
+/** The current price with the latest `offset` and `seq`. Increments neither. */
 export function presentPrice(
   encoder: Encoder,
   market: MarketRef,
@@ -115,7 +115,7 @@ export const prices: Channel = {
 
 class Prices implements OpenChannel {
   readonly #parts: ChannelParts
-  /** Windows of the conflated variants. */
+  /** Conflation windows by variant, without the variant that sends every change. */
   readonly #windows: ReadonlyMap<ChannelVariant, Conflation<PriceUpdate>>
 
   constructor(parts: ChannelParts) {
@@ -145,7 +145,7 @@ class Prices implements OpenChannel {
     }
   }
 
-  /** The book of the price was replaced: sends `resync`, then the current price. */
+  /** Sends `resync` and the current price after the book was replaced. */
   #replace(variant: ChannelVariant, { market, reason }: BookReplaced): void {
     const { engine, fanOut } = this.#parts
     fanOut.send(variant, market, 'state', (encoder) => {

@@ -1,4 +1,5 @@
-// The channel `trades`: every trade, as in the REST API. Missed trades are read from the engine's trade log.
+// The channel `trades`: every trade, with the fields of the REST API. A resume reads missed trades from the engine's
+// trade log.
 
 import type { CatalogView, EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
@@ -16,7 +17,7 @@ import { LoggedChannel } from './logged.ts'
 
 const NAME = 'trades'
 
-/** The quoted texts of a market; without labels if it is not in the catalogue. */
+/** The quoted texts of a market. Labels are missing if the market is not in the catalogue. */
 function textsOf({ id, platform }: MarketRef, catalog: CatalogView): MarketTexts {
   const view = catalog.find(id)
   if (view !== null) return marketTexts(view)
@@ -32,7 +33,7 @@ const TRADE = new MessageKind<Trade>('trade', NAME, {
   },
 })
 
-/** `epoch`: of the run that first sent the message, if a later run replays it. */
+/** `epoch`: the epoch of the run that first sent the message. Required if a later run sends it again. */
 export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: string): Frame {
   return encoder.message(TRADE, update.market, update, update.trade, epoch)
 }
@@ -85,12 +86,12 @@ export const trades: Channel = {
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 
-/** Adapts the engine's trade log for resume: each row becomes the update that was published. */
+/** Adapts the engine's trade log for resume: turns each row back into the published update. */
 export function tradeTable({
   tradeLog,
   catalog,
 }: Pick<EngineView, 'tradeLog' | 'catalog'>): MessageTable {
-  /** Without its market a trade has no market id to send: it counts as expired. */
+  /** A trade whose market was removed is `lost`: its message needs the market's id. */
   const updateOf = (number: MarketNumber, trade: StoredTrade): TradeUpdate | 'lost' => {
     const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = trade
     const market = catalog.byNumber(number)?.ref

@@ -1,5 +1,5 @@
-// The channel `whales`: large trades, each the sum of its fills. Missed messages are read from the engine's whale log,
-// which includes later fills.
+// The channel `whales`: large trades, each the sum of its fills. A resume reads missed messages from the engine's whale
+// log, where their sums include later fills.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
@@ -30,14 +30,14 @@ const WHALE = new MessageKind<Whale>('whale', NAME, {
   },
 })
 
-/** `epoch`: of the run that first sent the message, if a later run replays it. */
+/** `epoch`: the epoch of the run that first sent the message. Required if a later run sends it again. */
 export function whaleMessage(encoder: Encoder, update: WhaleUpdate, epoch?: string): Frame {
   return encoder.message(WHALE, update.market, update, update.whale, epoch)
 }
 
 const text = () => Type.String()
 
-/** A whale row: a Trade, with its market's texts at that time. */
+/** The fields of a trade, with the market's texts at that time. */
 export const WhaleSchema = Type.Object({
   ...TradeSchema.properties,
   outcome: nullable(text()),
@@ -93,9 +93,7 @@ export const whales: Channel = {
     }),
 }
 
-/**
- * Adapts the engine's whale log for resume. It reports no losses: a lost trade is reported in the channel `trades` only.
- */
+/** Adapts the engine's whale log for resume. Reports no losses: only the channel `trades` reports lost trades. */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {
   return {
     present: whaleLog.present,
@@ -107,7 +105,7 @@ export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog'
         const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = whale
         if (offset === null || seq === null) return { offset: behind, update: 'lost' }
         if (markets !== null && !markets.has(number)) return { offset, update: 'unread' }
-        // The market may have been evicted from the catalogue; its whales and its name are retained.
+        // The market may have been evicted from the catalogue. The log still has its whales and its native id.
         const market = catalog.byNumber(number)?.ref ?? {
           id: catalog.names.marketId(venue, nativeMarket),
           number,

@@ -1,5 +1,6 @@
-// Interfaces of the stream's encoders, and builders of messages without counters. A counted message has a `MessageKind`,
-// by which its channel defines the fields after the head. Each message is encoded once per form for all receivers.
+// Encoder interfaces, and builders of messages without counters. A channel defines a `MessageKind` for each of its
+// messages, which have counters. Each message is encoded at most once as JSON and once as MessagePack for all
+// receivers.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
@@ -12,17 +13,16 @@ export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
-/** Writes the fields of a counted message after its head: equal names and values in both forms. */
+/** Writes the fields of a counted message after its first fields. JSON and MessagePack have equal names and values. */
 interface MessageFields<Content> {
   /** The fields as JSON text without braces: `"data":{…}`. */
   json(content: Content, market: MarketRef, catalog: CatalogView): string
-  /** The number of fields. */
   count(content: Content): number
-  /** Writes keys and values in turn. */
+  /** Writes each key followed by its value. */
   msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
 }
 
-/** The single field `data` of a rare message, written from an object. */
+/** For a rare message: writes the single field `data` from an object. */
 export function dataFields<Content>(data: (content: Content) => object): MessageFields<Content> {
   return {
     json: (content) => `"data":${JSON.stringify(data(content))}`,
@@ -34,11 +34,10 @@ export function dataFields<Content>(data: (content: Content) => object): Message
   }
 }
 
-/** A kind of counted message: its fields and its encoded start in both forms. */
+/** A type of counted message: its first fields in encoded form, and a writer for the others. */
 export class MessageKind<Content> {
-  /** `{"type":…,"channel":…,` */
   readonly jsonHead: string
-  /** The same two fields and the key of the market's id. */
+  /** The fields `type` and `channel` and the key `market_id`. */
   readonly msgpackHead: Uint8Array
   readonly fields: MessageFields<Content>
 
@@ -56,31 +55,33 @@ export function keyOf(name: string): Uint8Array {
   return encoded((to) => to.text(name))
 }
 
-/** Counters and times of a message. Times are null before the first book. */
+/** Counters and times of a message. Both times are null before the first book. */
 export interface Dated extends Stamp {
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
 }
 
-/** Dependencies of an encoder. The clock supplies the time of writing in every message. */
 export interface EncoderParts {
   readonly epoch: string
   readonly catalog: CatalogView
   readonly nowMs: () => TimeMs
 }
 
-/** A message without counters. They are rare and small, so they are passed as objects. */
+/** A message without counters. Such messages are rare and small, so objects are fast enough. */
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
 /**
- * Encodes messages. Bytes of a counted message are valid until the next counted one, bytes of any other until the next
- * other one: send them (the library copies them) or copy them first. So a `resync` stays valid while the state that
- * follows it is encoded.
+ * Encodes messages. The bytes of a counted message stay valid until the next counted message, and the bytes of a reply
+ * until the next reply. Send them, which copies them, or copy them before. A `resync` therefore stays valid while the
+ * state after it is encoded.
  */
 export interface Encoder {
   readonly form: Form
   readonly isBinary: boolean
-  /** A counted message. `epoch`: of the run that first sent it, if a later run replays it. */
+  /**
+   * Encodes a counted message. `epoch`: the epoch of the run that first sent it. Required if a later run sends it
+   * again.
+   */
   message<Content>(
     kind: MessageKind<Content>,
     market: MarketRef,
@@ -88,13 +89,13 @@ export interface Encoder {
     content: Content,
     epoch?: string,
   ): Frame
-  /** Appends the time of writing. */
+  /** Adds the time of writing to the reply. */
   reply(reply: Reply): Frame
 }
 
-/** Lost messages of a market or a venue. `fromMs` null: the start is unknown. */
+/** Lost messages of a market or a venue. `fromMs` is null if the start is unknown. */
 export interface Gap {
-  /** Number of lost messages of the channel; null: unknown. */
+  /** Number of lost messages of the channel, or null if unknown. */
   readonly count: number | null
   readonly channel: ChannelName
   readonly where: { readonly marketId: string } | { readonly platform: string }
@@ -108,7 +109,7 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
   return { type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs, ...counted }
 }
 
-/** The state sent before is out of sync; a new state follows. */
+/** States that the last sent state is out of sync and that a new state follows. */
 export function resyncMessage(
   channel: ChannelName,
   market: MarketRef,
@@ -117,11 +118,10 @@ export function resyncMessage(
   return { type: 'resync', channel, market_id: market.id, reason }
 }
 
-/** Feed status of a venue. */
 export type Status = Omit<FeedStatus, 'venue'>
 
 export function statusMessage(status: Status): Reply {
-  // A rest pattern would skip these properties, because they are getters in a venue's view.
+  // A rest pattern would omit these properties, because they are getters in a venue's view.
   const { platform, state, lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks } = status
   return {
     type: 'status',
@@ -135,17 +135,17 @@ export function statusMessage(status: Status): Reply {
   }
 }
 
-/** Earlier messages of the market may be wrong. */
+/** States that earlier messages of the market may be wrong. */
 export function staleMessage(channel: ChannelName, { market, reason, sinceMs }: BookStale): Reply {
   return { type: 'stale', channel, market_id: market.id, reason, since_ms: sinceMs }
 }
 
-/** All messages of the market up to `seq` of the channel are correct. */
+/** States that all messages of the market up to `seq` are correct. */
 export function freshMessage(channel: ChannelName, market: MarketRef, seq: number): Reply {
   return { type: 'fresh', channel, market_id: market.id, seq }
 }
 
-/** A heartbeat; `offsets` is null while the connection is catching up. */
+/** `offsets` is null while the connection is catching up. */
 export interface Heartbeat {
   readonly timestampMs: TimeMs
   readonly counter: number

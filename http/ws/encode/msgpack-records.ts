@@ -9,7 +9,7 @@ import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS, midPrice, type PriceMicros, priceCents } from '../../../engine/units.ts'
 import { keyOf } from './encoder.ts'
 
-/** A level up to its price. */
+/** The encoded fields of a level before the value of its price. */
 const LEVEL = encoded((to) => {
   to.map(3)
   to.text('price')
@@ -61,7 +61,7 @@ export function writeLevels(
   }
 }
 
-/** The fields `spread` and `mid_price` of a bid and an ask. */
+/** Writes the fields `spread` and `mid_price` from the best bid and ask. */
 export function writeSpread(
   to: MsgpackWriter,
   bid: PriceMicros | null,
@@ -125,7 +125,7 @@ function writeTakerFields(to: MsgpackWriter, trade: Trade, outcome: string | nul
   writeMicros(to, 'taker_price', takerPrice(trade))
 }
 
-/** A bar of `lengthMs` with its interval. It is closed if its end is at or before `nowMs`. */
+/** Writes a bar of length `lengthMs`. The bar is closed if its end is at or before `nowMs`. */
 export function writeCandle(
   to: MsgpackWriter,
   bar: Bar,

@@ -1,5 +1,5 @@
-// Writes stream messages as MessagePack: the same fields and values as JSON, as plain maps, with integers of up to 64
-// bits as integers.
+// Writes stream messages as MessagePack maps with the fields and values of the JSON messages. Integers of up to 64 bits
+// are written as integers.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
@@ -25,7 +25,7 @@ export class MsgpackEncoder implements Encoder {
   readonly isBinary = true
   readonly #parts: EncoderParts
   readonly #to = new MsgpackWriter()
-  /** A separate writer, because `resync` must stay valid beside a counted message. */
+  /** A second writer: a `resync` must stay valid while a counted message is written. */
   readonly #rare = new MsgpackWriter()
 
   constructor(parts: EncoderParts) {

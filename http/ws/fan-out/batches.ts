@@ -1,7 +1,7 @@
-// Batches messages for connections with `batch=on`: messages published in one event-loop tick reach each of them in one
-// frame: a JSON array or concatenated MessagePack messages. Connections with equal topics form a group. Its batch is
-// joined once and passed to the library once, because a socket write costs as much as twenty messages in it. The layer
-// lies between the stream and the library; sessions and channels do not depend on it.
+// Batches messages for connections with `batch=on`. Such a connection receives all messages of an event-loop tick in
+// one frame: a JSON array, or concatenated MessagePack messages. Connections with equal topics form a group. The batch
+// of a group is built once and passed to the library once, because socket writes are expensive. Sessions and channels
+// do not depend on this layer.
 //
 //   publish ──► each group on the topic: pending ──┐
 //                                                  ├─► end of the tick: own, then pending, joined
@@ -17,15 +17,15 @@ import type { Form } from './channel-variants.ts'
 /** The parts of uWebSockets.js that the stream uses. */
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 
-/** Nothing may be called after the socket is closed. */
+/** Call nothing after the socket is closed. */
 export type Socket = Pick<
   WebSocket<unknown>,
   'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close'
 > & { cork(action: () => void): unknown }
 
 /**
- * A library topic that each batched socket subscribes to and never leaves. A socket must not leave its last topic while
- * messages are pending in it: uWebSockets.js would free them unsent.
+ * A library topic that each batched socket subscribes to until it closes. When a socket leaves its last topic,
+ * uWebSockets.js frees its pending messages unsent.
  */
 const ANCHOR = 'batched'
 
@@ -42,18 +42,18 @@ class FrameBatch {
     return this.#frames.length === 0
   }
 
-  /** Whether the frame would exceed its maximum size with this message. */
+  /** Whether the frame would exceed the maximum size with this message added. */
   isFullFor(frame: Frame): boolean {
     return !this.isEmpty && this.bytes + frame.length > batchBytesMax
   }
 
-  /** Retains a frame without a copy; its bytes must not change. */
+  /** Keeps the frame without copying it. Its bytes must not change before `take`. */
   add(frame: Frame): void {
     this.#frames.push(frame)
     this.bytes += frame.length
   }
 
-  /** Returns all waiting messages in order as one frame, and clears them. */
+  /** Returns all waiting messages in order as one frame and removes them. */
   take(): Frame {
     const frames = this.#frames
     this.#frames = []
@@ -68,9 +68,9 @@ class Group {
   readonly topics: Set<string>
   readonly members = new Set<BatchedSocket>()
   readonly pending: FrameBatch
-  /** Members with unsent messages of their own, which are older than the pending ones. */
+  /** Members that have direct messages to send before the pending messages of the group. */
   readonly own = new Set<BatchedSocket>()
-  /** The library topic of a group that sockets may join; null: the group of a single socket. */
+  /** The library topic of a group with shared topics. Null: the group has a single socket. */
   name: string | null = null
 
   constructor(form: Form, topics: Iterable<string> = []) {
@@ -116,7 +116,7 @@ export class Batches {
     return this.#library.publish(topic, frame, isBinary)
   }
 
-  /** Registers a member that has messages of its own, which are sent by the end of the tick. */
+  /** Registers a member that has direct messages. They are sent by the end of the tick. */
   queueOwn(socket: BatchedSocket): void {
     socket.group.own.add(socket)
     this.#markDirty(socket.group)
@@ -132,7 +132,7 @@ export class Batches {
     })
   }
 
-  /** Sends the pending messages of a socket's group, so that messages of the socket's own may follow. */
+  /** Sends the pending messages of the socket's group, so that a direct message to the socket can follow. */
   flushPending({ group }: BatchedSocket): void {
     if (!group.pending.isEmpty) this.#flush(group)
   }
@@ -148,7 +148,7 @@ export class Batches {
     else for (const { ws } of group.members) ws.send(frame, isBinary)
   }
 
-  /** Subscribes a socket to a topic, from the next message on. */
+  /** Subscribes a socket to a topic. The socket receives later messages only. */
   subscribe(socket: BatchedSocket, topic: string): void {
     if (socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -156,7 +156,7 @@ export class Batches {
     this.#addTopic(group, topic)
   }
 
-  /** Unsubscribes a socket from a topic. Messages published so far are still sent. */
+  /** Unsubscribes a socket from a topic. Messages that are already published are still sent. */
   unsubscribe(socket: BatchedSocket, topic: string): void {
     if (!socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -164,12 +164,15 @@ export class Batches {
     this.#removeTopic(group, topic)
   }
 
-  /** The socket is closed and must not be accessed. */
+  /** Removes a closed socket, which must not be accessed any more. */
   leave(socket: BatchedSocket): void {
     this.#remove(socket.group, socket)
   }
 
-  /** Merges single-socket groups with groups that have equal topics. Returns false if time was over before the last. */
+  /**
+   * Merges single-socket groups into groups with equal topics. Returns false if the time was over before all were
+   * merged.
+   */
   settle(isTimeOver: () => boolean): boolean {
     for (const group of this.#unsettled) {
       const [socket] = group.members
@@ -182,7 +185,7 @@ export class Batches {
         group.name = name
         this.#shared.set(name, group)
       } else {
-        // Pending messages are older than the joining socket's subscription.
+        // Flush first: the joining socket must not get messages from before its subscription.
         this.#flush(match)
         this.#remove(group, socket)
         match.members.add(socket)
@@ -194,7 +197,7 @@ export class Batches {
     return true
   }
 
-  /** Moves a socket to a group of its own, without pending messages. */
+  /** Moves a socket to a group of its own that has no pending messages. */
   #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
@@ -233,7 +236,7 @@ export class Batches {
   }
 }
 
-/** A socket that receives the published messages of a tick in one frame, and messages of its own in separate frames. */
+/** A socket that receives all published messages of a tick in one frame. Its direct messages go in separate frames. */
 export class BatchedSocket implements Socket {
   readonly ws: Socket
   /** Changed by {@link Batches} only. */
@@ -248,7 +251,7 @@ export class BatchedSocket implements Socket {
     this.#batches = batches
   }
 
-  /** Always 1: the library's `dropped` handler reports failures. */
+  /** Always returns 1, since the library's `dropped` handler reports failures. */
   send(frame: Frame): number {
     this.#batches.flushPending(this)
     if (this.#own.isFullFor(frame)) this.flushOwn()
@@ -271,7 +274,7 @@ export class BatchedSocket implements Socket {
     return this.ws.getBufferedAmount() + this.#own.bytes
   }
 
-  /** Messages sent inside are flushed at the end. */
+  /** Flushes the messages that were sent inside `action` when it returns. */
   cork(action: () => void): ReturnType<Socket['cork']> {
     return this.ws.cork(() => {
       action()
@@ -302,7 +305,7 @@ function bytesOf(frame: Frame): Uint8Array {
   return typeof frame === 'string' ? Buffer.from(frame) : frame
 }
 
-/** Equal for equal topics, in any order. */
+/** The name does not depend on the order of the topics. */
 function nameOf({ form, topics }: Group): string {
   const text = [...topics].sort().join('\n')
   return `batch:${form}:${createHash('sha256').update(text).digest('base64')}`

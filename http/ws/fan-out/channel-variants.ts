@@ -1,12 +1,12 @@
-// Channel variants: a channel with one set of options. Subscriptions choose a variant, topics are named by it, and
-// messages are encoded once per variant. Its name is the channel's, followed by the option values (`depth:10:250`), or
-// only the channel's name without options. Topic names are defined here too.
+// A channel variant is a channel with one set of options. Clients subscribe to variants, and each message is encoded
+// once per variant. The name of a variant is the channel's name, followed by the option values (`depth:10:250`) if the
+// channel has options. This file also builds topic names.
 
 import { assert } from '../../../engine/errors.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 
-/** Name of a channel variant; made only by {@link variantOf}. */
+/** Name of a channel variant. Only {@link variantOf} makes such names. */
 export type ChannelVariant = string
 
 export type ChannelName = string
@@ -22,11 +22,11 @@ export type OptionValue = string | number
 interface Option {
   readonly allowed: readonly OptionValue[]
   readonly default: OptionValue
-  /** Alternative values that clients may send, mapped to the allowed values. */
+  /** Alternative values that clients may send, each mapped to an allowed value. */
   readonly synonyms?: ReadonlyMap<unknown, OptionValue>
 }
 
-/** A variant and its options, keyed by their names in commands. */
+/** A variant with its options by their names in commands. */
 interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
   readonly variant: ChannelVariant
   readonly options: Options
@@ -35,14 +35,14 @@ interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
 /** The channel properties that variants depend on. */
 export interface ChannelWithVariants {
   readonly name: ChannelName
-  /** Whether a subscription begins with the market's current state. */
+  /** Whether a subscription starts with the current state of the market. */
   readonly hasState: boolean
-  /** In the order of their values in variant names. */
+  /** Options in the order in which their values appear in variant names. */
   readonly options: Readonly<Record<string, Option>>
   readonly variants: readonly VariantFacts[]
 }
 
-/** The variant with these options, which must be in the channel's order. */
+/** The variant with these options. They must be in the order of the channel's `options`. */
 export function variantOf<Options extends Readonly<Record<string, OptionValue>>>(
   channel: ChannelName,
   options: Options,
@@ -56,27 +56,27 @@ export function channelOfVariant(variant: ChannelVariant): ChannelName {
 }
 
 /**
- * The topic of a market, venue or `*` in a variant: `j:depth:10:250:77`. Per channel, a connection is subscribed to at
- * most one topic that carries a given market.
+ * The topic of a market, a venue or `*` in a variant: `j:depth:10:250:77`. A connection receives each market of a
+ * channel through one topic only.
  */
 export function topicOf(form: Form, variant: ChannelVariant, key: MarketNumber | WideKey): string {
   return `${form}:${variant}:${key}`
 }
 
 /**
- * The topic of status messages. A socket subscribes to it on open and never leaves it: it must not leave its last topic
- * while messages are pending in it, as uWebSockets.js would free them unsent.
+ * The topic of status messages. A socket subscribes to it until it closes: when a socket leaves its last topic,
+ * uWebSockets.js frees its pending messages unsent.
  */
 export function statusTopic(form: Form): string {
   return `${form}:status`
 }
 
-/** The topic of heartbeats with offsets. A connection leaves it while it lags or catches up. */
+/** The topic of heartbeats with offsets. A connection is not subscribed to it while it lags or catches up. */
 export function heartbeatTopic(form: Form): string {
   return `${form}:heartbeat`
 }
 
-/** The variants of a set of channels, and the options that commands accept. */
+/** All variants of the given channels, and the options that commands accept. */
 export class VariantTable {
   readonly names: readonly ChannelName[]
   readonly optionNames: readonly string[]
@@ -101,19 +101,19 @@ export class VariantTable {
     return this.#channels.has(channel)
   }
 
-  /** Whether a subscription to the channel begins with the market's current state. */
+  /** Whether a subscription to the channel starts with the current state of the market. */
   hasState(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.hasState === true
   }
 
-  /** The options of a variant, keyed by their names in replies. */
+  /** The options of a variant by their names in replies. */
   optionsOf(variant: ChannelVariant): VariantFacts['options'] {
     const facts = this.#facts.get(variant)
     assert(facts !== undefined, `${variant} is not a channel variant`)
     return facts.options
   }
 
-  /** Distinct values that any channel allows for an option. */
+  /** All distinct values that at least one channel allows for an option. */
   valuesOf(option: string): readonly OptionValue[] {
     const values = [...this.#channels.values()].flatMap(
       ({ options }) => options[option]?.allowed ?? [],
@@ -122,8 +122,8 @@ export class VariantTable {
   }
 
   /**
-   * The variants of channels and options; each option applies to the channels that have it. Rejects a value that one of
-   * them does not allow, and an option that none of them has, with a message that names what is accepted.
+   * The variants for channels and options. Each option applies to the channels that have it. Rejects an option that no
+   * channel has and a value that one of the channels does not allow. The message lists what is accepted.
    */
   variantsOf(
     channels: readonly ChannelName[],
@@ -156,7 +156,7 @@ export class VariantTable {
   }
 }
 
-/** The given allowed value, or the default; null if the value is not allowed. */
+/** The allowed value that the client chose, or the default. Null if the value is not allowed. */
 function chosen(option: Option, given: unknown): OptionValue | null {
   if (given === undefined || given === null) return option.default
   const meant = option.synonyms?.get(given) ?? given

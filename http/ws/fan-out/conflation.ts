@@ -1,7 +1,7 @@
-// Sends at most one message per market and window. The first change of a market outside a window is sent at once, later
-// ones wait for the end of the window, and the last state of a window is always sent. Only markets with an open window
-// or a waiting change are stored: bounded by the catalogue, and none without subscribers. Due messages, and those of a
-// burst beyond its limit, are sent in slices of all variants together, so that they do not delay live messages.
+// Sends at most one message per market and time window. The first change of a market is sent at once and opens a
+// window. The newest change in the window is sent when the window ends. Only markets with an open window or a waiting
+// change are stored, so the catalogue bounds the memory. Due messages are sent in time slices that all variants share,
+// so that they do not delay live messages.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, conflationTickCount, streamSliceMs } from '../../../engine/limits.ts'
@@ -14,7 +14,7 @@ interface Sender<Change> {
   send(market: MarketRef, change: Change): void
 }
 
-/** `change` waits until `endsAtMs`. */
+/** `change` is sent at `endsAtMs`. */
 interface Window<Change> {
   readonly market: MarketRef
   readonly endsAtMs: number
@@ -38,7 +38,7 @@ export class ConflationScheduler {
     this.#conflations.add(conflation)
   }
 
-  /** Flushes soon, and again while anything waits. */
+  /** Schedules a flush. It repeats while a market has an open window or a waiting change. */
   arm(): void {
     if (this.#isStopped) return
     this.#stopTimer ??= this.clock.after(conflationFlushMs, () => {
@@ -62,7 +62,7 @@ export class ConflationScheduler {
       const isDone = conflation.flush(endsAtMs)
       if (conflation.isWaiting) this.arm()
       if (isDone) continue
-      // The others come first in the next slice.
+      // Move this one to the end, so that the next slice starts with the other conflations.
       this.#conflations.delete(conflation)
       this.#conflations.add(conflation)
       this.wake()
@@ -78,11 +78,11 @@ export class ConflationScheduler {
 export class Conflation<Change> {
   readonly #scheduler: ConflationScheduler
   readonly #sender: Sender<Change>
-  /** Windows of a variant end in the order in which they began. */
+  /** Open windows by market. They end in the order in which they began. */
   readonly #windows = new Map<MarketNumber, Window<Change>>()
-  /** First changes beyond the limit of a burst, which may be sent at any time. */
+  /** First changes that exceed the burst limit. They may be sent at any time. */
   readonly #due = new Map<MarketNumber, Window<Change>>()
-  /** Messages sent at once since the last flush. */
+  /** Number of messages sent immediately since the last flush. */
   #burstCount = 0
 
   constructor(scheduler: ConflationScheduler, sender: Sender<Change>) {
@@ -91,7 +91,7 @@ export class Conflation<Change> {
     scheduler.add(this)
   }
 
-  /** Sends a change now, or stores it until the end of the market's window. */
+  /** Sends a change now, or stores it until the market's window ends. */
   note(market: MarketRef, change: Change): void {
     const { number } = market
     const waiting = this.#due.get(number) ?? this.#windows.get(number)
@@ -108,12 +108,12 @@ export class Conflation<Change> {
     }
   }
 
-  /** Whether any market has a window or a waiting change. */
+  /** Whether a market has an open window or a waiting change. */
   get isWaiting(): boolean {
     return this.#windows.size + this.#due.size > 0
   }
 
-  /** Sends due changes until a time. Returns false if some remain. */
+  /** Sends due changes until `endsAtMs`. Returns false if some remain. */
   flush(endsAtMs: number): boolean {
     const { clock } = this.#scheduler
     const nowMs = clock.monotonicMs()

@@ -1,6 +1,6 @@
-// Publishes a message to every subscriber of a variant: the topics of its market, its venue and `*`, and the wildcard
-// subscriptions that are being filled. Encodes at most once per form, and not at all without subscribers. Never
-// iterates over connections.
+// Publishes a message to every subscriber of a variant: to the topics of its market, its venue and `*`, and to wildcard
+// subscriptions that are still receiving initial states. Encodes a message at most once per encoding, and only if it
+// has subscribers. Never iterates over connections.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
@@ -18,8 +18,8 @@ import {
 type Frames = Frame | readonly Frame[] | null
 
 /**
- * For wildcard subscriptions: 'change' goes only to those that have sent the market's state. 'state' goes to all, and
- * replaces the state that they would send.
+ * How a message reaches wildcard subscriptions that are still receiving initial states. 'change': only if the market's
+ * state was sent before. 'state': always, instead of the market's initial state.
  */
 type Weight = 'change' | 'state'
 
@@ -41,9 +41,9 @@ export class FanOut {
   readonly #library: Pick<Topics, 'publish'>
   readonly #encoders: readonly Encoder[]
   readonly #encoded: ReadonlyMap<ChannelVariant, Count>
-  /** Topics with subscribers. Counted here, because the library takes as long to count as to write half a message. */
+  /** Topics with subscribers. The library could count subscribers, but that takes half as long as writing a message. */
   readonly #topics: Readonly<Record<Form, ReadonlyMap<ChannelVariant, TopicsOfVariant>>>
-  /** Wildcard subscriptions whose initial messages are still being sent; usually none. */
+  /** Wildcard subscriptions that are still receiving initial states. Usually empty. */
   readonly #wildcards = new Set<WildcardSubscription>()
 
   constructor(parts: {
@@ -66,7 +66,7 @@ export class FanOut {
     this.#topics = { j: topics(), b: topics() }
   }
 
-  /** Counts a connection as a subscriber. Each call must be followed by one of {@link removeSubscriber}. */
+  /** Counts a connection as a subscriber. The caller must call {@link removeSubscriber} later. */
   addSubscriber(form: Form, variant: ChannelVariant, key: TopicKey): Topic {
     const topics = this.#topics[form].get(variant)
     const name = topicOf(form, variant, key)
@@ -98,13 +98,12 @@ export class FanOut {
     this.#wildcards.delete(wildcard)
   }
 
-  /** Removes the wildcard subscriptions of a closed connection. */
   closeWildcardsOf(connection: unknown): void {
     for (const wildcard of this.#wildcards)
       if (wildcard.connection === connection) this.#wildcards.delete(wildcard)
   }
 
-  /** Whether a message of this market would reach a connection. */
+  /** Whether at least one connection would receive a message of this market. */
   hasSubscribers(variant: ChannelVariant, market: MarketRef): boolean {
     for (const wildcard of this.#wildcards) if (wildcard.isFor(variant, market)) return true
     return this.#encoders.some(({ form }) => this.#reached(form, variant, market).length > 0)

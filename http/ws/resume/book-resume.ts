@@ -1,6 +1,6 @@
-// Resumes books from an offset. A market whose book was replaced since gets `resync` and a snapshot; the others get the
-// missed updates in order. All become live in the tick in which nothing is missing. If the retained updates do not
-// reach back, every market gets `resync` and a snapshot (fill.ts).
+// Resumes books from an offset. A market whose book was replaced after the offset gets `resync` and a snapshot. All
+// other markets get the missed updates in order. All markets become live in the same tick, once nothing is missing. If
+// the missed updates are no longer stored, every market gets `resync` and a snapshot (fill.ts).
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -12,7 +12,7 @@ import { subscribeSingles, subscribeWide } from '../session/fill.ts'
 import { contains, type Subscribed } from '../session/subscriptions.ts'
 import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
 
-/** Subscribes to books from an offset. False: `resumed` was the answer; true: `synced` must follow. */
+/** Subscribes to books from an offset. Returns false if it has sent `resumed`, or true if the caller must send `synced`. */
 export function* resumeBooks(
   connection: Connection,
   hub: HubAccess,
@@ -21,10 +21,10 @@ export function* resumeBooks(
   const { id, since, subscribed, books } = wanted
   const { epoch } = hub.publisher
   const isOurs = since.epoch === epoch
-  // A wider live subscription would overtake the missed updates, so send new states instead.
+  // Live messages of the wider subscription would overtake the missed updates, so new states are sent instead.
   const isPart = connection.subscriptions.of(ORDERBOOK).isPart(subscribed)
   if (!isPart && isOurs && books.reachesBack(since.offset)) {
-    // Live updates must not overtake the missed ones.
+    // Unsubscribe first, so that live updates cannot overtake the missed updates.
     connection.leave(ORDERBOOK, subscribed)
     const resume = new BookResume(connection, hub, { subscribed, books, since: since.offset })
     if (yield* resume.run()) {
@@ -36,7 +36,7 @@ export function* resumeBooks(
       return false
     }
   }
-  // Each market is live from its own snapshot on.
+  // Each market becomes live with its own snapshot.
   const reason = isOurs ? 'slow_consumer' : 'restart'
   const before = ({ ref }: MarketView) => connection.reply(resyncMessage(ORDERBOOK, ref, reason))
   const { key, refs } = subscribed
@@ -53,7 +53,7 @@ class BookResume {
   readonly #numbers: ReadonlySet<MarketNumber>
   readonly #books: RecentBookUpdates
   readonly #since: number
-  /** Markets that got a snapshot: its offset, and the serial of the replacement that it includes. */
+  /** Markets that got a snapshot, with the offset of the snapshot and the serial of the newest replacement it includes. */
   readonly #snapshots = new Map<MarketNumber, Pick<Replacement, 'offset' | 'serial'>>()
   /** Replacements up to this serial have been processed. */
   #serial = 0
@@ -71,12 +71,12 @@ class BookResume {
     this.#since = wanted.since
   }
 
-  /** Ends in the tick in which nothing is missing. False: some updates were overwritten meanwhile. */
+  /** Returns true in the tick in which nothing is missing, or false if some updates were overwritten meanwhile. */
   *run(): Generator<void, boolean> {
     const books = this.#books
     let offset = this.#since
     for (;;) {
-      // Ends in the tick in which no replacement remains, so that only updates may be missing.
+      // Returns in the tick in which no replacement is left, so that only updates can be missing.
       yield* this.#sendReplaced()
       if (offset === books.newest) return true
       for (let skipped = 0; offset < books.newest; ) {
@@ -95,8 +95,8 @@ class BookResume {
   }
 
   /**
-   * Sends `stale` for books that are stale now and whose snapshot did not report it. Call it in the tick in which
-   * nothing is missing.
+   * Sends `stale` for stale books, except those that got a snapshot, which contains this flag. Call it in the tick in
+   * which nothing is missing.
    */
   sendStale(): void {
     for (const stale of this.#books.staleBooks()) {
@@ -106,7 +106,7 @@ class BookResume {
     }
   }
 
-  /** Whether to send the update at an offset. Sends a snapshot instead if necessary. */
+  /** Whether to send the update at this offset. Sends a snapshot first if the book was replaced. */
   #take(market: MarketRef, offset: number): boolean {
     const replacement = this.#books.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
@@ -114,7 +114,7 @@ class BookResume {
     return snapshot === undefined || offset > snapshot.offset
   }
 
-  /** Processes every book replaced since, including those without later updates. */
+  /** Sends a snapshot for each book that was replaced after the offset, even if no update follows. */
   *#sendReplaced(): Generator<void, void> {
     const books = this.#books
     while (this.#serial < books.serial) {
@@ -138,7 +138,10 @@ class BookResume {
     return this.#key === null ? this.#numbers.has(number) : contains(this.#key, venue)
   }
 
-  /** Whether the client cannot have this replacement's book, even at an equal offset. */
+  /**
+   * Whether the client lacks the replaced book. At an equal offset the client may or may not have it, so it is sent
+   * again.
+   */
   #isMissing({ market, offset, serial }: Replacement): boolean {
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined ? offset >= this.#since : serial > snapshot.serial

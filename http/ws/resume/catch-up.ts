@@ -1,4 +1,4 @@
-// Catches up a lagging connection once its buffer has drained: first `resync` for every state, then the missed
+// Catches up a lagging connection after its buffer has drained. Sends `resync` for every state, then the missed
 // messages, then the states.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
@@ -12,10 +12,10 @@ import { sendLostRange } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'
 
-/** The state of a connection when it began to lag. */
+/** Recorded when a connection starts to lag. */
 export interface Lag {
   readonly sinceMs: TimeMs
-  /** Per channel with a log: messages up to this offset are in the socket's buffer. */
+  /** By channel with a log: all messages up to this offset are in the socket's buffer. */
   readonly after: ReadonlyMap<ChannelName, number>
 }
 
@@ -46,7 +46,10 @@ export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task
   connection.resumeLive()
 }
 
-/** Sends the missed messages of all subscriptions to a channel and makes them live in the same tick. */
+/**
+ * Sends the missed messages of all subscriptions to a channel. Makes the subscriptions live in the tick of the last
+ * one.
+ */
 function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, lag: Lag): Task {
   const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
@@ -57,7 +60,7 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
   }
   const from = log.messages.behind(lag.after.get(channel) ?? newest)
   if (from !== null) {
-    // Sent at once, since each message advances the client's position.
+    // Report the gap before the messages after it, since each message advances the client's position.
     const onLost = (range: LostRange) =>
       sendLostRange(connection, hub, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
@@ -72,8 +75,8 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
 }
 
 /**
- * Sends `resync` for every state, in one tick unless they are so many that others would wait; nothing live comes
- * between. Restarts an interrupted wildcard subscription.
+ * Sends `resync` for every state. Yields only after many of them. The connection has no live topics meanwhile. Restarts
+ * an interrupted wildcard subscription.
  */
 function* resyncAll(
   connection: Connection,

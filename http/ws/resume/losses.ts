@@ -1,4 +1,4 @@
-// Reports permanently lost messages to a connection by `gap`: a market or venue, and a time range.
+// Sends `gap` for permanently lost messages: a market or venue, and a time range.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import { gapMessage } from '../encode/encoder.ts'
@@ -22,7 +22,7 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
   return { fromMs: hasBothStarts ? first : null, toMs, count }
 }
 
-/** Reports a range in which messages may be lost: one `gap` per subscribed venue or market. */
+/** Reports that messages in a time range may be lost, by one `gap` for each subscribed venue or market. */
 export function sendLostRange(
   connection: Connection,
   hub: HubAccess,
@@ -54,7 +54,7 @@ export function sendLoss(
   if (!isTouched) return
   const { catalog } = hub.engine
   const id = market === null ? null : catalog.byNumber(market)?.ref.id
-  // An evicted market has no id any more, so its venue is named.
+  // An evicted market has no id, so the `gap` names its venue.
   const where =
     id === null || id === undefined ? { platform: catalog.names.platform(venue) } : { marketId: id }
   connection.reply(gapMessage({ channel, where, fromMs, toMs, count }))

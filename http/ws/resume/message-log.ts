@@ -1,6 +1,6 @@
-// Log of a channel that replays every message (trades, whales, lifecycle). Messages of this run are in a ring buffer;
-// older ones are in a table, if the channel has one, by run. A connection that needs an overwritten one reads the table or
-// gets a gap.
+// Log of a channel that replays every message. A ring buffer holds the newest messages of the current run. Older
+// messages are in a table by run, if the channel has a table. A connection that needs a message outside the ring buffer
+// reads the table. It gets a `gap` if the table does not have the message.
 //
 //   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
 
@@ -15,7 +15,7 @@ import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelName, ChannelVariant } from '../fan-out/channel-variants.ts'
 import { MessageRing } from './message-ring.ts'
 
-/** An update of a market that has an offset in a channel. */
+/** An update that has a market and an offset in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
 
 export function isLogged(update: Update): update is LoggedUpdate {
@@ -25,11 +25,11 @@ export function isLogged(update: Update): update is LoggedUpdate {
 export interface LostRange {
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
-  /** Number of lost messages of the channel; null: unknown. */
+  /** Number of lost messages of the channel, or null if unknown. */
   readonly count: number | null
 }
 
-/** Unrecoverable messages of a market, or of any market of a venue. */
+/** Unrecoverable messages of a market. If `market` is null, the market may be any of the venue. */
 export interface Loss extends LostRange {
   readonly venue: VenueKey
   readonly market: MarketNumber | null
@@ -37,24 +37,24 @@ export interface Loss extends LostRange {
 
 export interface ChannelLog {
   readonly messages: MessageLog
-  /** Null: the update does not concern the channel. `epoch`: of the run that first sent it. */
+  /** Null if the update is not part of the channel. `epoch`: the epoch of the run that first sent the message. */
   write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
-  /** Whether a message of this run is for clients of an earlier run, whose messages are gone. */
+  /** True for messages of this run that clients of earlier runs need, because the messages of those runs are lost. */
   isOfEarlier?(update: LoggedUpdate): boolean
-  /** Whether a message belongs to a variant. Absent: the channel has one variant, which gets all. */
+  /** Whether a variant gets a message. Absent if the channel has a single variant. */
   isIn?(variant: ChannelVariant, update: LoggedUpdate): boolean
 }
 
 /**
- * A message at its offset. 'lost': it was sent but can no longer be read. 'unread': it was skipped, because its market
- * was not requested.
+ * A message at its offset. 'lost': the message was sent but cannot be read any more. 'unread': it was skipped, since
+ * its market was not requested.
  */
 export interface LogEntry {
   readonly offset: number
   readonly update: LoggedUpdate | 'lost' | 'unread'
 }
 
-/** Requested messages. With `markets`, messages of other markets may be skipped. */
+/** The requested messages. If `markets` is not null, messages of other markets may be skipped. */
 interface LogQuery {
   readonly offset: number
   readonly markets: ReadonlySet<MarketNumber> | null
@@ -62,20 +62,20 @@ interface LogQuery {
 
 export interface MessageTable {
   readonly present: RunView
-  /** Oldest first; the current run is last. */
+  /** Oldest run first. The current run is last. */
   runs(): readonly RunView[]
-  /** The next messages of a run after an offset, in order; as many as can be read in about 0.5 ms. */
+  /** The next messages of a run after an offset, in order. Returns as many as can be read in about 0.5 ms. */
   range(query: LogQuery & { run: number }): readonly LogEntry[]
-  /** The losses that a run announced at or after an offset. */
+  /** The losses that a run reported at or after an offset. */
   losses(query: { run: number; offset: number }): readonly Loss[]
   /**
-   * Resolves when messages after an offset have arrived in the table or will not arrive. Null or absent: they are
-   * there.
+   * Resolves when the messages after an offset have arrived in the table or will not arrive. Null or absent: the table
+   * has the messages already.
    */
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** Start of a reader: after an offset of the first of these runs. The last one is the current run. */
+/** Where a replay starts: after `offset` in the first of these runs. The last one is the current run. */
 export interface LogPosition {
   readonly runs: readonly RunView[]
   readonly offset: number
@@ -87,7 +87,7 @@ export class MessageLog {
   readonly #ring: MessageRing<LoggedUpdate>
   readonly #table: MessageTable | null
 
-  /** `offset`: messages that this run has sent so far. `table` null: older messages are not available. */
+  /** `offset`: number of messages that this run has sent so far. `table` is null if older messages are not stored. */
   constructor(parts: {
     channel: ChannelName
     present: RunView
@@ -105,7 +105,7 @@ export class MessageLog {
     return this.#ring.newest
   }
 
-  /** The start of the current run, as far as it is retained. */
+  /** The start of the current run, or of its retained part. */
   get present(): LogPosition {
     return { runs: [this.#present], offset: this.#ring.oldest - 1 }
   }
@@ -114,7 +114,7 @@ export class MessageLog {
     this.#ring.push(update)
   }
 
-  /** The position where a client left off; null if unknown: another epoch, or an offset ahead. */
+  /** The position of a client. Null if the epoch is unknown or the offset is ahead of the run. */
   find(since: Since): LogPosition | null {
     const { epoch, offset } = since
     if (epoch === this.#present.epoch) return this.behind(offset)
@@ -122,20 +122,20 @@ export class MessageLog {
     const index = runs.findIndex((run) => run.epoch === epoch)
     const run = runs[index]
     if (run === undefined) return null
-    // A killed run has sent more than it stored, but never by more than this. A client that received the rest has
-    // missed nothing.
+    // A killed run may have sent up to `outstandingWritesMax` messages that it did not store. A client with a later
+    // offset within this limit has received the unstored messages.
     const isAhead = run.endOffset !== null && offset > run.endOffset + outstandingWritesMax
     return isAhead ? null : { runs: runs.slice(index), offset }
   }
 
-  /** The position after an offset of the current run; null if it is ahead or no longer retained. */
+  /** The position after an offset of the current run. Null if the offset is ahead or no longer retained. */
   behind(offset: number): LogPosition | null {
     if (offset > this.newest) return null
     if (this.#table === null && offset < this.#ring.oldest - 1) return null
     return { runs: [this.#present], offset }
   }
 
-  /** The next messages of a run after an offset, in order; empty if there are no more. */
+  /** The next messages of a run after an offset, in order. Empty if there are no more messages. */
   read(run: RunView, query: LogQuery): readonly LogEntry[] {
     const { offset } = query
     const isPresent = run.number === this.#present.number
@@ -153,14 +153,14 @@ export class MessageLog {
     return entries
   }
 
-  /** Null: `read` can return the next messages of a run after an offset. Otherwise it resolves when `read` can. */
+  /** Resolves when `read` can return the next messages of a run after an offset. Null: it can do so now. */
   arrival(run: RunView, offset: number): Promise<void> | null {
     const isPresent = run.number === this.#present.number
     if (isPresent && (offset >= this.newest || offset + 1 >= this.#ring.oldest)) return null
     return this.#table?.arrival?.({ run: run.number, offset }) ?? null
   }
 
-  /** Losses announced at or after a position, oldest first. */
+  /** Losses that were reported at or after a position, oldest first. */
   losses({ runs, offset }: LogPosition): readonly Loss[] {
     const table = this.#table
     if (table === null) return []

@@ -1,8 +1,8 @@
-// A ring buffer of published messages, each at its offset modulo the capacity.
+// A ring buffer of published messages. A message is stored at its offset modulo the capacity.
 
 interface Bounds<Message> {
   readonly capacity: number
-  /** A second bound, on the sum of the messages' weights. */
+  /** Limit of the sum of all messages' weights, in addition to the capacity. */
   readonly weightMax?: number
   readonly weightOf?: (message: Message) => number
 }
@@ -16,7 +16,7 @@ export class MessageRing<Message extends { readonly offset: number }> {
   #oldest: number
   #weight = 0
 
-  /** `offset`: messages that this run has published so far. */
+  /** `offset`: number of messages that this run has published so far. */
   constructor(
     offset: number,
     { capacity, weightMax = Number.POSITIVE_INFINITY, weightOf = () => 0 }: Bounds<Message>,
@@ -32,14 +32,14 @@ export class MessageRing<Message extends { readonly offset: number }> {
     return this.#newest
   }
 
-  /** The offset of the oldest retained message; newest + 1 if empty. */
+  /** The offset of the oldest retained message, or the next offset if the buffer is empty. */
   get oldest(): number {
     return this.#oldest
   }
 
   push(message: Message): void {
     const { offset } = message
-    // A gap means that a message was never sent: a replay across it would be incomplete.
+    // The missing messages were never sent, so a replay across them would be incomplete.
     if (offset !== this.#newest + 1) {
       this.#ring.fill(undefined)
       this.#weight = 0
@@ -60,7 +60,7 @@ export class MessageRing<Message extends { readonly offset: number }> {
     this.#oldest += 1
   }
 
-  /** Null if it is not retained. */
+  /** Null if the message is not retained. */
   get(offset: number): Message | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#ring[offset % this.#capacity] ?? null

@@ -1,5 +1,6 @@
-// Recent book updates of this run and, per market, its last complete replacement: enough to resume a connection without
-// snapshots. Bounded by updates and levels. The oldest are overwritten, and connections that need them get snapshots.
+// Recent book updates of the current run and the last replacement of each book. They suffice to resume a connection
+// without snapshots. The number of updates and of their levels is bounded. The oldest updates are overwritten. A
+// connection that needs an overwritten update gets snapshots instead.
 
 import type { BookConfirmed, BookReplaced, BookStale, BookUpdate } from '../../../engine/events.ts'
 import { ringBookLevelsMax, ringBookUpdatesMax } from '../../../engine/limits.ts'
@@ -9,15 +10,15 @@ import { MessageRing } from './message-ring.ts'
 
 export interface Replacement {
   readonly market: MarketRef
-  /** The channel's newest offset before the replacement, which lies between this one and the next. */
+  /** The channel's latest offset when the book was replaced. */
   readonly offset: number
-  /** Counts replacements of all markets; distinguishes two at the same offset. */
+  /** Increases with each replacement of any market. Orders replacements at the same offset. */
   readonly serial: number
   readonly reason: ResyncReason
 }
 
 /**
- * The `resync` reason of a replaced book. A first book also ends a gap, since the book shown before was empty and
+ * The `resync` reason of a replaced book. The first book of a market also ends a gap: the book before it was empty and
  * stale.
  */
 export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
@@ -26,13 +27,13 @@ export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
 
 export class RecentBookUpdates {
   readonly #updates: MessageRing<BookUpdate>
-  /** In order of replacement, one per market; bounded by the catalogue. */
+  /** One replacement per market, in order of time. The catalogue bounds the number of entries. */
   readonly #replaced = new Map<MarketNumber, Replacement>()
-  /** Books announced as stale, until they are fresh; bounded by the catalogue. */
+  /** Books that were reported as stale and are not confirmed yet. The catalogue bounds the number of entries. */
   readonly #stale = new Map<MarketNumber, BookStale>()
   #serial = 0
 
-  /** `offset`: updates that this run has published so far. */
+  /** `offset`: number of updates that this run has published so far. */
   constructor(offset: number, capacity = ringBookUpdatesMax, levelsMax = ringBookLevelsMax) {
     const weightOf = ({ changes }: BookUpdate) => changes.length
     this.#updates = new MessageRing(offset, { capacity, weightMax: levelsMax, weightOf })
@@ -54,7 +55,10 @@ export class RecentBookUpdates {
     this.#replace({ market, offset, reason: resyncReason(reason) })
   }
 
-  /** A disconnected client may have received `stale` but not `fresh`: it must get the book again. */
+  /**
+   * Counts as a replacement: a disconnected client may have received `stale` but not `fresh`, so it needs the book
+   * again.
+   */
   confirm({ market, offset }: BookConfirmed): void {
     this.#replace({ market, offset, reason: 'venue_gap' })
   }
@@ -71,7 +75,7 @@ export class RecentBookUpdates {
     this.#stale.set(stale.market.number, stale)
   }
 
-  /** The currently stale books that were announced individually. */
+  /** Stale books that were reported one by one, not with their whole venue. */
   staleBooks(): Iterable<BookStale> {
     return this.#stale.values()
   }
@@ -85,17 +89,17 @@ export class RecentBookUpdates {
     return offset <= this.newest && offset >= this.#updates.oldest - 1
   }
 
-  /** Null if it is not retained. */
+  /** Null if the update is not retained. */
   get(offset: number): BookUpdate | null {
     return this.#updates.get(offset)
   }
 
-  /** The market's newest replacement; null if there was none in this run. */
+  /** The latest replacement of a market in this run, or null. */
   replacement(market: MarketNumber): Replacement | null {
     return this.#replaced.get(market) ?? null
   }
 
-  /** Every market's newest replacement, the earliest first. */
+  /** The latest replacement of each market, earliest first. */
   replacements(): Iterable<Replacement> {
     return this.#replaced.values()
   }

@@ -1,5 +1,5 @@
-// Channels that replay every message (trades, whales, lifecycle, arbitrage). They have a log instead of states, so a
-// subscription is live at once, or in the tick in which no message is missing any more.
+// Subscribes to channels that replay every message. They have a log instead of states. A subscription without `since`
+// is live at once. A subscription with `since` becomes live in the tick in which no message is missing any more.
 
 import type { RunView } from '../../../actors/views.ts'
 import { replayTradesMax } from '../../../engine/limits.ts'
@@ -20,7 +20,10 @@ interface Wanted {
   readonly subscribed: Subscribed
 }
 
-/** Subscribes, after a replay if `since` is given. False: the replay has sent its own answer. */
+/**
+ * Subscribes, after a replay if `since` is given. Returns true if the caller must send `synced`, or false if the replay
+ * has sent its own reply.
+ */
 export function* subscribeLogged(
   connection: Connection,
   hub: HubAccess,
@@ -30,7 +33,8 @@ export function* subscribeLogged(
   const { messages } = log
   const { channel } = messages
   const added = addedBy(connection, wanted)
-  // Leaves the topics first, so that live messages cannot overtake the replayed ones. Ends variants with other options.
+  // Unsubscribe first, so that live messages cannot overtake replayed messages. This also ends subscriptions with other
+  // options.
   connection.leave(channel, added)
   if (since === null) {
     connection.join(variant, added)
@@ -61,7 +65,7 @@ export function* subscribeLogged(
   return false
 }
 
-/** Sends messages of this run that are for clients of earlier ones. Returns in the tick in which nothing is missing. */
+/** Sends messages of this run that clients of earlier runs need. Returns in the tick in which no message is missing. */
 function* sendOfEarlier(
   connection: Connection,
   hub: HubAccess,
@@ -76,9 +80,7 @@ function* sendOfEarlier(
   yield* replay(connection, hub, { ...wanted, countMax: Infinity, onLost: () => {} })
 }
 
-/**
- * What a command adds. Markets in a wide subscription are excluded, unless the command asks for the past.
- */
+/** The markets or wide key that a command adds. Excludes markets in a wide subscription, unless the command has `since`. */
 function addedBy(connection: Connection, { variant, log, since, subscribed }: Wanted): Subscribed {
   const subscriptions = connection.subscriptions.of(log.messages.channel)
   const { key, refs } = subscribed
@@ -86,13 +88,13 @@ function addedBy(connection: Connection, { variant, log, since, subscribed }: Wa
     const isAdded = (ref: MarketRef) => since !== null || subscriptions.variantOf(ref) !== variant
     return { key, refs: refs.filter(isAdded) }
   }
-  // A venue within `*` stays there: its messages come by the `*` topic, also during its replay.
+  // A venue within `*` is not added: its messages arrive through the topic of `*`, also during a replay.
   const isWithin =
     subscriptions.wideVariant(key) === variant && !(since !== null && subscriptions.wide.has(key))
   return isWithin ? { key: null, refs: [] } : subscribed
 }
 
-/** Sends the missed messages of a command and, in the same tick, reports those that are unavailable. */
+/** Sends the missed messages of a command. Reports unavailable messages in the tick of the last one. */
 function* answerSince(
   connection: Connection,
   hub: HubAccess,
@@ -100,13 +102,13 @@ function* answerSince(
 ): Generator<void, Replayed> {
   const { log, from, audience } = wanted
   const { channel } = log.messages
-  // Losses that were announced while the client was disconnected, and live ones that precede its messages.
+  // Losses that were reported after the client's position.
   for (const loss of log.messages.losses(from)) {
     sendLoss(connection, hub, { channel, audience, loss })
     yield
   }
-  // One range for all expired messages. The position does not advance until the answer, so a client that disconnects in
-  // between gets the range at its next resume.
+  // Report all expired messages as one range. The client's position does not advance before the reply. A client that
+  // disconnects before the reply gets the range at its next resume.
   let lost: LostRange | null = null
   const replayed = yield* replay(connection, hub, {
     ...wanted,
@@ -119,7 +121,7 @@ function* answerSince(
   return replayed
 }
 
-/** `limitedAt`: the limit was reached, and the rest follows this position; null: nothing is left. */
+/** `limitedAt`: the position after which the rest follows if the limit was reached. Null if nothing is left. */
 interface Replayed {
   readonly count: number
   readonly limitedAt: Since | null
@@ -129,7 +131,7 @@ interface ReplayWanted {
   readonly log: ChannelLog
   readonly from: LogPosition
   readonly audience: Audience
-  /** The variant in which messages of a market are sent. */
+  /** The variant of which a market's messages are sent. */
   readonly variantOf: (market: MarketRef) => ChannelVariant
   readonly countMax: number
   readonly onLost: (range: LostRange) => void
@@ -137,7 +139,7 @@ interface ReplayWanted {
 
 /**
  * Sends the messages after a position, over all later runs. Returns in the tick in which none is missing. Calls
- * `onLost` for each gap before it sends what follows the gap.
+ * `onLost` for each gap before it sends the message after the gap.
  */
 export function* replay(
   connection: Connection,
@@ -169,7 +171,7 @@ export function* replay(
       for (const { offset: entryOffset, update } of entries) {
         const message = typeof update === 'string' ? null : update
         const isHole = update === 'lost' || entryOffset > offset + 1
-        // Messages of selected markets do not show how many are missing.
+        // The number of missing messages is unknown if only selected markets were read.
         const holeCount =
           markets === null ? entryOffset - offset - (message === null ? 0 : 1) : null
         if (isHole) lostTo(message?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
@@ -190,7 +192,7 @@ export function* replay(
       yield* arrivals(connection, log, run, offset)
       entries = log.read(run, { offset, markets })
     }
-    // The last messages of a run may be missing too. Nothing is known about the end of a killed run.
+    // The last messages of a run may be missing too. The end of a killed run is unknown.
     const end = next === undefined ? log.newest : (run.endOffset ?? offset)
     const endCount = markets === null ? end - offset : null
     if (offset < end) lostTo(next?.startedAtMs ?? hub.clock.nowMs(), endCount)
@@ -198,7 +200,7 @@ export function* replay(
   return { count, limitedAt: null }
 }
 
-/** Waits for the next messages if they are still being fetched. */
+/** Waits until the next messages have been fetched. */
 function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset: number): Task {
   for (let arrival = log.arrival(run, offset); arrival !== null; ) {
     connection.waitFor(arrival)
@@ -207,7 +209,7 @@ function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset
   }
 }
 
-/** The time of the last message before the position, if it can still be read. */
+/** The time of the last message before the position. Null if it cannot be read. */
 function timeAt(log: MessageLog, { runs, offset }: LogPosition, index: number): TimeMs | null {
   const run = runs[index]
   if (index > 0 || offset === 0 || run === undefined) return null

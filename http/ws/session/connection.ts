@@ -1,5 +1,4 @@
-// The parts of a session (session.ts) and of the hub (hub.ts) that commands use. Interfaces, because imports form no
-// cycle.
+// Interfaces of the session (session.ts) and the hub (hub.ts) for commands. They avoid circular imports.
 
 import type { Caller, EngineView, MarketView } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
@@ -19,10 +18,10 @@ import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscribed, Subscriptions } from './subscriptions.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
-/** Work that yields between markets. */
+/** Work of a command or a catch-up that yields between markets. */
 export type Task = Generator<void, void>
 
-/** Markets checked between two yields if most are skipped. */
+/** A loop yields after this many skipped markets. */
 export const skipsPerTick = 256
 
 export interface Connection {
@@ -30,31 +29,31 @@ export interface Connection {
   readonly subscriptions: Subscriptions
   /** The wildcard subscription that the current command is filling. */
   wildcard: WildcardSubscription | null
-  /** A trade replay is running, whose markets are not yet among the subscriptions. */
+  /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying: boolean
-  /** Resumes the current task when the promise resolves; it must not reject. */
+  /** Pauses the current task until the promise resolves. The promise must not reject. */
   waitFor(arrival: Promise<void>): void
-  /** Sends after everything published to this socket so far. */
+  /** Sends a frame after all messages that were published to this socket before. */
   send(frame: Frame): void
   reply(reply: Reply): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends a market's state in a channel with states. `isResync`: or that it has none. */
+  /** Sends the state of a market. `isResync`: if the market has no state, sends a message that says this. */
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
-  /** Subscribes to a topic, from the next message on. */
+  /** Subscribes to a topic. The connection receives later messages only. */
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
-  /** Adds subscriptions that no other contains, with their topics. */
+  /** Adds subscriptions that no wider one contains, with their topics. */
   join(variant: ChannelVariant, subscribed: Subscribed): void
-  /** Removes subscriptions, or those that a wide one contains, with their topics. */
+  /** Removes subscriptions with their topics. A wide subscription is removed with all that it contains. */
   leave(channel: ChannelName, subscribed: Subscribed): void
-  /** Everything skipped has been sent: the connection is live as before the lag. */
+  /** Makes the connection live again after a catch-up that has sent all missed messages. */
   resumeLive(): void
 }
 
-/** `more`: needs another slice; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
+/** `more`: needs another time slice. `blocked`: waits for the socket to drain or for `waitFor`. `idle`: nothing to do. */
 export type SliceOutcome = 'idle' | 'more' | 'blocked'
 
-/** Work that runs in slices, scheduled fairly by account. */
+/** Work that runs in time slices, scheduled fairly by account. */
 export interface Work {
   readonly caller: Pick<Caller, 'accountId'>
   run(): SliceOutcome
@@ -65,13 +64,12 @@ export interface HubAccess {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  /** The channels and their variants. */
   readonly variants: VariantTable
   readonly fanOut: FanOut
   channelOf(variant: ChannelVariant): OpenChannel
   /**
-   * Runs work until it is done: synchronously, unless its account is queued or this tick has used its slice for such
-   * work; the rest in later ticks, alternating between accounts.
+   * Runs work until it is done. The first slice runs synchronously, unless the account has queued work or this tick has
+   * used up its time. Later slices run in later ticks, alternating between accounts.
    */
   advance(work: Work): void
   countLagging(): void

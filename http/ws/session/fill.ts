@@ -1,5 +1,5 @@
-// Subscriptions to channels that begin with a state: single markets, each live from its own state on, and wildcard
-// subscriptions, which end in one topic.
+// Subscribes to channels with states. A single market becomes live with its own state. A wildcard subscription sends
+// all states and then uses one topic.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
@@ -8,10 +8,13 @@ import { type ChannelVariant, channelOfVariant, type WideKey } from '../fan-out/
 import type { Connection, HubAccess, Task } from './connection.ts'
 import { WildcardSubscription } from './wildcard-subscription.ts'
 
-/** Called before each state. Null: skip markets that are subscribed already. */
+/** Called before each state is sent. Null: skip markets that are already subscribed. */
 type Before = ((view: MarketView) => void) | null
 
-/** Sends the states of single markets, each live from its own on. Markets in a wide subscription stay in it. */
+/**
+ * Sends the states of single markets. Each market becomes live with its state. Markets in a wide subscription stay in
+ * it.
+ */
 export function* subscribeSingles(
   connection: Connection,
   hub: HubAccess,
@@ -39,7 +42,7 @@ export function* subscribeSingles(
   }
 }
 
-/** Sends the states of a venue or all markets, then replaces their topics by one. */
+/** Sends the states of a venue or of all markets. Then replaces the topics of single markets by one topic. */
 export function* subscribeWide(
   connection: Connection,
   hub: HubAccess,
@@ -57,7 +60,7 @@ export function* subscribeWide(
   subscriptions.wide.set(key, variant)
 }
 
-/** In a gateway: waits until a market's state has been fetched from the engine. */
+/** Gateway only: waits until the market's state has been fetched from the engine. */
 function* arrival(
   connection: Connection,
   hub: HubAccess,
@@ -76,7 +79,7 @@ export function idsOf(hub: HubAccess, key: WideKey): readonly MarketId[] {
   return Array.from(hub.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
 }
 
-/** Sends a wildcard subscription's states. Its topic becomes live in the tick of the last state. */
+/** Sends the states of a wildcard subscription. Its topic becomes live in the tick of the last state. */
 export function* fill(
   connection: Connection,
   hub: HubAccess,
@@ -87,7 +90,7 @@ export function* fill(
   for (let id = wildcard.take(); id !== null; id = wildcard.take()) {
     yield* arrival(connection, hub, { variant: wildcard.variant, id })
     const view = hub.engine.catalog.find(id)
-    // The hub may have sent it already, if its book was replaced during the fill.
+    // The hub has already sent this state if the book was replaced during the loop.
     if (view === null || wildcard.sent.has(view.ref.number)) continue
     before(view)
     connection.sendState(wildcard.variant, view, wildcard.isResync)

@@ -1,6 +1,6 @@
-// One WebSocket connection: its commands, run one after another, its subscriptions, and its handling of slow reading. A
-// state union: live, lagging (unsubscribed at a recorded offset), catching up, leaving (waits for room for its close
-// frame).
+// A WebSocket connection: runs its commands one after another, holds its subscriptions and handles slow reading.
+// States: live, lagging (unsubscribed since a recorded offset), catching up, and leaving (waits until the close frame
+// fits into the buffer).
 
 import type { Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
@@ -58,24 +58,24 @@ type State =
   | {
       readonly kind: 'lagging'
       readonly sinceMs: TimeMs
-      /** Every message up to these offsets is in the socket's buffer. */
+      /** All messages up to these offsets are in the socket's buffer. */
       readonly after: Lag['after']
       bufferedMin: number
       progressAtMs: number
     }
   | { readonly kind: 'catchingUp'; progressAtMs: number }
-  /** A slow reader: it gets only its close frame, once there is room for it. */
+  /** The client read too slowly. The connection waits until its buffer is empty and then sends the close frame. */
   | { readonly kind: 'leaving'; readonly untilMs: number }
   | { readonly kind: 'closed' }
 
-/** How many commands it counts as. */
+/** The number of commands that a command counts as in the rate limit. */
 function weightOf(command: Command): number {
   if (command.kind === 'list') return listCommands
   if (command.kind !== 'snapshot') return 1
   return Math.ceil(command.marketIds.length / snapshotMarketsPerCommand)
 }
 
-/** The close code that a client sees without a close frame. */
+/** The close code that a client sees if the connection ends without a close frame. */
 const CUT = 1006
 
 export class Session implements Connection {
@@ -83,25 +83,24 @@ export class Session implements Connection {
   readonly caller: Caller
   readonly encoder: Encoder
   readonly subscriptions = new Subscriptions()
-  /** The wildcard subscription that the current command is filling. */
   wildcard: WildcardSubscription | null = null
-  /** A trade replay is running, whose markets are not yet among the subscriptions. */
+  /** A trade replay is running. Its markets are not among the subscriptions yet. */
   isReplaying = false
-  /** The subscribed topics of channels, by name. Empty while the connection lags. */
+  /** Subscribed topics by name. Empty while the connection lags. */
   readonly #topics = new Map<string, Topic>()
   readonly #ws: Socket
   readonly #hub: HubAccess
   #isWaiting = false
   #state: State = { kind: 'live' }
-  /** At most commandsWaitingMax; further ones are refused. */
+  /** Queued commands, at most `commandsWaitingMax`. */
   readonly #waiting: Command[] = []
-  /** The last one runs. A catch-up is pushed on top of the command that it interrupts. */
+  /** A stack: the last task runs. A catch-up is pushed above the task that it interrupts. */
   readonly #tasks: Task[] = []
   #isRunning = false
   #isBroken = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
-  /** Commands, ping frames and RATE_LIMITED answers of the current second; refused commands of the current minute. */
+  /** Counts of the current second: commands, ping frames, and refusals with RATE_LIMITED. */
   #second = { startMs: Number.NEGATIVE_INFINITY, commands: 0, pings: 0, refusals: 0 }
   #minute = { startMs: Number.NEGATIVE_INFINITY, refusals: 0 }
   #unsubscribedSinceMs: number
@@ -119,7 +118,7 @@ export class Session implements Connection {
     return this.#state.kind === 'closed'
   }
 
-  /** Nothing is being skipped or caught up. */
+  /** False while the connection is lagging, catching up, leaving or closed. */
   get isLive(): boolean {
     return this.#state.kind === 'live'
   }
@@ -150,7 +149,7 @@ export class Session implements Connection {
     for (const venue of this.#hub.engine.venues()) this.reply(statusMessage(venue))
   }
 
-  /** Handles a frame of the client; valid only during the call. */
+  /** Handles a frame of the client. `bytes` are valid during the call only. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     if (!this.#takeCommands(1)) return
@@ -164,7 +163,7 @@ export class Session implements Connection {
     this.#hub.advance(this)
   }
 
-  /** Handles a ping frame of the client, which the library answers. */
+  /** Counts a ping frame of the client. The library sends the pong. */
   receivePing(): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     this.#rollSecond()
@@ -178,7 +177,7 @@ export class Session implements Connection {
     this.#second = { startMs: nowMs, commands: 0, pings: 0, refusals: 0 }
   }
 
-  /** Counts commands of this second. Beyond the limit it refuses the current one and returns false. */
+  /** Counts commands in the current second. Beyond the limit, refuses the current command and returns false. */
   #takeCommands(count: number, id: CommandId = null): boolean {
     this.#rollSecond()
     this.#second.commands += count
@@ -188,7 +187,10 @@ export class Session implements Connection {
     return false
   }
 
-  /** Refuses with RATE_LIMITED, a few times per second. Too many refusals within a minute close the connection. */
+  /**
+   * Refuses a command with RATE_LIMITED, but only a few times per second. Closes the connection after too many refusals
+   * in a minute.
+   */
   #limit(id: CommandId, message: string): void {
     const nowMs = this.#hub.clock.monotonicMs()
     if (nowMs - this.#minute.startMs >= 60_000) this.#minute = { startMs: nowMs, refusals: 0 }
@@ -199,7 +201,7 @@ export class Session implements Connection {
     this.reply({ type: 'error', id, code: 'RATE_LIMITED', message })
   }
 
-  /** Answers `error`. The tenth within a minute closes the connection. */
+  /** Sends `error`. Closes the connection after the tenth error within a minute. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
     this.reply({ type: 'error', id, code, message })
     const nowMs = this.#hub.clock.monotonicMs()
@@ -212,10 +214,10 @@ export class Session implements Connection {
     this.send(this.encoder.reply(reply))
   }
 
-  /** Sends after everything published to this socket so far: the library drains that first. */
+  /** The library sends messages that were published before this one first. */
   send(frame: Frame): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
-    // 2: dropped above the hard limit. The stream has a gap now, so it must be closed.
+    // 2: the library dropped the message above the hard limit. The stream now has a gap and must be closed.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
   }
 
@@ -260,7 +262,7 @@ export class Session implements Connection {
     this.#ws.unsubscribe(topic.name)
   }
 
-  /** Reports lost messages if they affect a subscription of the channel. */
+  /** Sends `gap` if the lost messages affect a subscription of the channel. */
   sendGap(update: GapUpdate): void {
     const { channel, market, venue, platform, fromMs, toMs, count } = update
     const subscriptions = this.subscriptions.of(channel)
@@ -274,12 +276,14 @@ export class Session implements Connection {
     this.reply(gapMessage({ channel, where, fromMs, toMs, count }))
   }
 
-  /** Sends a heartbeat of its own while not live: without offsets, which it may not have reached. */
+  /**
+   * Sends a heartbeat without offsets while the connection is not live. It may not have received messages up to the
+   * current offsets.
+   */
   beat(beat: Omit<Heartbeat, 'offsets'>): void {
     if (!this.isLive) this.reply(heartbeatMessage({ ...beat, offsets: null }))
   }
 
-  /** Pauses the current task until the promise resolves. */
   waitFor(arrival: Promise<void>): void {
     this.#isWaiting = true
     void arrival.then(() => {
@@ -327,7 +331,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Checks the buffer and the deadlines. Returns the buffered bytes; 0 once it is closed. */
+  /** Checks the buffer and the deadlines. Returns the number of buffered bytes, or 0 after the connection was closed. */
   sweep(nowMs: number): number {
     if (this.isClosed) return 0
     const buffered = this.#ws.getBufferedAmount()
@@ -345,7 +349,7 @@ export class Session implements Connection {
         else this.#advance(buffered)
         break
       case 'leaving':
-        // After unsent data the close frame would wait in the library, which allows the peer 16 s.
+        // Behind unsent data, the close frame would wait in the library for up to 16 s.
         if (buffered === 0) this.end(closeCodes.slowReader)
         else if (nowMs > state.untilMs) this.cut()
         break
@@ -360,7 +364,7 @@ export class Session implements Connection {
     if (this.hasWork && buffered <= socketBufferBytesLow) this.#hub.advance(this)
   }
 
-  /** Closes a connection that has no subscription for too long. */
+  /** Closes a connection that has had no subscription for too long. */
   #checkSubscribed(nowMs: number): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
@@ -369,7 +373,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Unsubscribes at a recorded offset, before anything has been lost. */
+  /** Records the current offsets and unsubscribes from all topics before a message is dropped. */
   #lag(buffered: number, nowMs: number): void {
     this.#hub.countLagging()
     const after = new Map<ChannelName, number>()
@@ -394,7 +398,7 @@ export class Session implements Connection {
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
 
-  /** Closes a slow reader: as soon as its buffer is empty, else without a close frame. */
+  /** Closes a slow reader when its buffer is empty, or without a close frame after a deadline. */
   #leave(nowMs: number): void {
     this.#state = { kind: 'leaving', untilMs: nowMs + leavingMsMax }
     this.#unsubscribeAll()
@@ -411,7 +415,7 @@ export class Session implements Connection {
     } else if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
   }
 
-  /** Everything skipped has been sent: the connection is live as before the lag. */
+  /** Makes the connection live again after a catch-up that has sent all missed messages. */
   resumeLive(): void {
     if (this.isClosed) return
     this.#state = { kind: 'live' }
@@ -419,8 +423,8 @@ export class Session implements Connection {
   }
 
   /**
-   * A message was dropped, so the stream is broken. Called in the library's `dropped` handler, where access to the
-   * socket crashes the process: only sets a flag and defers.
+   * Closes the connection after a message was dropped. The library's `dropped` handler calls this. Access to the socket
+   * within the handler crashes the process, so the close is deferred.
    */
   break(): void {
     if (this.#isBroken) return
@@ -428,7 +432,7 @@ export class Session implements Connection {
     setImmediate(() => this.cut())
   }
 
-  /** Closes without a close frame: the client sees 1006. */
+  /** Closes without a close frame. The client sees code 1006. */
   cut(): void {
     if (this.isClosed) return
     this.#hub.countClosed(CUT)
@@ -446,7 +450,7 @@ export class Session implements Connection {
     this.#ws.end(close.code, close.reason)
   }
 
-  /** The socket is closed; none of its methods may be called. */
+  /** Called when the socket is closed. No method of the socket may be called any more. */
   closed(): void {
     this.#state = { kind: 'closed' }
     for (const topic of this.#topics.values()) this.#hub.fanOut.removeSubscriber(topic)

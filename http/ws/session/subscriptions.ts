@@ -1,5 +1,6 @@
-// Subscriptions of one connection: per channel at most one variant per market. A venue or `*` replaces the single
-// markets that it contains, so that no message is sent twice. Stores market references without reading them.
+// Subscriptions of one connection: at most one variant per market and channel. A subscription to a venue or `*`
+// replaces those to its single markets, so that no message is sent twice. Stores market references but does not read
+// markets.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import {
@@ -9,12 +10,12 @@ import {
   type WideKey,
 } from '../fan-out/channel-variants.ts'
 
-/** Whether a wide subscription contains a market's venue or another wide one. */
+/** Whether a wide subscription contains a venue or another wide subscription. */
 export function contains(wide: WideKey, key: WideKey): boolean {
   return wide === '*' || wide === key
 }
 
-/** What a command subscribes to: a wide key, or single markets. */
+/** What a command subscribes to: a wide key (a venue or `*`), or single markets if `key` is null. */
 export interface Subscribed {
   readonly key: WideKey | null
   readonly refs: readonly MarketRef[]
@@ -38,7 +39,7 @@ class ChannelSubscriptions {
     return this.wide.size + this.singles.size
   }
 
-  /** The variant of the wide subscription that contains this key; null: none does. */
+  /** The variant of the wide subscription that contains this key, or null. */
   wideVariant(key: WideKey): ChannelVariant | null {
     return this.wide.get('*') ?? this.wide.get(key) ?? null
   }
@@ -47,19 +48,19 @@ class ChannelSubscriptions {
     return this.wide.has('*') || this.wide.has(key)
   }
 
-  /** The subscribed variant of this market; null: not subscribed. */
+  /** The variant in which this market is subscribed, or null. */
   variantOf(market: MarketRef): ChannelVariant | null {
     return this.wideVariant(market.venue) ?? this.singles.get(market.number)?.variant ?? null
   }
 
-  /** Whether it is a part of a wide subscription, and not one itself. */
+  /** Whether a wide subscription contains it. False for a key that is itself subscribed. */
   isPart({ key, refs }: Subscribed): boolean {
     return key === null
       ? refs.some(({ venue }) => this.covers(venue))
       : this.covers(key) && !this.wide.has(key)
   }
 
-  /** Removes and returns these markets, or what a wide subscription contains. */
+  /** Removes and returns the given single markets, or the wide key with all that it contains. */
   take({ key, refs }: Subscribed): readonly Taken[] {
     const taken: Taken[] = []
     if (key === null) {
@@ -85,7 +86,7 @@ class ChannelSubscriptions {
 }
 
 export class Subscriptions {
-  /** Of the requested channels; at most one entry per channel. */
+  /** Subscriptions by channel. */
   readonly #channels = new Map<ChannelName, ChannelSubscriptions>()
 
   of(channel: ChannelName): ChannelSubscriptions {
@@ -108,7 +109,7 @@ export class Subscriptions {
     }
   }
 
-  /** Number that counts against the limit: `*` and a venue are one each. */
+  /** Number of subscriptions for the limit. A venue and `*` count as one each. */
   get count(): number {
     let sum = 0
     for (const { count } of this.#channels.values()) sum += count

@@ -1,5 +1,6 @@
-// Tasks of commands: generators that yield between markets, so that a connection can wait for its socket or for others.
-// Between two yields everything is synchronous: never add an await here or in the files below.
+// Tasks of commands: generators that yield between markets, so that a connection can wait for its socket and let other
+// connections run. The code between two yields must be synchronous: never add an await here or in fill.ts, replay.ts
+// and book-resume.ts.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import { subscriptionsMax } from '../../../engine/limits.ts'
@@ -13,7 +14,7 @@ import { type Connection, type HubAccess, skipsPerTick, type Task } from './conn
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
 import type { Subscribed } from './subscriptions.ts'
 
-/** Placeholder where only a channel's offset is needed: market numbers begin at 1. */
+/** Placeholder for calls that need only a channel's offset. Market numbers begin at 1. */
 const NO_MARKET = 0
 
 export function* carryOut(connection: Connection, hub: HubAccess, command: Command): Task {
@@ -66,7 +67,7 @@ interface Resolved extends Subscribed {
   readonly rejected: readonly Readonly<Record<string, string>>[]
 }
 
-/** Distinct markets in request order. Unknown names are rejected individually. */
+/** The distinct markets of a target in request order. Unknown markets and events are rejected one by one. */
 function resolve(catalog: CatalogView, target: Target): Resolved | { readonly refused: string } {
   if (target.kind === 'all') return { key: '*', refs: [], rejected: [] }
   if (target.kind === 'venue') {
@@ -83,7 +84,7 @@ function resolve(catalog: CatalogView, target: Target): Resolved | { readonly re
     else refs.set(view.ref.number, view.ref)
   }
   for (const slug of target.eventSlugs) {
-    // On every venue that has the event: a slug is the venue's own event id.
+    // Look up all venues: a slug is an event id of a venue, and several venues may have an event with this id.
     const found = catalog.names.keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug))
     if (found.length === 0) rejected.push({ event_slug: slug, code: 'UNKNOWN_MARKET' })
     for (const { ref } of found) refs.set(ref.number, ref)
@@ -91,7 +92,7 @@ function resolve(catalog: CatalogView, target: Target): Resolved | { readonly re
   return { key: null, refs: [...refs.values()], rejected }
 }
 
-/** Removes markets about which the channel never sends anything: these are rejected by name. */
+/** Moves markets about which the channel never sends messages to the rejected markets. */
 function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Resolved): Resolved {
   const rejected = [...resolved.rejected]
   const channel = hub.channelOf(variant)
@@ -103,7 +104,7 @@ function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Res
   return { key: resolved.key, refs, rejected }
 }
 
-/** Sends the start of a subscription. True: `synced` must follow. */
+/** Sends the start of a subscription. Returns true if the caller must send `synced`. */
 function* begin(
   connection: Connection,
   hub: HubAccess,
@@ -115,7 +116,7 @@ function* begin(
   if (books !== undefined && since !== null) {
     return yield* resumeBooks(connection, hub, { ...wanted, since, books })
   }
-  // A reconnecting client gets every current state, even if it looks like a duplicate subscription.
+  // A reconnecting client needs every current state, even of markets that are already subscribed.
   const before = since === null ? null : () => {}
   const { key, refs } = subscribed
   if (key !== null) yield* subscribeWide(connection, hub, { variant, key, before })
@@ -123,7 +124,7 @@ function* begin(
   return true
 }
 
-/** Whether a wide subscription with other options contains any of it. */
+/** Whether a wide subscription with other options contains a requested market or key. */
 function isOtherVariant(
   connection: Connection,
   variant: ChannelVariant,
@@ -184,7 +185,7 @@ function unsubscribe(
   }
 }
 
-/** Fresh books at any time, subscribed or not. */
+/** Sends current books, whether subscribed or not. */
 function* snapshots(
   connection: Connection,
   hub: HubAccess,
@@ -205,7 +206,7 @@ function* snapshots(
   } else synced(connection, hub, command.id, ORDERBOOK)
 }
 
-/** Every subscription, with the newest seq of each of its markets. */
+/** Replies with all subscriptions and the latest `seq` of each market. */
 function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
   const { catalog } = hub.engine

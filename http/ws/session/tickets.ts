@@ -1,8 +1,8 @@
-// Tickets open a stream without a key or token in the URL, because URLs are logged. A ticket is valid for one handshake
-// within a minute, whether or not the handshake succeeds. Tickets are stored only in memory: after a restart clients
-// request new ones. They are bounded per account, so that no account evicts another's, and in total. A gateway
-// publishes the hash and the use of each ticket to the other gateways. Within that delay of about 1 ms a ticket may be
-// used at two of them.
+// A ticket opens a stream without a key or token in the URL, because URLs are logged. It is valid for one handshake
+// within a minute, even if the handshake fails. Tickets are stored in memory only: after a restart clients must request
+// new ones. Their number is limited per account, so that no account evicts tickets of another, and in total. A gateway
+// publishes the hash and the use of each ticket to the other gateways. This takes about 1 ms, during which a ticket can
+// be used at two gateways.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { TicketMessage } from '../../../actors/mirror/tickets.ts'
@@ -19,17 +19,17 @@ interface Issued {
 export class Tickets {
   readonly #clock: Clock
   readonly #publish: (update: TicketMessage) => void
-  /** By hash in order of issue, which is also the order of expiry. */
+  /** Tickets by hash, in order of issue and therefore of expiry. */
   readonly #issued = new Map<string, Issued>()
   readonly #ofAccount = new Map<AccountId, Set<string>>()
 
-  /** `publish`: notifies the other gateways of a cluster. */
+  /** `publish`: sends an update to the other gateways of a cluster. */
   constructor(clock: Clock, publish: (update: TicketMessage) => void = () => undefined) {
     this.#clock = clock
     this.#publish = publish
   }
 
-  /** Issues a ticket. Beyond the limit per account or in total, the oldest one becomes invalid. */
+  /** Issues a ticket. Beyond the limit per account or in total, deletes the oldest ticket. */
   issue(caller: Caller): string {
     const ticket = randomBytes(24).toString('base64url')
     const [id, leftMs] = [hashOf(ticket), ticketSeconds * 1_000]
@@ -38,7 +38,7 @@ export class Tickets {
     return ticket
   }
 
-  /** Applies a ticket issued or used at another gateway. */
+  /** Applies the issue or use of a ticket at another gateway. */
   applyUpdate(update: TicketMessage): void {
     if (update.kind === 'taken') this.#drop(update.id)
     else this.#put(update.id, update.caller, Math.min(update.leftMs, ticketSeconds * 1_000))
@@ -62,7 +62,7 @@ export class Tickets {
   }
 
   /**
-   * Consumes a ticket and returns its caller. Null if it is unknown, used or expired, or if the credential that
+   * Uses up a ticket and returns its caller. Null if the ticket is unknown, used or expired, or if the credential that
    * requested it was revoked.
    */
   take(ticket: string, accounts: AccountsView): Caller | null {

@@ -1,18 +1,18 @@
-// Checks the headers of a WebSocket handshake and builds the 426 that names what is missing. The library upgrades
-// requests with a Sec-WebSocket-Key of 24 characters and passes all others to the router, so both entries call this:
-// the handshake (upgrade.ts) and the route of a plain GET. `Connection` is not checked: the library returns only the
-// first line of a repeated header.
+// Checks the headers of a WebSocket handshake and builds the 426 answer that names the missing headers. The library
+// upgrades only requests with a Sec-WebSocket-Key of 24 characters and passes all others to the router. Both the
+// handshake (upgrade.ts) and the route of a plain GET therefore call this function. `Connection` is not checked: the
+// library returns only the first line of a repeated header.
 
 import { type Answer, failure, withHeader } from '../../request/reply.ts'
 
-/** A header by its lower-case name; '' for none. */
+/** The value of a header by its lower-case name, or '' if it is absent. */
 type ReadHeader = (name: string) => string
 
-/** 16 bytes in base64. */
+/** Length of 16 bytes in base64. */
 const KEY_CHARACTERS = 24
 const VERSION = '13'
 
-/** The answer to an incomplete handshake, which names what is missing; null: it is complete. */
+/** The 426 answer to an incomplete handshake. Null if the handshake is complete. */
 export function upgradeRequired(header: ReadHeader): Answer | null {
   const lacks = lacksOf(header)
   if (lacks.length === 0) return null

@@ -1,5 +1,5 @@
-// The handshake of the stream: credential, quota, a free connection slot, then the upgrade. Refusals are HTTP answers
-// with the rate headers: 401, 422, 426, 429, 503. The slot is taken synchronously right before the upgrade, so that
+// The handshake of the stream: checks the credential and the quota, takes a connection slot and upgrades. Refusals are
+// HTTP answers with the rate headers: 401, 422, 426, 429 or 503. The slot is taken in the tick of the upgrade, so that
 // simultaneous handshakes cannot exceed the limit.
 
 import type {
@@ -30,7 +30,7 @@ import { Session } from './session.ts'
 import type { Tickets } from './tickets.ts'
 import { upgradeRequired } from './upgrade-required.ts'
 
-/** A slot becomes free when a connection ends, not when the quota's window does. */
+/** `Retry-After` for an account without a free connection slot. */
 const SLOT_RETRY_SECONDS = 5
 
 const BATCH_VALUES: readonly string[] = ['off', 'on']
@@ -58,7 +58,7 @@ interface UpgradeParts {
   isDraining(): boolean
 }
 
-/** The behaviour of `/v1/ws`. No handler throws, and `dropped` accesses no socket. */
+/** The library's handlers for `/v1/ws`. No handler throws. `dropped` must not access the socket. */
 export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   const { log } = parts
   const guard = (action: () => void): void => {
@@ -71,7 +71,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   return {
     maxPayloadLength: frameBytesMax,
     maxBackpressure: socketBufferBytesMax,
-    // With true, the library may send later messages before it closes, which is an undetectable gap.
+    // If true, the library could send later messages before it closes. The client could not detect this gap.
     closeOnBackpressureLimit: false,
     idleTimeout: socketIdleSeconds,
     sendPingsAutomatically: true,
@@ -94,13 +94,13 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         try {
           session?.receive(new Uint8Array(message), isBinary)
         } catch (error) {
-          // Without an answer to its command the client would wait forever.
+          // The client would wait forever for the answer to its command.
           session?.end(closeCodes.internal)
           throw error
         }
       }),
     ping: (ws) => guard(() => ws.getUserData().session?.receivePing()),
-    // Only sets a flag and calls setImmediate: anything else in here crashes the process.
+    // This handler only sets a flag and calls setImmediate. Any other work in it crashes the process.
     dropped: (ws) => ws.getUserData().session?.break(),
     drain: (ws) =>
       guard(() => {
@@ -123,7 +123,7 @@ class Handshake {
   #isOver = false
   #closes = false
   #quota: Quota | null = null
-  /** The request for its ticket has already counted against the quota. */
+  /** The quota already counted the request for the ticket. */
   #isPaid = false
   #origin: string | null = null
 
@@ -183,16 +183,13 @@ class Handshake {
       this.#upgrade({ caller, form, isBatched: batch === 'on' }, keys, context)
   }
 
-  /**
-   * The address that an attempt without a caller counts against. Read it only if needed, and only inside the library's
-   * call.
-   */
+  /** The address that an attempt without a caller counts against. Can be read only during the library's call. */
   get #address(): string {
     const { peers, head } = this.#parts
     return peers.of(this.#res, head)
   }
 
-  /** Rejects a request that another reader may parse differently (handle.ts). */
+  /** Rejects a request that another HTTP parser may read differently. handle.ts explains this. */
   #refuse(fault: string): void {
     this.#closes = true
     const quota = this.#parts.accounts.takeAddressRequest(this.#address)
@@ -202,7 +199,7 @@ class Handshake {
     )
   }
 
-  /** Counts the attempt as one request. Returns why it is rejected; null: accepted. */
+  /** Counts the attempt as one request. Returns the refusal, or null if the attempt is accepted. */
   #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
     if (this.#isOver) return null
     const { accounts } = this.#parts
@@ -244,8 +241,8 @@ class Handshake {
     }
     this.#isOver = true
     try {
-      // Upgrade in the tick of the request, never after an await: uWebSockets.js may silently close a socket that is
-      // upgraded later (access-token.ts explains why).
+      // Upgrade in the tick of the request, never after an await. uWebSockets.js may silently close a socket that is
+      // upgraded later (see access-token.ts).
       this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
     } catch (error) {
       holder.release()
@@ -266,7 +263,7 @@ class Handshake {
       closes: this.#closes,
       isCorked: false,
       unsent: this.#parts.unsent,
-      // A refusal has only a few hundred bytes.
+      // No holder, since a refusal has only a few hundred bytes.
       holder: '',
     })
   }
@@ -293,7 +290,7 @@ function notAmong(name: string, values: readonly string[], input: string): Answe
   return json({ detail: [problem] }, 422)
 }
 
-/** The first offered protocol, which the stream then uses. The library would echo the whole list. */
+/** The first offered protocol. Without this choice the library would echo the whole list. */
 function oneProtocol(offered: string): string {
   const first = offered.split(',')[0]?.trim() ?? ''
   return /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(first) ? first : ''

@@ -1,6 +1,6 @@
-// A wildcard subscription while its states are sent market by market. Each market is live from its own state on. Until
-// all are, the hub sends directly to it what the wide topic would carry. A topic per market would cost 0.5 µs and 100
-// bytes for each of 100,000 markets.
+// A wildcard subscription whose states are being sent market by market. Each market becomes live with its own state.
+// Until all states are sent, the hub sends the live messages directly to the connection. Topics of single markets would
+// cost 0.5 µs and 100 bytes for each of 100,000 markets.
 
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -18,7 +18,7 @@ export class WildcardSubscription {
   readonly variant: ChannelVariant
   readonly key: WideKey
   readonly sent = new Map<MarketNumber, MarketRef>()
-  /** Its states end a `resync`. */
+  /** The states are sent after a `resync`. */
   isResync: boolean
   readonly #ids: readonly MarketId[]
   #next = 0
@@ -43,7 +43,7 @@ export class WildcardSubscription {
     return id ?? null
   }
 
-  /** Restarts: everything sent so far is out of sync. */
+  /** Starts again: all states sent so far are out of sync. */
   restart(): void {
     this.#next = 0
     this.isResync = true
