@@ -1,5 +1,5 @@
-// Account commands of the admin socket. `npm run account` calls the same handlers when no engine runs. All arguments
-// are validated here.
+// Account commands of the admin socket. `npm run account` calls the same handlers if no engine runs. All arguments are
+// validated here.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
@@ -13,7 +13,7 @@ import type { AccountDirectory } from './directory.ts'
 /** Accounts per page of `account.list`. */
 const PAGE_MAX = 1_000
 
-/** Returns the webhooks of an account; `account.list` shows their sums. */
+/** Returns the webhooks of an account, whose counts `account.list` sums up. */
 export type WebhooksOf = (account: AccountId) => readonly {
   readonly counts: { readonly pending: number }
   readonly throttledCount: number
@@ -67,7 +67,7 @@ export function accountHandlers(
     /** `{email}` → the account. */
     'account.disable': async (request) => row(await directory.disable(found(request))),
     'account.enable': async (request) => row(await directory.enable(found(request))),
-    /** `{email}` → the account. Ends its login tokens. */
+    /** `{email}` → the account. Also ends its login tokens. */
     'account.log-out': async (request) => row(await directory.endTokens(found(request))),
     /** `{email}` → the account as it was before the deletion. */
     'account.delete': async (request) => {
@@ -79,7 +79,7 @@ export function accountHandlers(
   }
 }
 
-/** An account as commands return it: without hashes and keys. */
+/** An account as commands return it, without hashes and keys. */
 function rowOf(account: AccountRecord, keyCount: number) {
   const { requestsPerMinute, socketsMax } = limitsOf(account)
   return {
@@ -126,7 +126,7 @@ const LIMITS_MAX = {
   deliveries_per_second: DELIVERIES_PER_SECOND_MAX,
 } as const
 
-/** Range: 1 to the default of an enterprise account. */
+/** Accepts 1 up to the default of an enterprise account. */
 function limitIn(request: AdminRequest, name: keyof typeof LIMITS_MAX): number | null {
   const value = request[name] ?? null
   const most = LIMITS_MAX[name]

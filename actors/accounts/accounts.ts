@@ -1,5 +1,5 @@
-// Authentication, quotas, sign-up and log-in for the API server. Quotas count per account over all its keys and tokens.
-// Passwords are hashed in worker threads (engine/passwords/).
+// Authentication, quotas, sign-up and log-in for the API server. A quota is shared by all keys and tokens of an
+// account. Worker threads hash the passwords (engine/passwords/).
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'
@@ -24,17 +24,17 @@ import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
-/** `local@localhost`, or the next free number if a user has taken it. */
+/** The e-mail of the local account. Numbered, in case a user already has `local@localhost`. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
-/** The same message for known and unknown e-mails. */
+/** The same message for known and unknown e-mails, so that it does not reveal which e-mails exist. */
 const WRONG_LOGIN = 'e-mail or password is wrong'
-/** For a request with a valid token that also requires the password. */
+/** For requests that need the password in addition to a valid token. */
 const WRONG_PASSWORD = 'the password is wrong'
-/** A slower sign-up may have been answered after its client timed out. */
+/** If a sign-up took longer, its client may have timed out before the answer. */
 const ANSWERED_MS_MAX = 2_000
-/** Maximum number of remembered sign-ups. Beyond it the oldest can be repeated within {@link REPEAT_MS_MAX}. */
+/** Maximum number of remembered sign-ups. An older sign-up can be repeated within {@link REPEAT_MS_MAX}. */
 const ANSWERED_MAX = 10_000
-/** A sign-up whose answer may be lost can be repeated for this long. */
+/** A sign-up whose answer may have been lost can be repeated for this long. */
 const REPEAT_MS_MAX = 600_000
 
 interface Login {
@@ -50,11 +50,11 @@ export class Accounts implements AccountsView {
   readonly #clock: Clock
   readonly #connectionSlots: ConnectionSlots
   /**
-   * E-mails with a sign-up in progress, so that two concurrent sign-ups make one account. True: the caller received a
-   * time-out.
+   * E-mails whose sign-up is in progress, so that concurrent sign-ups create one account. Value: whether the caller
+   * already got a time-out.
    */
   readonly #claimed = new Map<string, boolean>()
-  /** E-mails whose sign-up this process answered in time, oldest first. */
+  /** E-mails of sign-ups that this process answered in time, oldest first. */
   readonly #answered = new Set<string>()
   readonly #quotas: Readonly<Record<QuotaKind, AccountQuotas>>
   readonly #addressQuotas: Quotas<string>
@@ -67,15 +67,15 @@ export class Accounts implements AccountsView {
     clock: Clock
     passwords: PasswordPool
     jwtSecret: string
-    /** The previous secret. Its tokens stay valid until they expire. */
+    /** The previous secret, with which older tokens are verified until they expire. */
     jwtSecretPrevious?: string | null
-    /** Counter of one kind of account requests; default: local to this process. */
+    /** Counts requests of one kind per account. Default: in this process only. */
     quotas?: (kind: QuotaKind) => AccountQuotas
-    /** Counter of open streams; default: local to this process. */
+    /** Counts open streams. Default: in this process only. */
     connectionSlots?: ConnectionSlots
-    /** Whether sign-up is enabled; default true. */
+    /** Default: true. */
     isSignUpOpen?: boolean | undefined
-    /** Maximum accounts created per hour and address; default {@link signUpsPerHour}. */
+    /** Maximum accounts created per hour and address. Default: {@link signUpsPerHour}. */
     signUpsPerHour?: number | undefined
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
@@ -95,8 +95,6 @@ export class Accounts implements AccountsView {
     this.#throttle = new LoginThrottle(clock, parts.signUpsPerHour)
     this.#isSignUpOpen = parts.isSignUpOpen ?? true
   }
-
-  // Credentials
 
   callerOfKey(key: string): Caller | null {
     const record = this.directory.use(key)
@@ -121,13 +119,11 @@ export class Accounts implements AccountsView {
     return token !== null && !this.directory.isEnded(account, { ...token, tokenId: token.id })
   }
 
-  /** Null for an unknown and for a disabled account. */
+  /** Returns null for an unknown or disabled account. */
   #active(id: AccountId): AccountRecord | null {
     const account = this.directory.find(id)
     return account === null || account.isDisabled ? null : account
   }
-
-  // Quotas and sockets
 
   takeAccountRequest(account: AccountId): Quota {
     return this.countRequests('account', account, 1)
@@ -141,7 +137,7 @@ export class Accounts implements AccountsView {
     return this.countRequests('dashboard', account, 1)
   }
 
-  /** Counts requests, which another process may have answered; returns the remaining quota. */
+  /** Counts requests that another process may have answered. Returns the remaining quota. */
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
     const quotas = this.#quotas[kind]
     const limit = this.#limitOf(kind, account)
@@ -155,7 +151,7 @@ export class Accounts implements AccountsView {
     return record === null ? 0 : limitsOf(record).requestsPerMinute
   }
 
-  /** Requests of the account in the current minute over all quota kinds, and its streams in this process. */
+  /** Requests of the account in the current minute over all quota kinds, and its open streams in this process. */
   useOf(account: AccountId): { requests: number; streams: number } {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
@@ -186,15 +182,13 @@ export class Accounts implements AccountsView {
     this.directory.watch(watcher)
   }
 
-  // Signing up and in
-
   async signUp(request: { email: string; password: string; address: string }): Promise<Session> {
     this.#throttle.takeAttempt(request.address)
     if (!this.#isSignUpOpen) {
       throw new EngineError('FORBIDDEN', 'sign-up is closed here: ask the operator for an account')
     }
     const email = normalizedEmail(request.email)
-    // The first sign-up is still undecided: the caller retries.
+    // The first sign-up has timed out but may still succeed, so the caller must retry.
     if (this.#claimed.get(email) === true) throw busy()
     const existing = this.directory.findByEmail(email)
     if (existing !== null || this.#claimed.has(email))
@@ -224,8 +218,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Accepts the same credentials again for an account that was just created, because its first answer may be lost.
-   * Causes: a slow disk, log or gateway, or a change of leader. Rejects otherwise.
+   * Accepts the credentials of an account that was just created, because its client may not have received the answer. A
+   * slow disk, log or gateway, or a change of leader can delay an answer. Otherwise rejects.
    */
   async #repeatedSignUp(
     existing: AccountRecord | null,
@@ -287,7 +281,7 @@ export class Accounts implements AccountsView {
   async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
-    // Looked up again: the account may have been disabled, deleted or recreated during the verification.
+    // Looked up again, because the account may have been disabled, deleted or recreated meanwhile.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -295,7 +289,7 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
-    // Verifies the token: the account may have been deleted, or its tokens ended, while it was signed.
+    // Verifies the token, because the account may have been deleted, or its tokens ended, while it was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
@@ -308,7 +302,7 @@ export class Accounts implements AccountsView {
     return this.#session(account, WRONG_LOGIN)
   }
 
-  /** The account that `openLocalAccount` created. It has no password; accounts of users have one. */
+  /** The account that `openLocalAccount` created. Unlike a user's account it has no password. */
   get #localAccount(): AccountRecord | null {
     for (let number = 1; ; number += 1) {
       const account = this.directory.findByEmail(localEmail(number))
@@ -325,8 +319,6 @@ export class Accounts implements AccountsView {
   hasPassword(account: AccountId): boolean {
     return (this.directory.find(account)?.passwordHash ?? null) !== null
   }
-
-  // Log-out, and requests that require the password
 
   async logOut({ accountId: id, token }: Caller): Promise<void> {
     const account = this.directory.find(id)
@@ -345,7 +337,8 @@ export class Accounts implements AccountsView {
       const passwordHash = await this.#verifyPassword(caller, change.current)
       const made = await this.#passwords.hash(change.next, requesterOf(caller))
       throwIfLate()
-      // The first of two concurrent changes wins: it replaces the password that the second was verified against.
+      // Of two concurrent changes only the first succeeds, because the second was verified against the replaced
+      // password.
       const account = this.#accountIfUnchanged(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })
@@ -360,13 +353,13 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Returns the hash that the password was verified against. Failures count per token, so that guesses with other
-   * tokens or at log-in do not throttle this caller.
+   * Verifies the password and returns its hash. Failures count per token, so that guesses elsewhere do not throttle
+   * this caller.
    */
   async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.decoyHash
-    // Cannot collide with an e-mail: e-mails are in lower case.
+    // Contains upper case, so it cannot equal an e-mail.
     const throttleKey = `TOKEN ${caller.token?.id}`
     this.#throttle.begin(throttleKey)
     let outcome: LoginOutcome = 'undecided'
@@ -380,7 +373,7 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** Returns the current account. Throws UNAUTHORIZED if the password changed or the caller's token ended. */
+  /** Returns the current account. Throws UNAUTHORIZED if the password changed or the caller's token ended meanwhile. */
   #accountIfUnchanged(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
     if (account !== null && account.passwordHash === passwordHash && this.isValid(caller)) {
@@ -390,8 +383,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Rejects with UNAVAILABLE and a retry delay before the request itself times out. `throwIfLate` throws after that, so
-   * that a request reported as failed changes nothing.
+   * Runs work with a time limit. Rejects with UNAVAILABLE and a retry delay before the client's request times out.
+   * `throwIfLate` throws after the limit, so that work reported as failed changes nothing.
    */
   async #inTime<Result>(work: (throwIfLate: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false
@@ -408,15 +401,13 @@ export class Accounts implements AccountsView {
     try {
       return await Promise.race([work(throwIfLate), late])
     } catch (error) {
-      // The disk or the thread timed out at about the same time.
+      // The disk or the thread has its own time limit.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
       throw isTimeout ? busy(error) : error
     } finally {
       stop()
     }
   }
-
-  // Keys
 
   keys(account: AccountId): readonly KeyView[] {
     return this.directory.viewsOf(account)
@@ -435,8 +426,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Returns the key of the local account, which has the enterprise tier: a first start needs no sign-up. Returns the
-   * stored key if it is still valid. The key is rejected while the account is disabled.
+   * Returns the key of the local account, so that a first start needs no sign-up. Returns `storedKey` if it is still
+   * valid, else creates a key. The account has the enterprise tier. The key is rejected while the account is disabled.
    */
   async openLocalAccount(storedKey: string | null): Promise<string> {
     if (storedKey !== null && this.directory.use(storedKey) !== null) return storedKey
@@ -460,7 +451,7 @@ function requesterOf({ accountId: id }: Caller): HashRequester {
   return { network: `account ${id}`, class: 'known' }
 }
 
-/** Retry delay for callers while a thread or the disk is overloaded, in seconds. */
+/** Retry delay while a thread or the disk is overloaded. */
 const BUSY_SECONDS = 5
 
 function busy(cause?: unknown): EngineError {

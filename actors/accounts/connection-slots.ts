@@ -2,13 +2,11 @@
 
 import type { AccountId } from '../../engine/ids.ts'
 
-/** The slot of one stream. */
 export interface ConnectionSlot {
-  /** Frees the slot. Further calls do nothing. */
+  /** Frees the slot. Repeated calls do nothing. */
   release(): void
 }
 
-/** Bounded by the open streams. */
 export class ConnectionSlots {
   readonly #open = new Map<AccountId, number>()
 
@@ -16,7 +14,7 @@ export class ConnectionSlots {
     return this.#open.get(account) ?? 0
   }
 
-  /** Takes one of `most` slots; null if all are taken. */
+  /** Takes a slot if fewer than `most` are taken, else returns null. */
   take(account: AccountId, most: number): ConnectionSlot | null {
     const open = this.count(account)
     if (open >= most) return null

@@ -1,5 +1,5 @@
-// All accounts and keys in memory, indexed by id, e-mail and hash. A change resolves only after it is flushed to disk.
-// Watchers are called synchronously with the change, before it resolves.
+// All accounts and keys in memory, indexed by id, e-mail and hash. A change takes effect at once and resolves when it
+// is on disk.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,31 +29,30 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { KeyView } from '../views.ts'
 
-/** A disabled account can be enabled again with all its keys; a deleted one cannot. */
+/** A disabled account can be enabled again with all its keys. A deleted account cannot. */
 export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
- * Called synchronously with each change. Writes of a watcher to the same LMDB environment are committed in the same
- * transaction as the change. Must not throw.
+ * Callbacks that run synchronously with a change, before it is on disk. What a callback writes to the same LMDB
+ * environment is committed in the same transaction. Callbacks must not throw.
  */
 export interface AccountWatcher {
   /** A key was revoked, alone or with its account. */
   onRevoked?(key: KeyId): void
-  /** A login token was logged out. */
+  /** One login token was logged out. */
   onTokenEnded?(tokenId: string): void
-  /** All login tokens issued so far ended; keys stay valid. */
+  /** All login tokens of the account ended. Its keys stay valid. */
   onTokensEnded?(account: AccountId): void
-  /** Requests, sockets and webhooks of the account must end. */
+  /** Called when requests, sockets and webhooks of the account must end. */
   onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
-  /** A disabled account was enabled. */
   onAccountEnabled?(account: AccountId): void
   /** The limits of the account changed, up or down. */
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
-/** Maximum number of cached key texts. The cache is cleared when it is full. */
+/** The cache of key texts is cleared when it has this many. */
 const USED_KEYS_MAX = 10_000
-/** Last-use times written per commit. */
+/** Number of last-use times written per commit. */
 const USES_PER_COMMIT = 500
 
 export class AccountDirectory {
@@ -61,16 +60,19 @@ export class AccountDirectory {
   readonly #clock: Clock
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
-  /** Accounts whose e-mail differs from its skeleton (the form that unifies look-alike characters). */
+  /**
+   * Accounts by the skeleton of their e-mail (a form in which look-alike characters are equal), if it differs from the
+   * e-mail.
+   */
   readonly #bySkeleton = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
-  /** Ids of used keys by key text. The text of a revoked key maps to an id without a record. */
+  /** Ids by key text, so that a key is hashed once. May contain revoked keys. */
   readonly #usedKeys = new Map<string, KeyId>()
-  /** Separate from the records, because every request changes it. */
+  /** Last-use times, which are written to the records periodically. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
-  /** Logged-out tokens, until they expire. */
+  /** Tokens that were logged out and have not expired. */
   readonly #endedTokens = new Map<string, EndedToken>()
   readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
@@ -87,8 +89,6 @@ export class AccountDirectory {
     this.#watchers.push(watcher)
   }
 
-  // Accounts
-
   /** Returns the account with this id, active or disabled. */
   find(id: AccountId): AccountRecord | null {
     return this.#accounts.get(id) ?? null
@@ -100,7 +100,7 @@ export class AccountDirectory {
     return id === undefined ? null : this.find(id)
   }
 
-  /** Returns another account whose e-mail looks the same. */
+  /** Returns another account whose e-mail looks like this one. */
   findLookAlike(email: string): AccountRecord | null {
     const normalized = normalizedEmail(email)
     const skeleton = emailSkeleton(normalized)
@@ -109,17 +109,17 @@ export class AccountDirectory {
     return account === null || account.email === normalized ? null : account
   }
 
-  /** False for an unknown or disabled account. */
+  /** Returns false for an unknown or disabled account. */
   isActive(id: AccountId): boolean {
     const account = this.find(id)
     return account !== null && !account.isDisabled
   }
 
-  /** Returns at most `limit` accounts in order of e-mail, strictly after `after` (null: from the start). */
+  /** Returns at most `limit` accounts in order of e-mail, after `after` (null: from the start). */
   list(after: string | null, limit: number): readonly AccountRecord[] {
     let first: string[] = []
     let last: string | null = null
-    // Sorts one page at a time: sorting 100,000 accounts at once would block the event loop for 0.1 s.
+    // Sorts only one page. Sorting 100,000 accounts would block the event loop for 0.1 s.
     for (const email of this.#byEmail.keys()) {
       if ((after !== null && email <= after) || (last !== null && email > last)) continue
       first.push(email)
@@ -131,7 +131,7 @@ export class AccountDirectory {
     return page.flatMap((email) => this.findByEmail(email) ?? [])
   }
 
-  /** Adds an account. Lookups find it after it is on disk. The e-mail must be new and in lower case. */
+  /** Adds an account. The e-mail must be new and in lower case. Lookups find the account once it is on disk. */
   async add(made: { email: string; passwordHash: string | null; tier: Tier }) {
     const account: AccountRecord = {
       ...made,
@@ -147,10 +147,10 @@ export class AccountDirectory {
     return account
   }
 
-  // The methods below require a record that was looked up in the same event-loop tick. They change memory
-  // synchronously, so that concurrent changes accumulate, and resolve once the change is on disk.
+  // The methods below take a record that was looked up in the same event-loop tick. They change memory at once, so that
+  // concurrent changes do not overwrite each other, and resolve once the change is on disk.
 
-  /** Sets the tier and the account's own limits (null: the tier's). */
+  /** Sets the tier and the account's own limits. Null: the limit of the tier. */
   setTier(
     account: AccountRecord,
     set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
@@ -177,12 +177,12 @@ export class AccountDirectory {
   endTokens(account: AccountRecord): Promise<AccountRecord> {
     const generation = account.tokenGeneration + 1
     return this.#change({ ...account, tokenGeneration: generation }, () =>
-      // Individually logged-out tokens now have an older generation and need no record.
+      // Tokens that were logged out have an older generation now, so their records are not needed.
       this.#removeEndedTokens(account.id),
     )
   }
 
-  /** `remove` deletes further records in the same transaction. */
+  /** Stores a changed record. `remove` deletes other records in the same transaction. */
   async #change(
     changed: AccountRecord,
     remove: () => readonly Promise<void>[] = () => [],
@@ -192,7 +192,7 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Replaces a record in memory, and calls the watchers for everything that the change ends or enables. */
+  /** Replaces a record in memory and notifies the watchers of what ends or is enabled. */
   #apply(account: AccountRecord): void {
     const before = this.find(account.id)
     if (before !== null && before.email !== account.email) this.#removeEmail(before.email)
@@ -211,12 +211,12 @@ export class AccountDirectory {
     }
   }
 
-  /** Deletes an account and its keys permanently. Resolves with the number of keys. */
+  /** Deletes an account with its keys. Resolves to the number of keys. */
   async remove(account: AccountRecord): Promise<number> {
     const { id } = account
     const keys = this.keysOf(id)
     this.#applyRemoval(account)
-    // One tick is one transaction: a crash leaves all of them or none.
+    // Writes of one tick are one transaction, so a crash leaves all of the records or none.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
     removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
@@ -231,14 +231,15 @@ export class AccountDirectory {
     for (const watcher of this.#watchers) watcher.onAccountDeactivated?.(id, 'deleted')
   }
 
-  // Login tokens
-
-  /** Returns whether a valid, unexpired token was ended, alone or with all tokens of its account. */
+  /** Whether a token was ended, alone or with all tokens of its account. Does not check its expiry. */
   isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
     return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
   }
 
-  /** Ends one token; false if it had already ended. Ends all tokens of the account when it has too many ended ones. */
+  /**
+   * Ends one token; false if it had ended before. If the account has too many ended tokens, ends all its tokens
+   * instead.
+   */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
     const removals = this.#removeExpiredTokens(account.id)
@@ -252,7 +253,7 @@ export class AccountDirectory {
     return true
   }
 
-  /** Removes expired tokens of one account, or of all (null). */
+  /** Removes expired tokens of one account; null: of all accounts. */
   #removeExpiredTokens(account: AccountId | null): Promise<void>[] {
     const nowMs = this.#clock.nowMs()
     const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
@@ -293,9 +294,7 @@ export class AccountDirectory {
     return this.#storage.removeEndedToken(tokenId)
   }
 
-  // Changes made by another process
-
-  /** Applies a record written by the leading engine, and calls the watchers for everything that it ends. */
+  /** Applies a record that the leading engine wrote, and notifies the watchers. */
   follow(entry: AccountEntry): void {
     switch (entry.kind) {
       case 'account':
@@ -313,22 +312,20 @@ export class AccountDirectory {
     }
   }
 
-  /** Ends what the leading engine revoked. The changed record arrives later. */
+  /** Applies a revocation by the leading engine. The changed record arrives later. */
   followEnd({ of, id }: Revocation): void {
     if (of === 'key') this.#applyRevocation(keyId(id))
     else if (of === 'account') {
       const account = this.find(accountId(id))
       if (account !== null) this.#apply({ ...account, isDisabled: true })
     } else {
-      // The token generation or the token's record arrives later; streams end immediately.
+      // The changed record arrives later, but streams must end now.
       for (const watcher of this.#watchers) {
         if (of === 'token') watcher.onTokenEnded?.(id)
         else watcher.onTokensEnded?.(accountId(id))
       }
     }
   }
-
-  // Keys
 
   hasKey(id: KeyId): boolean {
     return this.#keys.has(id)
@@ -343,7 +340,7 @@ export class AccountDirectory {
     return record
   }
 
-  /** Returns the id of a key text. Caches it, so that each key is hashed once. */
+  /** Returns the id of a key text. */
   #idOf(key: string): KeyId | undefined {
     const cached = this.#usedKeys.get(key)
     if (cached !== undefined || !isKeyShaped(key)) return cached
@@ -363,8 +360,8 @@ export class AccountDirectory {
   }
 
   /**
-   * Adds a key. Only this result contains its text. Rejects with BAD_REQUEST if the account has the maximum number of
-   * keys. Rejects with UNAUTHORIZED if the account is disabled or deleted, before or during the write.
+   * Creates a key, whose text only this result contains. Rejects with BAD_REQUEST if the account has the maximum number
+   * of keys, and with UNAUTHORIZED if it is disabled or deleted.
    */
   async addKey(
     account: AccountId,
@@ -378,7 +375,7 @@ export class AccountDirectory {
     return this.makeKey(account, label, scopes)
   }
 
-  /** Adds a key without these checks, for the local account. */
+  /** Creates a key without the checks of `addKey`, for the local account. */
   async makeKey(
     account: AccountId,
     label: string,
@@ -395,7 +392,7 @@ export class AccountDirectory {
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
     }
-    // Indexed before it is on disk, so that it counts towards the limit. Its text is returned only after the write.
+    // Indexed before the write, so that concurrent calls count it. Its text is returned only after the write.
     this.#indexKey(record)
     try {
       await this.#storage.putKey(record)
@@ -407,7 +404,7 @@ export class AccountDirectory {
     return { view: this.#viewOf(record), key }
   }
 
-  /** False if the account has no such key. */
+  /** Returns false if the account has no such key. */
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
     const record = this.#keys.get(id)
     if (record === undefined || record.accountId !== account) return false
@@ -423,7 +420,7 @@ export class AccountDirectory {
     for (const watcher of this.#watchers) watcher.onRevoked?.(id)
   }
 
-  /** Writes the last-use times of keys and removes expired tokens. Called periodically and at shutdown. */
+  /** Stores last-use times and removes expired tokens. Called periodically and at shutdown. */
   async saveUse(): Promise<void> {
     await Promise.all(this.#removeExpiredTokens(null))
     let batch: Promise<void>[] = []
@@ -431,7 +428,7 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
-      // Batched commits: a thousand single writes would exceed the shutdown time.
+      // Commits in batches, because a commit per key would take too long at shutdown.
       if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []
@@ -477,7 +474,7 @@ export class AccountDirectory {
   }
 }
 
-/** The account was deleted or disabled after its credential was verified. */
+/** For an account that was deleted or disabled after its credential was verified. */
 function invalidCredential(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

@@ -1,8 +1,7 @@
-// Throttles password guessing: per e-mail after five consecutive failures, per address at 20 attempts a minute. An
-// attempt counts when it begins. Up to five run at once before the first failure; later attempts run one at a time. So
-// concurrent guesses gain nothing over sequential ones. Unknown e-mails are throttled like known ones, so that a wait
-// reveals nothing. An e-mail has separate counters for addresses from which it has logged in before: other clients
-// cannot lock its user out.
+// Throttles password guessing: per e-mail after five consecutive failures, and per address at 20 attempts a minute. An
+// attempt counts when it begins, so concurrent guesses gain nothing. Unknown e-mails are throttled like known ones, so
+// that a wait reveals nothing. Addresses from which an e-mail has logged in before have separate counters, so that
+// guesses of others do not lock its user out.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -13,30 +12,33 @@ import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
 /**
- * Maximum number of remembered e-mails, separately for waiting ones and those with fewer failures. The oldest is
- * evicted first. Two sets, so that evicting a wait takes five attempts at each of as many other e-mails.
+ * Maximum size of each of `#belowLimit` and `#atLimit`. The oldest e-mail is evicted first. Evicting a waiting e-mail
+ * takes five attempts at each of this many other e-mails.
  */
 const EMAILS_MAX = 10_000
 
-/** Consecutive wrong passwords until a wait begins; the last of them begins it. */
+/** The consecutive wrong password that begins the first wait. */
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
-/** An IPv6 /48 may create as many accounts as this many addresses. */
+/** An IPv6 /48 may create as many accounts as this number of addresses. */
 const SITE_SHARES = 4
 
-/** Wait after `failures` consecutive wrong passwords, in ms: 0, then 1 s, 2 s, … up to 15 min. */
+/**
+ * Wait after `failures` consecutive wrong passwords, in ms: 0, then from the fifth failure 1 s, 2 s, 4 s, … up to 15
+ * min.
+ */
 export function waitAfterFailuresMs(failures: number): number {
   if (failures < FREE_FAILURES) return 0
   return Math.min(1_000 * 2 ** (failures - FREE_FAILURES), WAIT_MS_MAX)
 }
 
-/** 'undecided': the password was not verified. */
+/** 'undecided': the password was not verified, for example because of a time-out. */
 export type LoginOutcome = 'passed' | 'failed' | 'undecided'
 
 interface Failures {
   count: number
-  /** Attempts in progress. */
+  /** Running attempts. */
   running: number
   waitUntilMs: number
 }
@@ -45,14 +47,15 @@ export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
   /**
-   * Attempts of e-mails that have logged in from the address before. Other e-mails at that address do not use them up.
+   * Counts attempts of e-mails that have logged in from the address before. Attempts at other e-mails do not use them
+   * up.
    */
   readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
-  /** Digests of e-mail and address after a login. The least recently used is evicted. */
+  /** Digests of address and e-mail of past log-ins, least recent first. The first is evicted when full. */
   readonly #knownLogins = new Set<string>()
-  /** Keyed by a digest, because the input can be of any length. */
+  /** Keyed by a digest, because an e-mail can be of any length. */
   readonly #belowLimit = new Map<string, Failures>()
   readonly #atLimit = new Map<string, Failures>()
 
@@ -65,7 +68,7 @@ export class LoginThrottle {
     this.#signUps = new Quotas(clock, HOUR_MS)
   }
 
-  /** Counts an account before it is created. Throws RATE_LIMITED if its address or /48 has reached the hourly limit. */
+  /** Counts a sign-up. Throws RATE_LIMITED if its address or IPv6 /48 has reached the hourly limit. */
   takeSignUp(address: string): void {
     const site = siteOf(address)
     const ofSite = this.#signUps.peek(site, this.#signUpsMax * SITE_SHARES)
@@ -96,7 +99,7 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins a login. The caller must call the returned function with the outcome. Throws RATE_LIMITED if the address has
+   * Begins a log-in. The caller must pass its outcome to the returned function. Throws RATE_LIMITED if the address has
    * no attempts left, and like `begin`.
    */
   beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
@@ -104,7 +107,7 @@ export class LoginThrottle {
     const ofAddress = this.#addresses.take(address, loginsPerMinute)
     const isReturning = this.#knownLogins.has(pair)
     this.#admit(isReturning ? this.#returningAddresses.take(address, loginsPerMinute) : ofAddress)
-    // Cannot collide with an e-mail: e-mails are in lower case.
+    // Contains upper case, so it cannot equal an e-mail.
     const throttleKey = isReturning ? `KNOWN ${pair}` : email
     this.begin(throttleKey)
     return (outcome) => {
@@ -128,8 +131,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins an attempt for an e-mail or token; `end` must follow. Throws RATE_LIMITED during a wait, and while as many
-   * attempts run as may still fail. A correct password waits too.
+   * Begins an attempt, which the caller must end with `end`. Throws RATE_LIMITED during a wait, also for the correct
+   * password. Also throws if the running attempts could use up the remaining failures.
    */
   begin(throttleKey: string): void {
     const id = digest(throttleKey)
@@ -145,10 +148,9 @@ export class LoginThrottle {
     this.#store(id, failures)
   }
 
-  /** Ends an attempt begun with `begin`. */
   end(throttleKey: string, outcome: LoginOutcome): void {
     const id = digest(throttleKey)
-    // The entry may have been evicted in the meantime.
+    // The entry may have been evicted since `begin`.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
     if (outcome === 'passed') {

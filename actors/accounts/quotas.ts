@@ -1,5 +1,5 @@
-// Quota windows by account or address. At most 100,000 are stored. Beyond that, ended windows are evicted first, then
-// the oldest; their callers begin a fresh window.
+// Quota windows by account or address, at most 100,000. When full, ended windows are evicted first, then the oldest. A
+// caller whose window was evicted begins a new one.
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -18,13 +18,12 @@ export class Quotas<Key> {
   readonly #windows = new Map<Key, QuotaWindow>()
   readonly #windowMs: number
 
-  /** `windowMs`: length of each window. */
   constructor(clock: Clock, windowMs = WINDOW_MS) {
     this.#clock = clock
     this.#windowMs = windowMs
   }
 
-  /** Takes `amount` requests or bytes from the key's window if they are available. */
+  /** Takes `amount` requests or bytes from the key's current window if the limit admits them. */
   take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {
@@ -36,7 +35,7 @@ export class Quotas<Key> {
     return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
   }
 
-  /** Returns the window without a change. */
+  /** Returns the state of the window without taking anything. */
   peek(key: Key, limit: number): Quota {
     const window = this.#windows.get(key) ?? new QuotaWindow(this.#windowMs)
     return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })
@@ -52,7 +51,7 @@ export class Quotas<Key> {
     return { isAllowed, limit, remaining, resetSeconds }
   }
 
-  /** Evicts a tenth at once, so that new callers do not each cost a scan. */
+  /** Evicts a tenth at once, so that not every new key needs a scan. */
   #evict(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)

@@ -105,7 +105,10 @@ export class WalletComparisons {
       const wallet = compared.wallet.record.proxy
       const { isWritten, count } = this.#sampler.admit('positions')
       if (isWritten)
-        this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not compared')
+        this.#parts.log.warn(
+          { err: error, wallet, count },
+          'the comparison of a wallet with the venue failed',
+        )
       return false
     }
   }

@@ -103,7 +103,8 @@ export class WalletSyncs {
     if (this.#parts.signal.aborted) return
     const reason = error instanceof Error ? error.name : 'unknown'
     const { isWritten, count } = this.#sampler.admit(reason)
-    if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not synced')
+    if (isWritten)
+      this.#parts.log.warn({ err: error, wallet, count }, 'the sync of a wallet failed')
   }
 
   #slotsFor({ wallet }: WarmWallet): FairSlots {

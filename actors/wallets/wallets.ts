@@ -127,7 +127,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     })
     const resyncs = metrics.count(
       'wallet_rereads_total',
-      'Wallets of which all was asked for again, since the venue lacked what is kept or counted otherwise.',
+      'Full resyncs, begun because the venue lacked events or its positions differed.',
     )
     this.#resyncs = new FullResyncs({ clock, log: this.#log, resyncs })
     const { market, venue } = parts
@@ -142,23 +142,27 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       onNew: (record) => this.#ranking.put(record),
       onFailure: (address, error) => this.#syncs.noteFailure(address, error),
     })
-    metrics.gauge('wallets_known', 'Wallets that were ever asked for.', () => this.count)
+    metrics.gauge('wallets_known', 'Wallets that were ever requested.', () => this.count)
     metrics.gauge('wallets_followed', 'Wallets followed live.', () => this.#follows.count)
     metrics.gauge('wallets_warm', 'Wallets in memory.', () => this.#warm.count)
-    metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#warm.bytes)
+    metrics.gauge(
+      'wallets_warm_bytes',
+      'Approximate memory of the wallets in memory.',
+      () => this.#warm.bytes,
+    )
     metrics.gauge(
       'wallet_events_lacking',
-      'Events of wallets in memory that are kept and that the venue no longer lists.',
+      'Stored events of wallets in memory that the venue no longer lists.',
       () => [...this.#warm.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
     )
     metrics.gauge(
       'wallets_forgotten',
-      'Wallets in memory of which the venue no longer lists what it listed before.',
+      'Wallets in memory with events that the venue no longer lists.',
       () => [...this.#warm.all()].filter(({ wallet }) => wallet.hasLostEvents).length,
     )
     metrics.gauge(
       'wallet_live_fills',
-      'Live fills that no reading has brought yet.',
+      'Live fills that no sync has returned yet.',
       () => this.#live.count,
     )
   }

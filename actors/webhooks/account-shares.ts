@@ -1,5 +1,5 @@
-// Usage of each account's webhook share: running attempts, attempts and events per second, and pending deliveries. An
-// event beyond the share is rejected before its body and row are written.
+// Counts how much of its webhook share each account uses: running attempts, attempts and events per second, and pending
+// deliveries. Events beyond the share are rejected before anything is written for them.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
@@ -7,14 +7,16 @@ import { attemptsPerAccountMax } from '../../engine/limits.ts'
 import { TokenLevel, type WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Event burst in seconds of the rate: the maximum wait of an event before its first attempt. */
+/**
+ * Size of the event burst, in seconds of the account's rate. An accepted event waits at most this long for its first
+ * attempt.
+ */
 const EVENT_BURST_S = 60
-/** Attempt burst in seconds of the rate. */
+/** Size of the attempt burst, in seconds of the account's rate. */
 const ATTEMPT_BURST_S = 5
-/** Interval of recounting an account's pending deliveries; in between they are summed up. */
+/** Interval of recounting an account's pending deliveries. Between two counts, created deliveries are added. */
 const RECOUNT_MS = 1_000
 
-/** Usage of one account's share. */
 class AccountUse {
   readonly queues = new Set<DeliveryQueue>()
   readonly events = new TokenLevel()
@@ -23,7 +25,7 @@ class AccountUse {
   pending = 0
   pendingBytes = 0
   countedAtMs = Number.NEGATIVE_INFINITY
-  /** Set while the account has no attempt left this second. */
+  /** Timer that ends when the account may begin an attempt again; null: it may now. */
   stopTimer: StopTimer | null = null
 }
 
@@ -31,10 +33,10 @@ export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
   readonly #onCapacity: () => void
-  /** Accounts with webhooks, and accounts that removed them within the last minute. */
+  /** Accounts with webhooks, and accounts whose last webhooks were removed within about a minute. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
-  /** `onCapacity`: an account without attempts has one again. */
+  /** `onCapacity`: called when an account may begin attempts again. */
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare
@@ -66,8 +68,8 @@ export class AccountShares {
   }
 
   /**
-   * Removes accounts without webhooks once their share is unused. Earlier removal would double the share of new
-   * webhooks.
+   * Removes accounts without webhooks once their used tokens are refilled. Removing them earlier would give new
+   * webhooks of the account a full burst again.
    */
   removeUnused(): void {
     const nowMs = this.#clock.monotonicMs()
@@ -79,11 +81,10 @@ export class AccountShares {
     }
   }
 
-  // Events
-
   /**
-   * Returns whether one more event may be taken for a webhook. The upper half of the account's tokens is shared first
-   * come, first served. The lower half is divided between the webhooks, so that a busy one leaves events to the others.
+   * Returns whether the account's share has room for one more event of a webhook. Any webhook may use the upper half of
+   * the account's tokens. The lower half is divided between the webhooks, so that a busy webhook leaves tokens to the
+   * others.
    */
   admits(queue: DeliveryQueue): boolean {
     const nowMs = this.#clock.monotonicMs()
@@ -97,7 +98,7 @@ export class AccountShares {
     return pendingCount < share.pendingMax / count && pendingBytes < share.pendingBytesMax / count
   }
 
-  /** Records a created delivery. */
+  /** Counts a created delivery. */
   noteEvent(queue: DeliveryQueue, byteCount: number): void {
     const use = this.#useOf(queue)
     const { deliveriesPerSecond: rate } = this.#shareOf(queue.webhook.accountId)
@@ -126,8 +127,6 @@ export class AccountShares {
     }
     use.countedAtMs = nowMs
   }
-
-  // Attempts
 
   hasAttempt(account: AccountId): boolean {
     const use = this.#uses.get(account)
@@ -166,7 +165,7 @@ export class AccountShares {
     const waitMs = Math.max(1, use.attempts.waitMs(rate, Math.max(1, rate * ATTEMPT_BURST_S)))
     use.stopTimer = this.#clock.after(waitMs, () => {
       use.stopTimer = null
-      // The rate may have changed.
+      // The account's rate may have changed during the wait.
       this.#waitIfEmpty(account, use)
       if (use.stopTimer === null) this.#onCapacity()
     })

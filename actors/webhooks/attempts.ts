@@ -1,5 +1,5 @@
-// Begins and measures attempts, and reports their outcomes. Bounds running attempts over all webhooks, over failing or
-// slow ones, and per host.
+// Runs delivery attempts and reports their outcomes. Limits the running attempts in total, of suspect (failing or slow)
+// webhooks, and per host.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
@@ -18,7 +18,7 @@ import type { AccountShares } from './account-shares.ts'
 import type { AttemptCapacity } from './delivery-rotation.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Characters stored of an error text. */
+/** Maximum stored length of an error text. */
 const ERROR_CHARACTERS_MAX = 200
 const GONE = 410
 
@@ -31,12 +31,12 @@ interface AttemptParts {
   readonly shares: AccountShares
 }
 
-/** A finished attempt. `isAborted`: aborted by this process, so the outcome is no evidence about the receiver. */
+/** A finished attempt. `isAborted`: this process aborted it, so its outcome says nothing about the receiver. */
 export interface Finished {
   readonly record: StoredDelivery
   readonly outcome: PostOutcome
   readonly times: AttemptTimes
-  /** The host that it was sent to: the webhook's URL may have changed since. */
+  /** The host that was called. The webhook's URL may have changed since. */
   readonly host: string
   readonly isAborted: boolean
 }
@@ -54,16 +54,16 @@ export class Attempts implements AttemptCapacity {
     this.#onFinished = onFinished
     this.#sentAfterMs = parts.metrics.histogramMs(
       'webhook_event_to_send_ms',
-      'From an event, as it reached us, to its first attempt; of a whale, from its closing.',
+      'Time from the receipt of an event to its first attempt; for a whale, from the end of its group.',
     )
-    parts.metrics.gauge('webhook_attempts_under_way', 'Attempts now.', () => this.#count)
+    parts.metrics.gauge('webhook_attempts_under_way', 'Running attempts.', () => this.#count)
   }
 
   get hasCapacity(): boolean {
     return this.#count < attemptsMax
   }
 
-  /** Less than half of the attempt slots are in use. */
+  /** Whether less than half of the attempt slots are in use. */
   get isQuiet(): boolean {
     return this.#count < attemptsMax / 2
   }
@@ -80,12 +80,12 @@ export class Attempts implements AttemptCapacity {
     return (this.#byHost.get(host) ?? 0) < attemptsPerHostMax
   }
 
-  /** `isSuspect` changed: recounts the queue's running attempts. */
+  /** Moves a webhook's running attempts between the counts after its `isSuspect` changed. */
   noteSuspect({ isSuspect, underWay }: DeliveryQueue): void {
     this.#suspectCount += isSuspect ? underWay.size : -underWay.size
   }
 
-  /** Sends a delivery; the outcome arrives in a later tick. */
+  /** Begins an attempt. Its outcome is reported in a later tick. */
   begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
     const { clock, caller, log } = this.#parts
     const { webhook, host } = queue
@@ -117,17 +117,17 @@ export class Attempts implements AttemptCapacity {
         ? Promise.resolve(failure('its secret cannot be read; rotate it'))
         : caller.post({ url: webhook.url, headers, body: record.body, signal })
     const fail = (error: unknown) => {
-      log.error({ err: error, webhook: webhook.id }, 'a call threw')
+      log.error({ err: error, webhook: webhook.id }, 'the call of a delivery threw')
       finish(failure('internal error'))
     }
     posted.then(finish, fail).catch((error: unknown) => {
-      log.error({ err: error, webhook: webhook.id }, 'an outcome was not noted')
+      log.error({ err: error, webhook: webhook.id }, 'the outcome of a delivery was not recorded')
     })
   }
 
   /**
-   * The headers of an attempt at `nowMs`; null if the stored secret cannot be opened. Skips a previous secret that cannot
-   * be opened. Secrets are opened only here.
+   * Returns the headers of an attempt; null if the stored secret cannot be decrypted. Skips previous secrets that
+   * cannot be decrypted.
    */
   #headers(
     { id, secret, previousSecrets }: Webhook,
@@ -150,7 +150,7 @@ export class Attempts implements AttemptCapacity {
   }
 
   #countOutcome(outcome: string): void {
-    const help = 'Attempts of deliveries.'
+    const help = 'Finished attempts by outcome.'
     this.#parts.metrics.count('webhook_attempts_total', help, { outcome }).inc()
   }
 }
@@ -164,7 +164,6 @@ function add<Key>(counts: Map<Key, number>, key: Key, difference: 1 | -1): void 
 }
 
 interface AttemptTimes {
-  /** Start of the attempt. */
   readonly atMs: TimeMs
   readonly nowMs: TimeMs
   readonly durationMs: number
@@ -173,11 +172,11 @@ interface AttemptTimes {
 interface AttemptResult {
   readonly delivery: Delivery
   readonly isSuccess: boolean
-  /** The receiver answered 410: the webhook must be disabled. */
+  /** Whether the receiver answered 410, after which the webhook must be disabled. */
   readonly isGone: boolean
 }
 
-/** The delivery after an attempt. */
+/** Returns the delivery as it is after an attempt. */
 export function applyOutcome(
   record: Delivery,
   outcome: PostOutcome,

@@ -1,7 +1,6 @@
-// Sends the deliveries of the outbox, in rotation over accounts, hosts and webhooks (delivery-rotation.ts), with a
-// bounded number of running attempts. A delivery is sent only after its commit and marked only after it was sent, so
-// that a crash repeats deliveries and never loses one. Memory holds a window of the outbox. The Caller limits the
-// duration of attempts.
+// Sends the deliveries of the outbox, with a bounded number of running attempts. Accounts, hosts and webhooks take
+// turns (delivery-rotation.ts). A delivery is sent after its commit, and its outcome is written after the attempt. A
+// crash may therefore repeat a delivery but never loses one.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -37,22 +36,21 @@ import { Attempts, applyOutcome, type Finished } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
-/** Maximum time and number of sends per event-loop tick. */
+/** Maximum duration and number of sends per event-loop tick. */
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
-/** Due times are calendar times, and the clock may jump: no timer is longer than this. */
+/** Maximum duration of a timer. Due times are calendar times, and the system clock may jump. */
 const SLEEP_MS_MAX = MINUTE_MS
-/** Maximum deliveries dropped per new event when there are too many. */
+/** Maximum deliveries dropped for each new event of a webhook that has too many. */
 const DROPPED_PER_EVENT_MAX = 4
 /**
- * A webhook at its limit finishes a delivery with every event, faster than housekeeping removes them. After this many
- * the oldest finished ones are removed at once.
+ * A webhook at its limit drops a delivery with each event, faster than housekeeping deletes finished ones. After this
+ * many, the oldest finished deliveries are deleted at once.
  */
 const DROPPED_PER_PRUNE = 16
-/** Maximum delay of writing throttle counts, and webhooks per write. */
+/** Maximum delay of storing throttle counts, and number of webhooks stored at a time. */
 const THROTTLED_SAVED_MS = 1_000
 const THROTTLED_SAVED_MAX = 256
-/** Delay of the retry after a failed commit. */
 const COMMIT_RETRY_MS = 5_000
 
 interface DeliveryParts {
@@ -65,12 +63,12 @@ interface DeliveryParts {
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
   readonly bodies: Pick<WebhookBodies, 'types'>
-  /** Disables a webhook; its changed record comes back through `put`. */
+  /** Disables a webhook. The changed record arrives through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
-  /** A host answered a test with a 2xx; `webhook` may be outdated. */
+  /** Called when a host answered a test with a 2xx. `webhook` may be outdated. */
   readonly verify: (webhook: Webhook) => void
   readonly shareOf: (account: AccountId) => WebhookShare
-  /** For tests; defaults `pendingPerWebhookMax` and `pendingTotalMax`. */
+  /** For tests. Defaults: `pendingPerWebhookMax` and `pendingTotalMax`. */
   readonly pendingMax?: number
   readonly pendingTotalMax?: number
 }
@@ -78,15 +76,15 @@ interface DeliveryParts {
 export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
-  /** Types that are created only on request. */
+  /** Event types that are created only on request. */
   readonly #onDemand: ReadonlySet<WebhookEventType>
-  /** Maximum pending deliveries of one account over its webhooks, as `updatePendingMax` set it. */
+  /** Maximum pending deliveries of one account, as `updatePendingMax` last computed it. */
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
-  /** Queues with uncommitted deliveries of this tick. */
+  /** Queues with deliveries that no commit contains yet. */
   readonly #uncommitted = new Set<DeliveryQueue>()
-  /** Queues with throttled events that the outbox has not counted. */
+  /** Queues with throttled events that the outbox has not counted yet. */
   readonly #throttled = new Set<DeliveryQueue>()
   readonly #throttledTotal: Count
   readonly #shares: AccountShares
@@ -112,9 +110,9 @@ export class Deliveries {
     this.#rotation = new DeliveryRotation(this.#attempts)
     this.#throttledTotal = metrics.count(
       'webhook_events_throttled_total',
-      'Events not delivered since their account used up its share of deliveries.',
+      'Events rejected because their account used up its share of deliveries.',
     )
-    metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are under way.', () => {
+    metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are being sent.', () => {
       return this.#pendingTotal()
     })
   }
@@ -125,14 +123,14 @@ export class Deliveries {
     return pending
   }
 
-  /** Starts sending, beginning with deliveries of the last run. */
+  /** Starts sending, also of deliveries from before the restart. */
   start(): void {
     this.#isRunning = true
     for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#rotation.add(queue)
     this.#pump()
   }
 
-  /** Aborts running attempts; their deliveries stay pending. Only new events are written afterwards. */
+  /** Aborts running attempts. Their deliveries stay pending. */
   stop(): void {
     this.#isRunning = false
     this.#stopContinuation?.()
@@ -147,9 +145,7 @@ export class Deliveries {
     }
   }
 
-  // Webhooks
-
-  /** Takes a new or changed webhook. Resets its failures if it became active. */
+  /** Adds or replaces a webhook. Resets its failures if it became active. */
   put(webhook: Webhook): void {
     const queue = this.#queues.get(webhook.number)
     if (queue === undefined) {
@@ -159,7 +155,7 @@ export class Deliveries {
       return
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
-    // The rotation is keyed by host, so the queue is removed before its host changes.
+    // The rotation stores the queue by host, so it is removed before its host changes.
     const isWaiting = this.#rotation.remove(queue)
     queue.webhook = webhook
     queue.host = hostOf(webhook)
@@ -169,10 +165,7 @@ export class Deliveries {
     this.#wake(queue)
   }
 
-  /**
-   * Ends a webhook: aborts its attempts and begins no more. Housekeeping removes its deliveries
-   * (outbox-housekeeping.ts).
-   */
+  /** Aborts a webhook's attempts and begins no more. Housekeeping deletes its deliveries (outbox-housekeeping.ts). */
   close(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue === undefined) return
@@ -186,7 +179,7 @@ export class Deliveries {
     for (const controller of queue.underWay.values()) controller.abort()
   }
 
-  /** The queues of all webhooks, which may change during the iteration. */
+  /** The queues of all webhooks. Webhooks may be added and removed during the iteration. */
   queues(): IterableIterator<DeliveryQueue> {
     return this.#queues.values()
   }
@@ -195,11 +188,9 @@ export class Deliveries {
     return this.#queues.size
   }
 
-  // Shares
-
   /**
-   * Returns whether one more event may be created for a webhook; counts it as throttled if not. Call it before the body
-   * is written, so that an event beyond the account's share costs only a count.
+   * Returns whether one more event may be created for a webhook; if not, counts it as throttled. Called before the body
+   * is written, so that a rejected event costs little.
    */
   admits(number: WebhookNumber): boolean {
     const queue = this.#queues.get(number)
@@ -213,7 +204,7 @@ export class Deliveries {
     return false
   }
 
-  /** Writes the webhook's throttle count to the outbox now. */
+  /** Writes the webhook's throttle count to the outbox. */
   saveThrottled(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue !== undefined) this.#saveThrottledOf(queue)
@@ -237,17 +228,15 @@ export class Deliveries {
   }
 
   #saveThrottledOf(queue: DeliveryQueue): void {
-    // A full disk may accept it later.
+    // If the disk is full, the next save tries again.
     if (!this.#parts.outbox.throttle(queue.webhook.number, queue.throttledCount)) return
     queue.throttledCount = 0
     this.#throttled.delete(queue)
   }
 
-  // Deliveries
-
   /**
-   * Puts a pending delivery into the outbox; it is sent after its commit. `originMs`: receive time of its event. Null
-   * if the webhook already has that event or the disk is full. Drops the oldest delivery beyond the limit.
+   * Stores a pending delivery, which is sent after its commit. Drops the webhook's oldest deliveries beyond the limit.
+   * Returns null if the webhook already has that event or the disk is full. `originMs`: receive time of the event.
    */
   create(
     number: WebhookNumber,
@@ -295,26 +284,26 @@ export class Deliveries {
   }
 
   /**
-   * Called periodically. While all webhooks together have more pending deliveries than the disk should hold, each
-   * account is limited to an equal share. So one account's dead endpoints do not use up the space of others.
+   * Called periodically. If all webhooks together have too many pending deliveries for the disk, limits each account to
+   * an equal share. One account's dead endpoints therefore do not take the space of others.
    */
   updatePendingMax(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
     this.#shares.removeUnused()
-    // Few webhooks can never have too many and need no count.
+    // A small number of webhooks cannot exceed the limit, so nothing is counted.
     const isOver = this.#queues.size * pendingMax > most && this.#pendingTotal() > most
     this.#accountPendingMax = isOver ? most / this.#shares.accountCount : Number.POSITIVE_INFINITY
   }
 
-  /** Sends a delivery created in this tick before others, even if the webhook is inactive. */
+  /** Sends a delivery created in this tick before all others of its webhook, even if the webhook is inactive. */
   prioritize(number: WebhookNumber, deliveryNumber: number): void {
     this.#queues.get(number)?.prioritize(deliveryNumber)
   }
 
   /**
-   * Makes a delivery due now with all its attempts; null if there is none of this number. Throws EngineError INTERNAL
-   * if the disk is full.
+   * Makes a delivery due now, with all its attempts again. Returns null if the number is unknown. Throws EngineError
+   * INTERNAL if the disk is full.
    */
   retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
     const { outbox, clock } = this.#parts
@@ -322,7 +311,7 @@ export class Deliveries {
     const record = outbox.get(number, deliveryNumber)
     if (queue === undefined || record === null) return null
     const { body: _, ...delivery } = record
-    // A delivery with a running attempt is not sent a second time concurrently.
+    // The delivery is being sent, so it is not sent a second time concurrently.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const renewed: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
@@ -335,7 +324,7 @@ export class Deliveries {
     return renewed
   }
 
-  /** Drops pending deliveries that waited too long, at most `rowsMax`; true if there may be more. */
+  /** Drops at most `rowsMax` pending deliveries that waited too long. Returns whether there may be more. */
   dropOld(queue: DeliveryQueue, rowsMax: number): boolean {
     const nowMs = this.#parts.clock.nowMs()
     for (let dropped = 0; dropped < rowsMax; dropped += 1) {
@@ -346,8 +335,6 @@ export class Deliveries {
     }
     return true
   }
-
-  // Commits
 
   /** Requests one commit per tick, after all deliveries of the tick are written. */
   #requestCommit(): void {
@@ -364,7 +351,7 @@ export class Deliveries {
     })
   }
 
-  /** A full disk may accept the deliveries later: the commit is retried even without another event. */
+  /** Retries a failed commit later, even if no other event arrives: a full disk may have space by then. */
   #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
     for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
     if (!this.#isRunning || this.#stopCommitRetry !== null) return
@@ -383,8 +370,6 @@ export class Deliveries {
     this.#pump()
   }
 
-  // Scheduling
-
   #wake(queue: DeliveryQueue): void {
     this.#ready(queue)
     this.#pump()
@@ -394,7 +379,7 @@ export class Deliveries {
     if (!queue.isClosed && queue.hasCapacity(this.#attempts.isQuiet)) this.#rotation.add(queue)
   }
 
-  /** Sends for webhooks in rotation while there is capacity, in time slices. */
+  /** Begins attempts of webhooks in rotation while there is capacity, in time slices. */
   #pump(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
@@ -413,7 +398,7 @@ export class Deliveries {
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
-    // The webhook may have begun to fail while it waited: it is woken when there is capacity again.
+    // The webhook may have begun to fail while it waited. It is added again when one of its attempts ends.
     if (!queue.hasCapacity(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
@@ -438,15 +423,13 @@ export class Deliveries {
     this.#sleeping.set(queue, stopTimer)
   }
 
-  // Outcomes
-
   #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
     const result = applyOutcome(record, outcome, times, random)
     const { delivery } = result
     const { number } = queue.webhook
-    // A delivery that was dropped in the meantime stays dropped and counts once.
+    // A delivery that was dropped during its attempt stays dropped.
     if (outbox.get(number, record.number)?.status === 'pending') {
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
@@ -486,7 +469,7 @@ export class Deliveries {
     this.#parts.outbox.putFailingSince(queue.webhook.number, sinceMs)
   }
 
-  /** A webhook whose `isSuspect` changes is queued last among its kind. */
+  /** Applies a change to a webhook. If its `isSuspect` changes, it moves to the end of the other rotation. */
   #noteSuspect(queue: DeliveryQueue, change: () => void): void {
     const wasSuspect = queue.isSuspect
     change()
@@ -499,7 +482,7 @@ export class Deliveries {
     return this.#end(queue, { ...delivery, status: 'dropped', dueAtMs: null })
   }
 
-  /** Ends a pending delivery; false if the outbox could not store that and it is still pending. */
+  /** Ends a pending delivery. Returns false if the outbox could not store the change, so that it is still pending. */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)
@@ -508,7 +491,7 @@ export class Deliveries {
   }
 
   #count({ eventType: type }: Pick<Delivery, 'eventType'>, outcome: string): void {
-    const help = 'Deliveries made, and how they ended; a retry by hand begins one again.'
+    const help = 'Deliveries created, retried manually, and ended, by outcome.'
     this.#parts.metrics.count('webhook_deliveries_total', help, { type, outcome }).inc()
   }
 }

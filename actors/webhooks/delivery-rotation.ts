@@ -1,16 +1,15 @@
-// The order in which webhooks send: in turn over accounts, then over the hosts of an account, then over its webhooks
-// for one host. Skips accounts and hosts that have no free attempt.
+// Determines which webhook sends next. Accounts take turns, then the hosts of an account, then its webhooks on a host.
+// Accounts and hosts without a free attempt are skipped.
 
 import type { AccountId } from '../../engine/ids.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Whether one more attempt may begin. */
 export interface AttemptCapacity {
   hasCapacityForAccount(account: AccountId): boolean
   hasCapacityForHost(host: string): boolean
 }
 
-/** Webhooks by account and host. Each map and set is in the order of the next turns. */
+/** Waiting webhooks by account and host. Each map and set is ordered by the next turn. */
 class RoundRobin {
   readonly #accounts = new Map<AccountId, Map<string, Set<DeliveryQueue>>>()
 
@@ -21,7 +20,7 @@ class RoundRobin {
     this.#accounts.set(accountId, hosts.set(queue.host, queues.add(queue)))
   }
 
-  /** False if the webhook is not waiting. */
+  /** Returns false if the webhook was not waiting. */
   remove(queue: DeliveryQueue): boolean {
     const { accountId } = queue.webhook
     const hosts = this.#accounts.get(accountId)
@@ -32,7 +31,7 @@ class RoundRobin {
     return true
   }
 
-  /** Removes and returns the next webhook whose account and host have capacity; null: none. */
+  /** Removes and returns the next webhook whose account and host have capacity. Null: there is none. */
   take(capacity: AttemptCapacity): DeliveryQueue | null {
     for (const [accountId, hosts] of this.#accounts) {
       if (!capacity.hasCapacityForAccount(accountId)) continue
@@ -49,7 +48,7 @@ class RoundRobin {
   }
 }
 
-/** The webhooks with something to send. Healthy ones and suspect ones (failing or slow) alternate. */
+/** The webhooks that may have a delivery to send. Healthy ones and suspect ones (failing or slow) alternate. */
 export class DeliveryRotation {
   readonly #capacity: AttemptCapacity
   readonly #healthy = new RoundRobin()
@@ -60,7 +59,7 @@ export class DeliveryRotation {
     this.#capacity = capacity
   }
 
-  /** Appends a webhook; one that is already waiting keeps its position. */
+  /** Appends a webhook. A webhook that already waits keeps its position. */
   add(queue: DeliveryQueue): void {
     const [own, other] = queue.isSuspect
       ? [this.#suspect, this.#healthy]
@@ -69,12 +68,12 @@ export class DeliveryRotation {
     own.add(queue)
   }
 
-  /** False if the webhook is not waiting. */
+  /** Returns false if the webhook was not waiting. */
   remove(queue: DeliveryQueue): boolean {
     return this.#healthy.remove(queue) || this.#suspect.remove(queue)
   }
 
-  /** Removes and returns the next webhook; a suspect one only if `maySuspect`. */
+  /** Removes and returns the next webhook. Returns a suspect one only if `maySuspect`. */
   take(maySuspect: boolean): DeliveryQueue | null {
     const order = this.#isSuspectNext
       ? [this.#suspect, this.#healthy]

@@ -1,6 +1,5 @@
-// Creates webhook events from updates synchronously, so that deliveries are committed with the trade or whale that
-// caused them, or not at all. A body is written once per event, and only if a webhook matches. Some event types are not
-// created if their cause is older than 15 minutes.
+// Creates webhook events from updates. It is synchronous, so that deliveries are in the same transaction as the trade
+// or whale that caused them. A body is written once per event, and only if a webhook matches.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ArbitrageRefresh, Trade, Update } from '../../engine/events.ts'
@@ -30,11 +29,11 @@ export interface WebhookEventParts {
   readonly bodies: WebhookBodies
   readonly clock: Clock
   readonly metrics: Metrics
-  /** The listing of a market; null if it was removed. */
+  /** Returns the listing of a market; null if it was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketSummary, 'eventSlug' | 'category'> | null
 }
 
-/** An update as the cause of an event, with its candidate webhooks. */
+/** An update that causes an event, with the webhooks that may match. */
 interface Event {
   readonly type: EventType
   readonly update: EventUpdate
@@ -45,9 +44,8 @@ interface Event {
 export class WebhookEvents implements Watcher {
   readonly name = 'webhooks'
   readonly #parts: WebhookEventParts
-  /** Event types by the kind of update that causes them. */
   readonly #typesByKind = new Map<Update['kind'], readonly EventType[]>()
-  /** Price bases of webhooks with a type that compares prices. */
+  /** Price bases of webhooks whose event types compare prices. */
   readonly #bases = new Map<WebhookNumber, PriceBases>()
 
   constructor(parts: WebhookEventParts) {
@@ -65,8 +63,8 @@ export class WebhookEvents implements Watcher {
   }
 
   /**
-   * A whale row that is not published (again): smaller than the stream's minimum, or changed since. A webhook that
-   * already got its event gets no second one.
+   * Handles a whale row that the stream does not publish: it is below the stream's minimum, or it changed after its
+   * publication. Each webhook gets at most one event per whale.
    */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void {
     const { timeMs: venueTimeMs, receivedAtMs } = whale
@@ -74,15 +72,15 @@ export class WebhookEvents implements Watcher {
   }
 
   /**
-   * An opportunity that reaches a higher age may match a filter. Checked by index first, because each of thousands of
-   * opportunities ages four times a second.
+   * An older opportunity may match the minimum age of more webhooks. The index is checked first, because each of
+   * thousands of opportunities is refreshed four times a second.
    */
   onArbitrageRefresh(update: ArbitrageRefresh): void {
     const beforeMs = update.previousPeak?.ageMs ?? 0
     if (this.#parts.index.hasAge(beforeMs, update.peak.ageMs)) this.#take(update)
   }
 
-  /** The trade now matches webhooks that filter by its wallet; the others were sent it or do not match. */
+  /** Sends a trade whose wallet became known to the webhooks that match only now. */
   onCompletedTrade(
     market: MarketRef,
     trade: Trade,
@@ -124,7 +122,7 @@ export class WebhookEvents implements Watcher {
     for (const bases of this.#bases.values()) bases.remove(market)
   }
 
-  /** Drops the bases of a webhook that was removed or has no price type any more. */
+  /** Drops the bases of a webhook that was removed or no longer compares prices. */
   removeBases(webhook: WebhookNumber): void {
     this.#bases.delete(webhook)
   }
@@ -146,7 +144,7 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** `wasSent`: whether webhooks with these filters were already sent the event. */
+  /** `wasSent`: whether webhooks with these filters already got the event. */
   #deliver(
     { type, update, happening, candidates }: Event,
     wasSent: ((filters: WebhookFilters) => boolean) | null,
@@ -165,11 +163,14 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** Compares with the price last posted to each webhook. The first price of a market is only stored. */
+  /**
+   * Compares the price with each webhook's base, which is the last price that it got. The first price of a market
+   * becomes its base without an event.
+   */
   #deliverPrice(event: Event, price: PriceMicros): void {
     const { type, update, happening, candidates } = event
     const { market, originMs } = happening
-    // The first price is stored as the base of every market that a webhook may match, regardless of its change filter.
+    // For a first price the change filter must not matter, so the facts have the greatest possible change.
     let greatest: EventFacts | null = null
     let bodies: Map<number, Uint8Array> | null = null
     for (const webhook of candidates) {
@@ -184,7 +185,7 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!matchesFilters(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        // The base price stays, so that the next event contains the complete change.
+        // The base stays, so that the next event contains the complete change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])
@@ -199,7 +200,7 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** A price may make the same move more than once within a millisecond: each move is a separate event. */
+  /** Makes ids distinct if a price makes the same move twice within a millisecond. */
   #newIdOf(webhook: WebhookNumber, [type = '', ...parts]: readonly string[]): string {
     let id = eventId(type, ...parts)
     for (let time = 2; this.#parts.outbox.numberOf(webhook, id) !== null; time += 1) {

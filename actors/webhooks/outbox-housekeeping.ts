@@ -1,5 +1,5 @@
-// Housekeeping of the outbox in slices: drops deliveries that waited too long, deletes old finished ones, and deletes
-// the deliveries of removed webhooks, including those of an earlier run.
+// Housekeeping of the outbox in time slices. Drops deliveries that waited too long, and deletes old finished deliveries
+// and those of removed webhooks.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { finishedRetainedMax, finishedRetentionMs, finishedTotalMax } from '../../engine/limits.ts'
@@ -10,14 +10,14 @@ import type { OutboxTable } from '../../storage/contract/storage.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Each webhook is checked once per round. */
+/** Each webhook is checked once per this time. */
 const ROUND_MS = 60_000
 const TICK_MS = 1_000
-/** Length of a time slice, and the delay of the next slice while work is left. */
+/** Maximum duration of a time slice, and the delay of the next slice while work is left. */
 const SLICE_MS_MAX = 2
 const MORE_AFTER_MS = 20
 const ROWS_MAX = 100
-/** Number of deliveries that may finish before the webhook's old ones are deleted. */
+/** A webhook's old deliveries are deleted once this many deliveries have finished, at the latest after a day. */
 const FINISHED_SLACK = 100
 
 export class OutboxHousekeeping {
@@ -25,9 +25,9 @@ export class OutboxHousekeeping {
   readonly #deliveries: Deliveries
   readonly #clock: Clock
   readonly #log: Log
-  /** Removed webhooks whose deliveries are not deleted yet. */
+  /** Removed webhooks whose deliveries must be deleted. Some may have been removed before a restart. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** The running round; each step is a batch of at most ROWS_MAX rows. */
+  /** The running round. Each step handles at most ROWS_MAX rows. */
   #round: Iterator<void> | null = null
   #nextRoundMs = 0
   #nextTickMs = 0
@@ -42,7 +42,7 @@ export class OutboxHousekeeping {
     this.#log = parts.log
   }
 
-  /** `exists`: whether a webhook with deliveries in the outbox still exists. */
+  /** `exists`: whether a webhook that has deliveries in the outbox still exists. */
   start(exists: (webhook: WebhookNumber) => boolean): void {
     for (const number of this.#outbox.webhooks()) if (!exists(number)) this.#leftOver.add(number)
     this.#isRunning = true
@@ -54,7 +54,7 @@ export class OutboxHousekeeping {
     this.#stopTimer?.()
   }
 
-  /** Deletes the deliveries of a removed webhook next. */
+  /** Deletes the deliveries of a removed webhook soon. */
   clear(webhook: WebhookNumber): void {
     this.#leftOver.add(webhook)
     if (this.#isRunning) this.#runAfter(MORE_AFTER_MS)
@@ -76,9 +76,9 @@ export class OutboxHousekeeping {
     this.#runAfter(isMore ? MORE_AFTER_MS : TICK_MS)
   }
 
-  /** Runs one time slice; true while work is left. */
+  /** Runs one time slice. Returns whether work is left. */
   #slice(nowMs: number): boolean {
-    // It reads all webhooks, so it does not run in every slice.
+    // This reads all webhooks, so it does not run in every slice.
     if (nowMs >= this.#nextTickMs) {
       this.#nextTickMs = nowMs + TICK_MS
       this.#deliveries.updatePendingMax()
@@ -106,7 +106,7 @@ export class OutboxHousekeeping {
     }
   }
 
-  /** True while the webhook has more to delete. */
+  /** Deletes a batch of a webhook's deliveries. Returns whether there are more. */
   #prune(queue: DeliveryQueue): boolean {
     if (queue.isClosed) return false
     if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true

@@ -1,5 +1,5 @@
-// The price base of each market for a webhook: the price of its last price.changed event, with which the next price is
-// compared. In memory in pages of 1,024 markets of 4 bytes each; on disk in the outbox.
+// The price base of each market for a webhook: the price in its last price.changed event. Memory: pages of 1,024
+// markets with 4 bytes each. Disk: the outbox.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
@@ -9,22 +9,21 @@ import type { OutboxTable } from '../../storage/contract/storage.ts'
 const PAGE_BITS = 10
 const PAGE_COUNT = 2 ** PAGE_BITS
 const UNKNOWN = -1
-/** Not read from the outbox yet. */
+/** The base was not read from the outbox yet. */
 const UNREAD = -2
 
-/** The bases of one webhook. */
 export class PriceBases {
   readonly #webhook: WebhookNumber
   readonly #outbox: OutboxTable
   readonly #pages = new Map<number, Int32Array>()
 
-  /** Reads nothing yet: each market's base is read with its first price. */
+  /** Bases are read on demand, with the first price of each market. */
   constructor(webhook: WebhookNumber, outbox: OutboxTable) {
     this.#webhook = webhook
     this.#outbox = outbox
   }
 
-  /** The base; -1 if there is none. */
+  /** Returns the base; -1 if there is none. */
   get(market: MarketNumber): number {
     const page = this.#pageOf(market)
     const cached = page[market & (PAGE_COUNT - 1)] ?? UNREAD
@@ -34,13 +33,13 @@ export class PriceBases {
     return read
   }
 
-  /** Sets the base, on disk with the writes of this tick. */
+  /** Sets the base in memory and in the outbox. */
   put(market: MarketNumber, price: PriceMicros): void {
     this.#outbox.putLastPrice(this.#webhook, market, price)
     this.#pageOf(market)[market & (PAGE_COUNT - 1)] = price
   }
 
-  /** Removes the base from memory and disk: market numbers are never reused. */
+  /** Removes the base in memory and in the outbox, because market numbers are never reused. */
   remove(market: MarketNumber): void {
     this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)
@@ -57,5 +56,5 @@ export class PriceBases {
   }
 }
 
-/** A known base as a price; only for a result of `get` other than -1. */
+/** Converts a result of `get` other than -1. */
 export const basePrice = (base: number): PriceMicros => priceMicros(base)

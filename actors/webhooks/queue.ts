@@ -1,7 +1,6 @@
-// The deliveries of one webhook: which is sent next, how many attempts may run, and which wait for their commit. New
-// events and due retries alternate, new events first, so that neither starves the other. A delivery that the webhook's
-// owner requested precedes both, even if the webhook is inactive. The end of the file has the queue's window on the
-// outbox.
+// The deliveries of one webhook: which is sent next, and how many attempts may run. First attempts and due retries
+// alternate, so that neither starves the other. A delivery that the webhook's owner requested precedes both, even if
+// the webhook is inactive.
 
 import {
   attemptsPerFailingMax,
@@ -20,49 +19,48 @@ import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
 import type { OutboxTable } from '../../storage/contract/storage.ts'
 import type { AttemptKind } from '../../storage/contract/webhooks.ts'
 
-/** Maximum manually requested deliveries that precede others; further ones wait with the rest. */
+/** Maximum manually requested deliveries that precede others. Further ones wait like other deliveries. */
 const prioritizedMax = 1_000
-/** Maximum waiting deliveries whose event time is stored, for a metric only. */
+/** Maximum deliveries whose event time is in memory. Only a metric uses it. */
 const originsMax = 64
 
-/** The next step: send a delivery, drop an expired one, or try again because an entry was outdated. */
+/** Send a delivery, drop an expired one, or call `next` again because the entry was outdated. */
 type NextStep =
   | { readonly kind: 'send'; readonly record: StoredDelivery }
   | { readonly kind: 'expired'; readonly record: StoredDelivery }
   | { readonly kind: 'again' }
 
 export class DeliveryQueue {
-  /** The webhook's current record. */
   webhook: Webhook
-  /** Running attempts by delivery number, with their abort controllers. */
+  /** Abort controllers of the running attempts, by delivery number. */
   readonly underWay = new Map<number, AbortController>()
-  /** Since when every attempt has failed; null while attempts succeed. */
+  /** Time of the first failure since the last success; null: the last attempt succeeded. */
   failingSinceMs: TimeMs | null
-  /** The last attempt took `slowAttemptMs` or longer. */
+  /** Whether the last attempt took `slowAttemptMs` or longer. */
   isSlow = false
-  /** Host of its URL without the port: attempts are bounded per host. */
+  /** Host of the webhook's URL without the port. Attempts are limited per host. */
   host: string
-  /** Its part of the account's events per second. */
+  /** The webhook's part of the account's event tokens. */
   readonly events = new TokenLevel()
-  /** Events rejected because the account used up its share, which the outbox has not counted yet. */
+  /** Events beyond the account's share that the outbox has not counted yet. */
   throttledCount = 0
-  /** Removed: nothing is sent or written any more. */
+  /** Whether the webhook was removed. Nothing is sent or written then. */
   isClosed = false
-  /** Deliveries that ended since the outbox was last pruned. */
+  /** Number of deliveries that ended since housekeeping last deleted old ones. */
   finishedCount = 0
   readonly #outbox: OutboxTable
-  /** Event types that expire some time after their cause. */
+  /** Event types whose events are not sent after 15 minutes. */
   readonly #expiring: ReadonlySet<WebhookEventType>
   readonly #windows: Readonly<Record<AttemptKind, DeliveryWindow>>
   readonly #prioritized = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
   readonly #renewed = new Map<number, TimeMs>()
-  /** The kind that goes first if both have a due delivery. */
+  /** The kind that is sent first if both kinds have a due delivery. */
   #nextKind: AttemptKind = 'first'
   #createdTo = 0
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
-  /** Reads the webhook's state; `next` reads its deliveries. */
+  /** Reads the webhook's state. Its deliveries are read on demand by `next`. */
   constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
     this.host = hostOf(webhook)
@@ -76,12 +74,12 @@ export class DeliveryQueue {
     this.#windows = { first: window('first'), retry: window('retry') }
   }
 
-  /** Only the outbox counts: it may reject a change and drop a damaged delivery. */
+  /** Read from the outbox, which may reject a change or drop a damaged delivery. */
   get pendingCount(): number {
     return this.#outbox.state(this.webhook.number).counts.pending
   }
 
-  /** Total body size of the pending deliveries, in bytes. */
+  /** Body size of all pending deliveries, in bytes. */
   get pendingBytes(): number {
     return this.#outbox.state(this.webhook.number).pendingBytes
   }
@@ -90,23 +88,23 @@ export class DeliveryQueue {
     return this.failingSinceMs !== null
   }
 
-  /** Fails or is slow, and so may occupy an attempt slot for long. */
+  /** Whether the webhook fails or is slow, and so may occupy attempt slots for long. */
   get isSuspect(): boolean {
     return this.isFailing || this.isSlow
   }
 
-  /** Whether one more attempt may run. `isQuiet`: there is enough capacity for all webhooks. */
+  /** Whether one more attempt may run. `isQuiet`: most attempt slots are free. */
   hasCapacity(isQuiet: boolean): boolean {
     if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
-  /** Number of the newest delivery created in this run; 0: none. */
+  /** Number of the newest delivery created by this process; 0: none. */
   get createdTo(): number {
     return this.#createdTo
   }
 
-  /** Records a delivery created in this tick; it may be sent after its commit. */
+  /** Adds a delivery created in this tick. It is sent after its commit. */
   noteCreated(record: DueEntry, originMs: TimeMs): void {
     this.#createdTo = record.number
     this.#uncommittedFrom = Math.min(this.#uncommittedFrom, record.number)
@@ -114,48 +112,48 @@ export class DeliveryQueue {
     this.#windows.first.add(record)
   }
 
-  /** All deliveries up to a number are committed. */
+  /** Records that all deliveries up to a number are committed. */
   noteCommitted(upTo: number): void {
     this.#uncommittedFrom = this.#createdTo > upTo ? upTo + 1 : Number.POSITIVE_INFINITY
   }
 
-  /** Records a committed delivery of the outbox under its due time. */
+  /** Adds a committed delivery of the outbox. */
   noteDue(attemptKind: AttemptKind, entry: DueEntry): void {
     this.#windows[attemptKind].add(entry)
   }
 
-  /** Sends a waiting delivery before all others. */
+  /** Sends a pending delivery before all others. */
   prioritize(number: number): void {
     if (this.#prioritized.size < prioritizedMax) this.#prioritized.add(number)
   }
 
-  /** The webhook's owner retried a delivery: its age counts from then on. */
+  /** Records a manual retry, from which the age of the delivery counts. */
   noteRenewed(number: number, nowMs: TimeMs): void {
     if (this.#renewed.size < prioritizedMax) this.#renewed.set(number, nowMs)
   }
 
-  /** Records that a delivery ended. */
   noteEnded(number: number): void {
     this.finishedCount += 1
     this.#origins.delete(number)
     this.#renewed.delete(number)
   }
 
-  /** Time that a pending delivery has waited since it was created, or retried manually. */
+  /** Time since a pending delivery was created or manually retried, in ms. */
   ageMs({ number, attempts, createdAtMs, dueAtMs }: Delivery, nowMs: TimeMs): number {
-    // Manual retries are not stored; before the first attempt the due time still equals the retry time.
+    // After a restart `#renewed` is empty. The due time of a delivery without attempts is then its creation or retry
+    // time.
     const madeAtMs = attempts === 0 && dueAtMs !== null ? dueAtMs : createdAtMs
     return nowMs - (this.#renewed.get(number) ?? madeAtMs)
   }
 
-  /** Returns and removes the event time of a delivery, if it is stored. */
+  /** Returns and removes the receive time of a delivery's event; null if it is not in memory. */
   takeOrigin(number: number): TimeMs | null {
     const originMs = this.#origins.get(number) ?? null
     this.#origins.delete(number)
     return originMs
   }
 
-  /** The next step at `nowMs`; null: no delivery may be sent now. Reads at most one delivery. */
+  /** Returns the next step at `nowMs`; null: no delivery may be sent now. Reads at most one delivery. */
   next(nowMs: TimeMs): NextStep | null {
     for (const number of this.#prioritized) {
       if (number >= this.#uncommittedFrom) continue
@@ -168,7 +166,7 @@ export class DeliveryQueue {
     return this.#take(this.#nextKind, nowMs) ?? this.#take(other, nowMs)
   }
 
-  /** Due time of the next delivery that may be sent; null: none. */
+  /** Due time of the next delivery; null: none may be sent. */
   nextDueMs(): TimeMs | null {
     if (!this.webhook.isActive) return null
     const first = this.#head('first')
@@ -187,7 +185,7 @@ export class DeliveryQueue {
     if (head === null || head.dueAtMs > nowMs) return null
     this.#windows[attemptKind].shift()
     const record = this.#pending(head.number)
-    // If the due time differs, the delivery has another, correct entry as well.
+    // If the due time differs, the delivery was rescheduled and has another entry.
     if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
     if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookEventAgeMsMax) {
       return { kind: 'expired', record }
@@ -204,7 +202,6 @@ export class DeliveryQueue {
 
 export const hostOf = ({ url }: Pick<Webhook, 'url'>): string => new URL(url).hostname
 
-/** A pending delivery by due time and number. */
 interface DueEntry {
   readonly dueAtMs: TimeMs
   readonly number: number
@@ -214,24 +211,21 @@ interface DueEntry {
 const windowCount = 64
 
 /**
- * The next due deliveries of one kind of one webhook: a short in-memory window on the outbox. An entry may be outdated
- * (dropped, or retried manually), so read the row of each entry that is taken.
- *
- *   in the table:   due, number  ├─────────────────────────────────────┤
- *   in the window:               ├───────┤ the rest is read when the window is empty, unless it `isComplete`
+ * An in-memory window on the first due deliveries of one kind. An entry may be outdated, because its delivery was
+ * dropped or retried manually. The row of an entry must therefore be read before it is sent.
  */
 export class DeliveryWindow {
   #entries: DueEntry[] = []
-  /** The outbox has no entry after the window's last one. */
+  /** Whether the outbox has no entries after the window's last one. */
   #isComplete = false
   readonly #read: (limit: number) => readonly DueEntry[]
 
-  /** `read` returns the first entries of this kind from the outbox. */
+  /** `read` returns the first entries of the outbox. */
   constructor(read: (limit: number) => readonly DueEntry[]) {
     this.#read = read
   }
 
-  /** The next entry; null: there are no entries except those with running attempts (`taken`). */
+  /** Returns the first entry without a running attempt (`taken`); null: there is none. */
   head(taken: ReadonlyMap<number, unknown>): DueEntry | null {
     for (;;) {
       const first = this.#entries[0]
@@ -250,12 +244,12 @@ export class DeliveryWindow {
     }
   }
 
-  /** Removes the head: it was taken or is outdated. */
+  /** Removes the first entry. */
   shift(): void {
     this.#entries.shift()
   }
 
-  /** Adds an entry of the outbox. */
+  /** Adds an entry of the outbox, if it belongs into the window. */
   add(entry: DueEntry): void {
     const last = this.#entries.at(-1)
     if (!this.#isComplete && (last === undefined || isBefore(last, entry))) return

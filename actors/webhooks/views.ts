@@ -12,73 +12,70 @@ import type {
   WebhookFilters,
 } from '../../engine/webhooks/webhook.ts'
 
-/** A webhook for its owner: without secrets. */
+/** A webhook as its owner sees it, without secrets. */
 export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' | 'number'> {
   readonly counts: DeliveryCounts
-  /** Part of the dropped events: those rejected because the account used up its share. They have no delivery. */
+  /** Dropped events that were rejected because the account used up its share. They have no delivery. */
   readonly throttledCount: number
-  /** Since when every attempt has failed; null while attempts succeed. */
+  /** Time of the first failed attempt since the last success; null: the last attempt succeeded. */
   readonly failingSinceMs: TimeMs | null
-  /** Until when the previous secret also signs; null: only the current one signs. */
+  /** Until this time the previous secret also signs; null: only the current secret signs. */
   readonly previousSecretUntilMs: TimeMs | null
 }
 
-/** The request for a new webhook. The API server has validated types, URL form, secret form and list lengths. */
+/** A request for a new webhook. The API server has validated types, the forms of URL and secret, and list lengths. */
 export interface WebhookRequest {
   readonly url: string
   readonly eventTypes: readonly WebhookEventType[]
   readonly filters: WebhookFilters
   readonly description: string | null
-  /** `whsec_…`; null: a new one is generated. */
+  /** `whsec_…`. Null: a secret is generated. */
   readonly secret: string | null
 }
 
-/** The fields to replace; absent ones are unchanged. */
+/** The fields to replace. Absent fields stay unchanged. */
 export interface WebhookChange {
   readonly url?: string
   readonly eventTypes?: readonly WebhookEventType[]
   readonly filters?: WebhookFilters
   readonly description?: string | null
-  /** True also enables a disabled webhook: attempts resume, and the failing time starts again. */
+  /** True also enables a disabled webhook, and resets its failures. */
   readonly isActive?: boolean
 }
 
 /**
- * The webhooks of all accounts. Null: the account has no webhook or delivery of that id, even if another account has
- * one. Promises resolve once the change is flushed to disk, and reject only with EngineError.
+ * The webhooks of all accounts. Methods return null if the account has no such webhook or delivery. Promises resolve
+ * once a change is on disk. They reject only with EngineError.
  */
 export interface WebhooksView {
   /** Oldest first. */
   list(account: AccountId): readonly WebhookView[]
   get(account: AccountId, id: string): WebhookView | null
-  /** Only this result contains `secret`. BAD_REQUEST if the account has 25 webhooks. */
+  /** The only result that contains `secret`. Throws BAD_REQUEST if the account has 25 webhooks. */
   create(
     account: AccountId,
     request: WebhookRequest,
   ): Promise<{ readonly webhook: WebhookView; readonly secret: string }>
   change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null>
-  /** False if there is none. Aborts running attempts and begins no more. */
+  /** Aborts running attempts and begins no more. False: there is no such webhook. */
   remove(account: AccountId, id: string): Promise<boolean>
-  /**
-   * The previous secret also signs for 24 h. Only this result contains `secret` (`whsec_…`; null: a new one is
-   * generated).
-   */
+  /** The previous secret also signs for 24 h. `secret`: `whsec_…`; null: one is generated. Only the result contains it. */
   rotateSecret(
     account: AccountId,
     id: string,
     secret: string | null,
   ): Promise<{ readonly webhook: WebhookView; readonly secret: string } | null>
-  /** Creates a webhook.test delivery, regardless of the webhook's types; also for an inactive one. */
+  /** Creates a webhook.test delivery, also for an inactive webhook and regardless of its event types. */
   test(account: AccountId, id: string): Promise<DeliveryView | null>
-  /** Newest first, strictly before a delivery's number. */
+  /** Newest first, with numbers below `before`. */
   deliveries(
     account: AccountId,
     id: string,
     query: { status: DeliveryStatus | null; before: number | null; limit: number },
   ): readonly DeliveryView[] | null
-  /** One delivery with its posted body. */
+  /** A delivery with its body. */
   delivery(account: AccountId, id: string, number: number): StoredDelivery | null
-  /** Makes a delivery due now, finished or not. Its attempts follow the schedule from the beginning. */
+  /** Makes a finished or pending delivery due now, with all attempts of the retry schedule. */
   retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null>
 }
 

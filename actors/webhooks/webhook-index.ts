@@ -1,17 +1,16 @@
-// Finds the webhooks that may match an update: by event type, then by market or wallet if a webhook names some. An
-// update that no webhook matches costs one or two lookups. The full filters of the candidates are checked afterwards
-// (engine/webhooks/filter.ts).
+// Finds the webhooks that may match an update: by event type, and by market or wallet if the webhook's filters name
+// any. The complete filters of the candidates are checked afterwards (engine/webhooks/filter.ts).
 
 import type { WebhookId } from '../../engine/ids.ts'
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 
 const NO_WEBHOOKS: ReadonlySet<Webhook> = new Set()
 
-/** The active webhooks of one event type. Each is in one of the three collections. */
+/** The active webhooks of one event type. Each is in exactly one of the three collections. */
 class TypeSubscribers {
-  /** Webhooks that name markets, by market id in lower case. */
+  /** Webhooks whose filters name markets, by market id in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
-  /** Webhooks that name wallets and no markets, by wallet in lower case. */
+  /** Webhooks whose filters name wallets but no markets, by wallet in lower case. */
   readonly #byWallet = new Map<string, Set<Webhook>>()
   readonly #others = new Set<Webhook>()
 
@@ -34,8 +33,8 @@ class TypeSubscribers {
   }
 
   /**
-   * Every webhook that may match an event of this market and these wallets (both in lower case), without duplicates.
-   * Some may not match. Allocates nothing if only one collection has any.
+   * Returns all webhooks that may match an event of this market and these wallets (in lower case), and possibly some
+   * that do not match. Allocates nothing if only one collection has candidates.
    */
   candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
     let found = this.#others.size > 0 ? this.#others : NO_WEBHOOKS
@@ -46,21 +45,18 @@ class TypeSubscribers {
   }
 }
 
-/** The index keys of a webhook. */
 const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => ({
   marketIds: marketIds?.map((id) => id.toLowerCase()) ?? null,
   wallets: wallets ?? takerWallets,
 })
 
-/** The active webhooks of all types. */
 export class WebhookIndex {
   readonly #byType = new Map<WebhookEventType, TypeSubscribers>()
-  /** The indexed records by id. */
   readonly #webhooks = new Map<WebhookId, Webhook>()
-  /** The ages that webhooks filter by (`min_age_ms`), with the number of webhooks for each. */
+  /** Number of webhooks for each `min_age_ms` that they filter by. */
   readonly #ageCounts = new Map<number, number>()
 
-  /** Adds an active webhook, or replaces its record. */
+  /** Adds an active webhook or replaces its record. */
   put(webhook: Webhook): void {
     this.remove(webhook.id)
     this.#webhooks.set(webhook.id, webhook)
@@ -91,7 +87,7 @@ export class WebhookIndex {
     else this.#ageCounts.delete(minAgeMs)
   }
 
-  /** Whether a webhook's minimum age lies above `beforeMs` and not above `ageMs`. */
+  /** Whether some webhook's minimum age is above `beforeMs` and at most `ageMs`. */
   hasAge(beforeMs: number, ageMs: number): boolean {
     for (const minAgeMs of this.#ageCounts.keys()) {
       if (minAgeMs > beforeMs && minAgeMs <= ageMs) return true
@@ -99,7 +95,7 @@ export class WebhookIndex {
     return false
   }
 
-  /** The webhooks of a type; null if there are none. */
+  /** Returns the webhooks of a type; null: there are none. */
   of(type: WebhookEventType): TypeSubscribers | null {
     return this.#byType.get(type) ?? null
   }

@@ -1,6 +1,5 @@
-// The webhooks of all accounts: their records, sealed secrets and states. The only access to their events, deliveries
-// and housekeeping. A change takes effect immediately and resolves when it is flushed to disk. A change that could not
-// be stored is reverted.
+// The webhooks of all accounts, with their secrets, events and deliveries. A change takes effect at once and resolves
+// when it is on disk. It is reverted if it could not be stored.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -46,9 +45,9 @@ import type {
 } from './views.ts'
 import { WebhookIndex } from './webhook-index.ts'
 
-/** A previous secret also signs for this long. */
+/** A previous secret signs for this long after a rotation. */
 export const rotationMs = DAY_MS
-/** Maximum previous secrets that sign; when full, the oldest ends early. Each adds one signature to every post. */
+/** Maximum number of previous secrets that sign. The oldest ends early when full. Each adds a signature to every post. */
 export const previousSecretsMax = 8
 
 interface WebhookParts {
@@ -65,33 +64,33 @@ interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
-  /** Webhooks of a disabled account get no new deliveries, and their pending ones wait. */
+  /** Webhooks of an inactive account get no new deliveries. Their pending deliveries wait. */
   readonly isAccountActive: (account: AccountId) => boolean
-  /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY); default false. */
+  /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY). Default: false. */
   readonly mustVerify?: boolean
-  /** The shared limits of an account's webhooks. */
+  /** Returns the limits that all webhooks of an account share. */
   readonly shareOf: (account: AccountId) => WebhookShare
-  /** For tests; see Deliveries. */
+  /** For tests. */
   readonly pendingMax?: number
   readonly pendingTotalMax?: number
 }
 
 export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
-  /** Watcher of the publisher. */
+  /** Receives updates from the publisher. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts
   readonly #byId = new Map<string, Webhook>()
   readonly #byAccount = new Map<AccountId, Set<string>>()
-  /** Number of webhooks being stored, which count towards the limit. */
+  /** Number of webhooks per account that are being stored. They count towards the account's limit. */
   readonly #creating = new Map<AccountId, number>()
-  /** Accounts deleted while webhooks of theirs were being stored. */
+  /** Accounts that were deleted while a webhook of theirs was being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #housekeeping: OutboxHousekeeping
 
-  /** Reads all webhooks. Takes events from now on, and sends them after `start`. */
+  /** Reads all webhooks and takes events. They are sent after `start`. */
   constructor(parts: WebhookParts) {
     this.#parts = parts
     const { storage, clock, log, metrics } = parts
@@ -109,7 +108,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
   }
 
-  /** Starts sending and housekeeping. */
   start(): void {
     const numbers = new Set<WebhookNumber>()
     for (const { number } of this.#byId.values()) numbers.add(number)
@@ -117,7 +115,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#deliveries.start()
   }
 
-  /** Aborts attempts; their deliveries stay pending. Call it before the Caller is stopped. */
+  /** Aborts attempts, whose deliveries stay pending. Must be called before the Caller is stopped. */
   stop(): void {
     this.#housekeeping.stop()
     this.#deliveries.stop()
@@ -131,8 +129,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       this.#parts.log.error({ err: error, market: market.id }, 'a whale was not delivered')
     }
   }
-
-  // Queries
 
   list(account: AccountId): readonly WebhookView[] {
     const found = [...this.#of(account)]
@@ -174,8 +170,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return { ...shown, counts, throttledCount, failingSinceMs, previousSecretUntilMs }
   }
 
-  // Changes
-
   async create(
     account: AccountId,
     request: WebhookRequest,
@@ -216,7 +210,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Throws EngineError BAD_REQUEST for a type without its required filter, if the account's share requires one. */
+  /** Throws EngineError BAD_REQUEST if a type needs a filter that is missing. Shares of higher tiers need no filter. */
   #checkFilters(
     account: AccountId,
     { eventTypes, filters }: Pick<Webhook, 'eventTypes' | 'filters'>,
@@ -233,9 +227,9 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   async change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null> {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
-    // Webhooks created before the rule remain valid, and their other fields can be changed.
+    // A webhook created before this rule stays valid, and its other fields can be changed.
     if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
-    // If `isActive` is given, the state is the account's own choice.
+    // If `isActive` is given, the account itself set the state, so there is no other reason.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const { url = webhook.url } = change
     const isSame = hostOf({ url }) === hostOf(webhook)
@@ -243,7 +237,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const set = { ...change, disabledReason, isVerified }
     const changed = await this.#replace(webhook, { ...webhook, ...set })
     if (!isVerified && (change.url !== undefined || change.isActive)) this.#trySendTest(changed)
-    // The failing time, which starts again, is stored in the outbox.
+    // `failingSinceMs`, which was reset, is stored in the outbox.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
   }
@@ -255,7 +249,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     try {
       await stored(this.#parts.storage.webhooks.remove(webhook))
     } catch (error) {
-      // The webhook is still on disk, so that it can be removed again.
+      // The webhook is still on disk, so it is shown again and can be removed later.
       this.#addWebhook(webhook)
       throw error
     }
@@ -273,8 +267,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const secret = given ?? makeSecret()
     const nowMs = this.#parts.clock.nowMs()
     const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
-    // Earlier secrets remain valid for their full time: a client that rotates twice may not have received the first
-    // result. A secret that cannot be opened is dropped, because it would prevent signing with the new one.
+    // Earlier secrets stay valid for their full time, because a client that rotates twice may not have received the
+    // first result. A secret that cannot be decrypted is dropped.
     const { box } = this.#parts
     const previousSecrets = [old, ...webhook.previousSecrets]
       .filter(({ secret: sealed, untilMs }) => nowMs < untilMs && box.opens(sealed, webhook.id))
@@ -295,36 +289,35 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** Throws EngineError INTERNAL if the disk is full. */
   #sendTest(webhook: Webhook): StoredDelivery {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
     const type = bodies.types.find(({ isManual }) => isManual)
-    assert(type !== undefined, 'one event type is asked for by hand')
+    assert(type !== undefined, 'no event type is manual')
     const event = {
       eventId: eventId(type.name, webhook.id, randomBytes(16).toString('hex')),
       eventType: type.name,
       body: bodies.write(type.name, { kind: 'test', webhook: webhook.id, timeMs: nowMs }, null),
     }
     const record = this.#deliveries.create(webhook.number, event, nowMs)
-    // The event's id is new, so the disk is full.
+    // The id of the event is new, so only a full disk can be the reason.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
     this.#deliveries.prioritize(webhook.number, record.number)
     return record
   }
 
-  /** The change that requires the test is stored. If the test fails, its owner can request another one. */
+  /** Sends a test if possible. The change that requires it is already stored, and its owner can request another test. */
   #trySendTest(webhook: Webhook): void {
     try {
       this.#sendTest(webhook)
     } catch (error) {
-      this.#parts.log.warn({ err: error, webhook: webhook.id }, 'no test was sent')
+      this.#parts.log.warn({ err: error, webhook: webhook.id }, 'a webhook test was not created')
     }
   }
 
   /**
-   * Whether a webhook to this URL gets events immediately: the account has a verified webhook to its host, or no
-   * verification is required.
+   * Whether a webhook to this URL gets events without a test. True if the account has a verified webhook to the same
+   * host, or if no verification is required.
    */
   #isVerified(account: AccountId, url: string): boolean {
     if (this.#parts.mustVerify !== true) return true
@@ -332,7 +325,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return this.#of(account).some((other) => other.isVerified && hostOf(other) === host)
   }
 
-  /** Marks a webhook's host as verified for all webhooks of its account. */
+  /** Marks all webhooks of the account with the same host as verified. */
   #verify(id: string): void {
     const webhook = this.#byId.get(id)
     if (webhook === undefined || webhook.isVerified) return
@@ -352,21 +345,19 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** Called by the deliveries: the receiver is gone or only fails. */
+  /** Called when the receiver answered 410 or has failed for too long. */
   #disable(webhook: Webhook, disabledReason: DisabledReason): void {
     const { id } = webhook
     this.#parts.log.warn({ webhook: id, disabledReason }, 'a webhook is disabled')
     const help = 'Webhooks disabled, by reason.'
     this.#parts.metrics.count('webhooks_disabled_total', help, { reason: disabledReason }).inc()
-    // Disabled in memory even if the write fails: after a restart the next failure would disable it again.
+    // Takes effect even if the write fails. After a restart the next failure disables the webhook again.
     const changed = { ...webhook, isActive: false, disabledReason }
     this.#put(changed)
     this.#inBackground(this.#parts.storage.webhooks.put(changed), changed)
   }
 
-  // Storage
-
-  /** Logs the failure of a change that nobody waits for. */
+  /** Logs the failure of a change that no caller awaits. */
   #inBackground(change: Promise<unknown>, { id }: Webhook): void {
     change.catch((error: unknown) => {
       this.#parts.log.error({ err: error, webhook: id }, 'a change of a webhook was not stored')
@@ -384,7 +375,6 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return changed
   }
 
-  /** Adds a new webhook, or one read from disk. */
   #addWebhook(webhook: Webhook): void {
     const { accountId, id } = webhook
     this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? new Set()).add(id))
@@ -415,9 +405,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#events.removeBases(webhook.number)
   }
 
-  // Accounts
-
-  /** Webhooks of a disabled account stop sending; those of a deleted account are removed in the same tick. */
+  /** Stops the webhooks of a disabled account. Removes those of a deleted account in the same tick. */
   onAccountDeactivated(account: AccountId, reason: DeactivationReason): void {
     if (reason === 'deleted' && this.#creating.has(account)) this.#removeCreating(account)
     for (const webhook of this.#of(account)) {
@@ -426,7 +414,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Webhooks being stored are already in the table, and are removed in the same tick as their account. */
+  /** Webhooks that are being stored are already in the table. They are removed in the same tick as their account. */
   #removeCreating(account: AccountId): void {
     this.#deletedWhileCreating.add(account)
     const { webhooks } = this.#parts.storage
@@ -450,7 +438,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 }
 
-/** Whether filters exclude most trades. */
+/** Whether the filters exclude most trades. */
 function isNarrow(filters: Webhook['filters']): boolean {
   const { marketIds, eventSlugs, wallets, takerWallets, minUsd } = filters
   return (
@@ -459,7 +447,7 @@ function isNarrow(filters: Webhook['filters']): boolean {
   )
 }
 
-/** Rejects with EngineError INTERNAL if the disk rejects a change. */
+/** Rejects with EngineError INTERNAL if the disk rejects the change. */
 async function stored<Result>(change: Promise<Result>): Promise<Result> {
   try {
     return await change

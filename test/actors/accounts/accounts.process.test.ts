@@ -11,7 +11,7 @@ const ann = { email: 'Ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-test('detects a mistyped API key by its prefix and checksum, without a lookup', () => {
+test('rejects a mistyped API key by its prefix and checksum', () => {
   const key = makeKey()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(isKeyShaped(key), true)
@@ -26,12 +26,12 @@ test('detects a mistyped API key by its prefix and checksum, without a lookup', 
   }
 })
 
-test('delays a password guesser by 1 s after five failures, doubling up to 15 min', () => {
+test('delays log-in by 1 s after the fifth wrong password, doubling up to 15 min', () => {
   const waits = [0, 4, 5, 6, 7, 15, 40].map(waitAfterFailuresMs)
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('identifies the same account after sign-up, log-in and by token, and refuses a second sign-up with the same e-mail', async () => {
+test('identifies the same account at sign-up, at log-in and by token, and refuses a second sign-up with its e-mail', async () => {
   const { accounts } = openQuickAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -45,17 +45,17 @@ test('identifies the same account after sign-up, log-in and by token, and refuse
   await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('creates one account when two sign-ups use the same e-mail at once', async () => {
+test('creates one account when two sign-ups with one e-mail run concurrently', async () => {
   const { accounts, storage } = openQuickAccounts()
   const tries = await Promise.allSettled([accounts.signUp(ann), accounts.signUp(ann)])
   assert.deepEqual(tries.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
-test('returns the existing account when a sign-up is repeated with the same password within ten minutes', async () => {
+test('returns the existing account when a sign-up with the same password is repeated within ten minutes', async () => {
   const { accounts, reopen, clock } = openQuickAccounts()
   const first = await accounts.signUp(ann)
-  // The next leading engine, which did not answer the first request.
+  // This process stands for a new leader, which did not answer the first request.
   const next = reopen()
   const again = await next.signUp(ann)
   assert.equal(again.caller.accountId, first.caller.accountId)
@@ -65,7 +65,7 @@ test('returns the existing account when a sign-up is repeated with the same pass
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('hashes equally often and returns the same message for an unknown e-mail and for a wrong password', async () => {
+test('answers an unknown e-mail and a wrong password with the same message and the same number of hashes', async () => {
   const { accounts, passwords } = openQuickAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -79,7 +79,7 @@ test('hashes equally often and returns the same message for an unknown e-mail an
   assert.equal(messages[0], messages[1])
 })
 
-test('accepts a key until its account revokes it, and notifies listeners of the revocation', async () => {
+test('accepts a key until its account revokes it, and notifies watchers of the revocation', async () => {
   const { accounts, reopen } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)
   const bob = (await accounts.signUp({ ...ann, email: 'bob@example.com' })).caller
@@ -97,7 +97,7 @@ test('accepts a key until its account revokes it, and notifies listeners of the 
   assert.equal(reopen().callerOfKey(key), null)
 })
 
-test('limits an account to twenty keys, even when keys are created concurrently', async () => {
+test('limits an account to twenty keys, even if they are created concurrently', async () => {
   const { accounts } = openQuickAccounts()
   const { accountId } = (await accounts.signUp(ann)).caller
   const made = await Promise.allSettled(
@@ -106,7 +106,7 @@ test('limits an account to twenty keys, even when keys are created concurrently'
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('enforces the socket limit exactly and frees a slot only once when it is released twice', async () => {
+test('admits exactly the allowed number of sockets, and frees a slot once when it is released twice', async () => {
   const { accounts } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]
@@ -118,7 +118,7 @@ test('enforces the socket limit exactly and frees a slot only once when it is re
   assert.equal(accounts.openSocket(caller), null)
 })
 
-test('keeps the local account’s key across restarts and creates a new key when it is lost', async () => {
+test('keeps the local account’s key across restarts, and creates a new key when the stored one is lost', async () => {
   const { accounts, reopen } = openQuickAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')

@@ -1,5 +1,3 @@
-// Effects of an operator's account commands on requests, watchers and storage.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -16,7 +14,7 @@ const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-/** All calls of a watcher, in order. */
+/** Records all calls of a watcher in order. */
 function listen(accounts: Accounts): string[] {
   const received: string[] = []
   accounts.watch({
@@ -42,7 +40,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('applies, publishes and stores a new tier and its limits, effective from the next request', async () => {
+test('applies and stores a new tier and own limits, effective from the next request', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const received = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -65,7 +63,7 @@ test('applies, publishes and stores a new tier and its limits, effective from th
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('refuses a disabled account with the same message as an unknown account until it is enabled', async () => {
+test('refuses a disabled account like an unknown one until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const received = listen(accounts)
   await directory.disable(record())
@@ -95,7 +93,7 @@ test('refuses a disabled account with the same message as an unknown account unt
   assert.equal((await accounts.logIn(ann)).caller.accountId, id)
 })
 
-test('deletes the keys of a deleted account and frees its e-mail', async () => {
+test('removes the keys of a deleted account and frees its e-mail', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
   const received = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
@@ -112,7 +110,7 @@ test('deletes the keys of a deleted account and frees its e-mail', async () => {
   assert.equal(accounts.callerOfToken(token), null, 'a token of the deleted account')
 })
 
-/** A table whose changes are committed when the test calls `commit`. */
+/** An account table whose writes resolve when the test calls `commit`. */
 function heldTable(table: AccountTable) {
   let waiting: (() => void)[] = []
   const held = (done: Promise<void>) =>
@@ -139,7 +137,7 @@ function heldTable(table: AccountTable) {
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('notifies a gateway’s watchers when a replicated account record has a new password or is disabled', async () => {
+test('notifies a gateway’s watchers when a record of the log has a new password or is disabled', async () => {
   const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
   const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
   const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
@@ -167,7 +165,7 @@ test('notifies a gateway’s watchers when a replicated account record has a new
   }
 })
 
-test('confirms a change only once it is durable, applies a restriction immediately, and commits all its rows together', async () => {
+test('resolves a change once it is on disk, applies a restriction at once, and commits all records together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -223,7 +221,7 @@ test('merges two concurrent changes, and refuses a key that is created while its
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('accepts the documented command parameters and names the accepted values when it refuses others', async () => {
+test('accepts the documented arguments of account commands, and names the accepted values when it refuses others', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -260,7 +258,7 @@ test('accepts the documented command parameters and names the accepted values wh
   )
 })
 
-test('lists an account’s requests in the current minute and its open streams', async () => {
+test('lists an account’s requests of the current minute and its open streams', async () => {
   const { accounts, clock } = openQuickAccounts()
   const password = 'a password'
   const { caller } = await accounts.signUp({
@@ -321,7 +319,7 @@ test('lists an account’s webhooks with pending and throttled deliveries, and s
   )
 })
 
-test('pages through a long account list ordered by e-mail, returning each account once', async () => {
+test('returns each account once when a long list is read page by page in order of e-mail', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`
@@ -342,7 +340,7 @@ test('pages through a long account list ordered by e-mail, returning each accoun
   assert.deepEqual(emails, [...emails].sort())
 })
 
-test('writes the last-used times of many keys in few commits', async () => {
+test('writes the last-use times of many keys in few commits', async () => {
   const { accounts, storage } = openQuickAccounts()
   const keys: string[] = []
   for (let index = 0; index < 60; index += 1) {

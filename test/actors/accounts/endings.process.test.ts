@@ -1,5 +1,4 @@
-// Log-out, password changes and account deletion: one after another, concurrently, over restarts and with running webhook
-// deliveries. Throttling of password guesses.
+// Log-out, password change, account deletion, and throttling of password guesses.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -32,7 +31,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('refuses a logged-out token until it expires, also after a restart, and keeps other tokens valid', async () => {
+test('refuses a logged-out token until it expires, also after a restart, and accepts other tokens', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -51,7 +50,7 @@ test('refuses a logged-out token until it expires, also after a restart, and kee
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('revokes all tokens of an account when its log-outs exceed the stored maximum', async () => {
+test('ends all tokens of an account when more tokens are logged out than are stored', async () => {
   const { accounts, reopen, clock, caller, token, received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -64,7 +63,7 @@ test('revokes all tokens of an account when its log-outs exceed the stored maxim
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('revokes earlier tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
+test('ends all tokens but no keys when the password changes, and changes nothing when the old password is wrong', async () => {
   const { accounts, reopen, caller, token, received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'laptop')
@@ -85,7 +84,7 @@ test('revokes earlier tokens but no keys when the password changes, and changes 
   assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
 })
 
-test('applies only one of several concurrent password changes and revokes tokens from concurrent log-ins', async () => {
+test('applies one of several concurrent password changes and ends tokens of concurrent log-ins', async () => {
   const { accounts, passwords, caller } = await openAnn()
   const second = (await accounts.logIn(ann)).caller
   const third = (await accounts.logIn(ann)).caller
@@ -140,7 +139,7 @@ test('deletes all data of an account when the password is correct, and nothing w
   await accounts.logOut((await accounts.logIn(ann)).caller)
   await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
-  // Changes of one event-loop tick are one transaction: a crash leaves all of them or none.
+  // Writes of one event-loop tick are one transaction, so a crash leaves all of them or none.
   let tick = 0
   const ticks = new Set<number>()
   const table = storage.accounts
@@ -170,7 +169,7 @@ test('deletes all data of an account when the password is correct, and nothing w
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('sends and stores no further webhook deliveries when an account is deleted while deliveries are running', async () => {
+test('neither sends nor stores webhook deliveries after their account is deleted during attempts', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -221,13 +220,13 @@ test('throttles password guesses per token, independently of other tokens and of
   clock.advance(900_000)
 })
 
-test('keeps log-in open for an address that has logged in before while other clients guess the same e-mail', async () => {
+test('lets a user log in from a known address while other clients guess the password', async () => {
   const { accounts, clock } = await openAnn()
   const logIn = (email: string, password: string, address: string) =>
     accounts.logIn({ email, password, address })
   await logIn(ann.email, ann.password, ann.address)
   clock.advance(60_000)
-  // Guesses at other e-mails from the owner’s address, and at the owner’s e-mail from other addresses.
+  // Guesses other e-mails from the user's address, and the user's e-mail from other addresses.
   for (let count = 0; count < 40; count += 1) {
     await assert.rejects(logIn(`e${count}@example.com`, 'x', ann.address), EngineError)
     await assert.rejects(logIn(ann.email, 'x', `10.3.0.${count}`), EngineError)
@@ -235,7 +234,7 @@ test('keeps log-in open for an address that has logged in before while other cli
   await assert.rejects(logIn('new@example.com', 'x', ann.address), hasCode('RATE_LIMITED'))
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   assert.equal((await logIn(ann.email, ann.password, ann.address)).caller.email, ann.email)
-  // A log-in from the known address does not end the wait of other addresses.
+  // A log-in from the known address does not shorten the wait of other addresses.
   await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
   let passed = 1
   for (let count = 0; count < 40; count += 1) {
@@ -249,7 +248,7 @@ test('keeps log-in open for an address that has logged in before while other cli
   assert.equal(passed, 20, '20 attempts a minute from a known address too')
 })
 
-test('refuses sign-ups and log-ins with a retry time when hashing is slow, and changes nothing afterwards', async () => {
+test('answers slow sign-ups and log-ins with a retry time, and changes nothing afterwards', async () => {
   const { accounts, passwords, clock, caller, storage } = await openAnn()
   let open: () => void = () => undefined
   passwords.gate = new Promise((resolve) => {
@@ -268,14 +267,14 @@ test('refuses sign-ups and log-ins with a retry time when hashing is slow, and c
     assert.ok(one.status === 'rejected' && hasCode('UNAVAILABLE')(one.reason))
     assert.ok(one.reason.retryAfterSeconds >= 1)
   }
-  // The first sign-up may still create the account, so no answer may claim that the account exists.
+  // The first sign-up may still create the account, so the answer is not that the account exists.
   await assert.rejects(accounts.signUp(bob), hasCode('UNAVAILABLE'))
   open()
   await settle()
   assert.equal([...storage.accounts.accounts()].length, 1)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
   assert.equal((await accounts.signUp(bob)).caller.email, bob.email)
-  // A time-out of the disk or the thread has the same error.
+  // A time-out of the disk or of the thread is reported with the same error.
   passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })

@@ -1,4 +1,4 @@
-// How many password guesses the throttle lets through, and its effect on other callers.
+// Measures how many password guesses the throttle admits, and how it affects other callers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +49,7 @@ async function guess(
   return refusals.UNAUTHORIZED
 }
 
-// Guess n is made at n × everyMs. The fifth failure starts the waits: 1 s, 2 s, 4 s … 15 min.
+// Guess n is made at n × everyMs. The fifth failure begins the first wait: 1 s, 2 s, 4 s … 15 min.
 function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean): number {
   let [failures, freeAtMs] = [0, 0]
   for (let count = 0; count < GUESSES; count += 1) {
@@ -61,18 +61,18 @@ function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean)
   return failures
 }
 
-test('counts only the guesses that the delay allows, from one address and from a hundred', async (t) => {
+test('verifies only the guesses that the waits allow, from one address and from a hundred', async (t) => {
   for (const everyMs of [0, 50, 1_000, 60_000]) {
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
       const checked = await guess(opened, addresses, everyMs)
-      // One address has 20 attempts a minute. With a hundred addresses none reaches that limit.
+      // An address has 20 attempts a minute. A hundred addresses together make fewer guesses per address.
       const perMinute = everyMs === 0 ? Number.POSITIVE_INFINITY : 60_000 / everyMs
       const isAllowed = (count: number) => addresses > 1 || count % perMinute < 20
       const expected = expectedGuesses(everyMs, isAllowed)
       assert.equal(checked, expected, `${addresses} addresses, one every ${everyMs} ms`)
       t.diagnostic(`${addresses} addresses, one every ${everyMs} ms: ${checked} of ${GUESSES}`)
-      // Other e-mails are not delayed, and the correct password passes after the wait.
+      // Other e-mails need not wait, and the correct password is accepted after the wait.
       const forwarded = { ...ann, address: '10.9.9.9' }
       await opened.accounts.logIn({ ...forwarded, email: 'bob@example.com' })
       opened.clock.advance(900_000)
@@ -81,7 +81,7 @@ test('counts only the guesses that the delay allows, from one address and from a
   }
 })
 
-test('delays the victim’s correct password for exactly the stated time, then accepts it', async () => {
+test('refuses the correct password for exactly the stated wait, then accepts it', async () => {
   const opened = await openAnnAndBob()
   const { accounts, clock } = opened
   await guess(opened, 100, 1_000)
@@ -97,10 +97,10 @@ test('delays the victim’s correct password for exactly the stated time, then a
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'success resets the count')
 })
 
-test('allows concurrent guesses no more attempts than sequential guesses: five, then one at a time', async () => {
+test('verifies no more concurrent guesses than sequential ones: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
-  // The decoy hash exists from the first log-in on.
+  // The first log-in creates the decoy hash.
   await accounts.logIn(ann)
   let open: () => void = () => undefined
   const burst = async () => {
@@ -112,7 +112,7 @@ test('allows concurrent guesses no more attempts than sequential guesses: five, 
       accounts.logIn({ email: ann.email, password: 'wrong', address: `10.1.0.${count % 100}` }),
     )
     const settled = Promise.allSettled(tries)
-    // Every attempt was admitted or refused before the first result.
+    // All attempts are admitted or refused before the first outcome.
     for (let tick = 0; tick < 10; tick += 1) await new Promise((done) => setImmediate(done))
     const checked = passwords.verified
     open()
@@ -130,12 +130,12 @@ test('allows concurrent guesses no more attempts than sequential guesses: five, 
     accounts.logIn(ann),
   ])
   assert.equal(logins.length, 2)
-  // Without an earlier failure, five concurrent correct passwords all pass.
+  // Without an earlier failure, five concurrent log-ins with the correct password all succeed.
   const five = await Promise.all(Array.from({ length: 5 }, () => accounts.logIn(ann)))
   assert.equal(five.length, 5)
 })
 
-test('does not count attempts whose password was not checked, and does not lock out after the queue was full', async () => {
+test('does not count attempts whose password was not verified, and admits attempts after the queue was full', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -165,7 +165,7 @@ test('shares twenty attempts a minute between sign-up and log-in from one addres
   await accounts.signUp(ann)
 })
 
-test('keeps an e-mail throttled while a flood of other e-mails of any length arrives', () => {
+test('keeps throttling an e-mail while many other e-mails of any length are tried', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {
@@ -184,7 +184,7 @@ test('keeps an e-mail throttled while a flood of other e-mails of any length arr
   }
 })
 
-test('allows 5 sign-ups an hour per IPv4 address or IPv6 /64, and 20 per /48', () => {
+test('allows 5 sign-ups an hour per IPv4 address or IPv6 /64, and 20 per IPv6 /48', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const made = (address: string, tries: number) => {
@@ -212,7 +212,7 @@ test('allows 5 sign-ups an hour per IPv4 address or IPv6 /64, and 20 per /48', (
   assert.equal(made('192.0.2.1', 50), 5)
 })
 
-test('refuses sign-up with FORBIDDEN when the operator has closed it, and still allows log-in', async () => {
+test('refuses sign-up with FORBIDDEN when the operator has closed it, and still accepts log-in', async () => {
   const { storage, clock, passwords, accounts } = openQuickAccounts()
   await accounts.signUp(ann)
   const parts = { storage: storage.accounts, clock, passwords, jwtSecret: QUICK_SECRET }
@@ -221,7 +221,7 @@ test('refuses sign-up with FORBIDDEN when the operator has closed it, and still 
   assert.equal((await closed.logIn(ann)).caller.email, ann.email)
 })
 
-test('refuses sign-up with an e-mail that looks like an existing one, and accepts any Unicode spelling at log-in', async () => {
+test('refuses sign-up with an e-mail that looks like an existing one, and accepts equivalent Unicode spellings at log-in', async () => {
   const { accounts } = openQuickAccounts()
   await accounts.signUp({ ...ann, email: 'coco@example.com' })
   const other = accounts.signUp({ ...ann, email: 'сосо@example.com' })
@@ -234,7 +234,7 @@ test('refuses sign-up with an e-mail that looks like an existing one, and accept
   )
 })
 
-test('never uses an existing account local@localhost with a password as the local account', async () => {
+test('never uses a user’s account local@localhost as the local account', async () => {
   const { accounts } = openQuickAccounts()
   const { id } = await accounts.directory.add({
     email: 'local@localhost',

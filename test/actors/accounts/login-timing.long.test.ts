@@ -1,5 +1,5 @@
-// Log-in times must not reveal which e-mails are known. Uses the real hash thread. Machine load makes times noisy, so that
-// medians are compared, and only the long form takes enough samples. accounts.process.test.ts counts the hashes.
+// Measures that log-in times do not reveal which e-mails exist, with the real hash thread. Medians are compared,
+// because the load of the machine makes single times unreliable.
 
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -19,7 +19,7 @@ function openAccounts() {
   const storage = openMemoryStorage().accounts
   const accounts = new Accounts({ storage, clock, passwords, jwtSecret: QUICK_SECRET })
   let logins = 0
-  /** Logs in with an address and an e-mail that are not throttled. */
+  /** Logs in with a new address and e-mail, so that nothing is throttled. */
   const logIn = async (email: string, password: string): Promise<number> => {
     logins += 1
     const address = `10.${logins >> 16}.${(logins >> 8) & 255}.${logins & 255}`
@@ -41,7 +41,7 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   const existing: number[] = []
   const unknown: number[] = []
   await logIn('warm@example.com', 'up')
-  // In random order: in strict alternation one of the two would meet every second garbage collection.
+  // In random order. In strict alternation garbage collections could always affect the same kind.
   const random = seededRandom('timing')
   while (existing.length < samples || unknown.length < samples) {
     clock.advance(900_000)
@@ -54,13 +54,13 @@ test('takes equally long for a wrong password whether the e-mail is known or unk
   await close()
   const [one, two] = [median(existing), median(unknown)]
   t.diagnostic(`${samples} each: known ${one.toFixed(1)} ms, unknown ${two.toFixed(1)} ms`)
-  // Both take about as long as one hash. The long form requires equal medians.
+  // Both take about as long as one hash. Only the long form compares the medians.
   assert.ok(Math.min(one, two) > 5, 'a hash was computed for both')
   const ratio = Math.max(one, two) / Math.min(one, two)
   if (isLong) assert.ok(ratio < 1.05, `${ratio}`)
 })
 
-test('hashes fifty concurrent log-ins off the event loop', async (t) => {
+test('does not block the event loop while fifty concurrent log-ins are hashed', async (t) => {
   const { accounts, clock, logIn, close } = openAccounts()
   const people = isLong ? 50 : 8
   for (let index = 0; index < people; index += 1) {
@@ -79,7 +79,7 @@ test('hashes fifty concurrent log-ins off the event loop', async (t) => {
         tookMs = performance.now() - startedAtMs
       }),
     )
-    // The same duration directly afterwards, so that other load on the machine affects both.
+    // Measured again directly afterwards, so that other load on the machine affects both measurements.
     startedAtMs = performance.now()
     quiet.push(await loopDelayMs(() => new Promise((done) => setTimeout(done, tookMs))))
   }
@@ -88,7 +88,7 @@ test('hashes fifty concurrent log-ins off the event loop', async (t) => {
   t.diagnostic(
     `event-loop delay p99, median of ${busy.length}: ${without.toFixed(1)} ms without, ${during.toFixed(1)} ms during log-ins`,
   )
-  // One hash on this thread would block the loop for 65 ms or more.
+  // A single hash on this thread would block the event loop for at least 65 ms.
   if (isLong) assert.ok(during < without + 20, `${during} ms beside ${without} ms`)
 })
 

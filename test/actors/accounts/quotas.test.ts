@@ -1,4 +1,4 @@
-// Compares quotas with an exact log of the admitted requests.
+// Compares quotas with a log of all admitted requests.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('returns the same decisions and figures as an exact request log in seeded runs', () => {
+test('decides like a log of all admitted requests in seeded runs, with the same figures', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -29,7 +29,7 @@ test('returns the same decisions and figures as an exact request log in seeded r
     for (let step = 0; step < 60; step += 1) {
       const longest = [200, 5_000, 30_000, 59_999][random.below(4)] ?? 0
       clock.advance(random.below(longest + 1))
-      // The system time may jump. Windows use monotonic time.
+      // The system time jumps, but windows use monotonic time.
       if (random.below(20) === 0) clock.jumpCalendar(random.below(7_200_000) - 3_600_000)
       const key = random.below(3)
       const log = logs.get(key) ?? []
@@ -80,7 +80,7 @@ test('shares a quota between all keys and tokens of an account', async () => {
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
 
-test('admits the request that crosses the byte limit, then refuses requests until the minute ends', () => {
+test('admits the request that exceeds the byte limit, then refuses requests until the minute ends', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<string>(clock)
   assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })
@@ -95,7 +95,7 @@ test('admits the request that crosses the byte limit, then refuses requests unti
   }
 })
 
-test('starts a new window for the oldest key when more than 100,000 keys have one', () => {
+test('begins a new window for the oldest key when more than 100,000 keys have one', () => {
   const quotas = new Quotas<number>(new ManualClock())
   quotas.take(1, 2)
   assert.equal(quotas.peek(1, 2).remaining, 1)
