@@ -1,4 +1,4 @@
-// Account and webhook pages without a browser: error messages, request bodies and lists of deliveries.
+// Tests functions of the account page and the webhook pages without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -80,7 +80,7 @@ test('shows a specific message for each log-in and sign-up failure', () => {
   assert.equal(new Set(texts).size, texts.length)
 })
 
-test('shows every validation error, next to the form if the error belongs to no field', () => {
+test('shows each validation error at its field, or for the whole form if it belongs to no field', () => {
   const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
   const refusal = refusalOf(error, ['label'])
   assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
@@ -92,7 +92,7 @@ test('shows every validation error, next to the form if the error belongs to no 
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
 })
 
-test('explains validation errors in plain words', () => {
+test('rewords validation messages of the server for users', () => {
   const refusals = [
     boundRefusal(-1, Type.Number({ minimum: 0 })),
     boundRefusal(6, Type.Number({ maximum: 5 })),
@@ -119,7 +119,7 @@ test('explains validation errors in plain words', () => {
   assert.equal(detail, 'Enter 100 or less.')
 })
 
-test('shows the request, response and times of every attempt of a delivery', () => {
+test('adds each attempt of a delivery with its request, response and time', () => {
   const attempt = (
     atMs: number | null,
     status: number | null,
@@ -160,12 +160,12 @@ test('shows the request, response and times of every attempt of a delivery', () 
   assert.equal([...existing.keys()].at(-1), 39_000)
 })
 
-test('uses the dashboard’s own base URL in the example command', () => {
+test('uses the base URL of the dashboard in the example command', () => {
   const line = curlLine('pmk_abc', 'https://example.com/twin/')
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('shows “no limit” for an unlimited account and a number for any other limit', () => {
+test('shows “no limit” for an unlimited account and a number for a limited one', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -211,7 +211,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('accepts the same form values as the server apart from bounds, and assigns bound errors to fields', () => {
+test('accepts the same form values as the server and shows errors of bounds at their fields', () => {
   const validator = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
@@ -236,7 +236,7 @@ test('accepts the same form values as the server apart from bounds, and assigns 
   assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
 })
 
-test('sends list fields as arrays, numeric fields as numbers, and no empty filters', () => {
+test('sends list fields as arrays, number fields as numbers, and no empty filters', () => {
   const draft: Draft = {
     ...EMPTY_DRAFT,
     ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
@@ -289,7 +289,7 @@ test('leaves a webhook unchanged when its form is saved without edits', async (t
   }
 })
 
-test('hides filters that do not apply to the chosen events and names events that a filter suppresses', () => {
+test('shows only filters that apply to the selected event types, and lists event types that the filters reject', () => {
   const isOffered = (name: string, ...types: Draft['types']) =>
     offered(types).some((filter) => filter.name === name)
   assert.ok(!isOffered('min_usd', 'price.changed', 'match.created'))
@@ -313,7 +313,7 @@ test('hides filters that do not apply to the chosen events and names events that
 
 const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
 
-test('explains why a webhook receives nothing, and hides counts of zero', () => {
+test('explains why a webhook receives no events, and hides counts of zero', () => {
   const nowMs = 1_000_000_000
   const webhook = (set: Partial<Webhook>): Webhook => ({
     ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
@@ -347,7 +347,7 @@ function delivery(number: number, set: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** A response of the server: newest first, numbers below `before`. */
+/** A page of deliveries as the server sends it: newest first, with numbers below `before`. */
 function pageOf(all: readonly Delivery[], before: number | null, limit: number): Deliveries {
   const older = all.filter((_, index) => before === null || index + 1 < before).toReversed()
   const deliveries = older.slice(0, limit)
@@ -356,7 +356,7 @@ function pageOf(all: readonly Delivery[], before: number | null, limit: number):
   return { deliveries, cursor: hasMore ? last : null, has_more: hasMore }
 }
 
-test('merges pages of deliveries, newest first, without duplicates or omissions', () => {
+test('merges pages of deliveries, newest first and without duplicates or gaps', () => {
   const random = seededRandom(32)
   let longest = 0
   for (let round = 0; round < 300; round += 1) {
@@ -398,7 +398,7 @@ test('merges pages of deliveries, newest first, without duplicates or omissions'
   assert.ok(longest > 20, String(longest))
 })
 
-test('labels an attempt with its status or error, without stating either twice', () => {
+test('shows the status or the error of an attempt, without repeating the status', () => {
   const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),

@@ -1,4 +1,4 @@
-// Account page in a browser, over a real process with simulated venues.
+// Tests the account page in a browser, over a real process with simulated venues.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -20,7 +20,7 @@ before(async () => {
 after(() => dashboard.close())
 
 let visitorCount = 0
-/** A header with a new client address, since the server accepts 20 logins or sign-ups a minute from one address. */
+/** A header with a new client address, because the server accepts only 20 logins and signups a minute from each. */
 function ownAddress(): Credential {
   visitorCount += 1
   return { 'X-Forwarded-For': `203.0.113.${visitorCount}` }
@@ -37,7 +37,7 @@ function signUp(email: string): Promise<string> {
   return signUpAt(dashboard.origin, { email, password: PASSWORD }, ownAddress())
 }
 
-/** Records every label and disabled state of the submit button in `data-words`, since a wait may be short. */
+/** Records each label and disabled state of the submit button, because the page may show some only briefly. */
 const recordSubmitLabels = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const keep = () => {
@@ -61,7 +61,7 @@ async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Repeats `act` while the server is too busy to check a password, until `done` is visible. */
+/** Repeats `act` until `done` is visible, because the server may be too busy to check a password. */
 async function retryWhileBusy(act: () => Promise<void>, done: Locator): Promise<void> {
   const busy = done.page().getByText(/too busy|too many passwords|not ready in time/i)
   while ((await done.count()) === 0) {
@@ -83,11 +83,11 @@ async function sendEntry(page: Page, { entry, email, password = PASSWORD }: Entr
   await page.getByRole('tabpanel').getByRole('button', { name: entry }).click()
 }
 
-/** Submits the login or sign-up form until `done` is visible. */
+/** Submits the login or signup form until `done` is visible. */
 const enter = (page: Page, entry: Entry, done: Locator): Promise<void> =>
   retryWhileBusy(() => sendEntry(page, entry), done)
 
-/** Status of a request that the page sends with this key. */
+/** Status of a request with this key, sent by the page. */
 const fetchedWith = (page: Page, key: string): Promise<number> =>
   page.evaluate(async (header) => {
     const response = await fetch('v1/markets', { headers: { 'X-API-Key': header } })
@@ -96,7 +96,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('opens the linked page after sign-up, shows the first API key once, and accepts the key until revoked', async () => {
+test('opens the page of the link after sign-up, and shows a new key once', async () => {
   const page = await dashboard.open('#/account')
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
   await enter(page, { entry: 'Sign up', email: 'first@example.com' }, heading)
@@ -114,7 +114,7 @@ test('opens the linked page after sign-up, shows the first API key once, and acc
   await row.getByText('my <b>first</b> key').waitFor()
   assert.ok((await row.innerText()).includes('never'))
   assert.equal(await fetchedWith(page, key), 200)
-  // After a reload the tab has the session but not the key.
+  // A reload keeps the session but not the shown key.
   await page.reload()
   await row.waitFor()
   assert.equal(await page.getByText(key).count(), 0)
@@ -125,7 +125,7 @@ test('opens the linked page after sign-up, shows the first API key once, and acc
   assert.equal(await fetchedWith(page, key), 401)
 })
 
-test('copies a new key with a button and hides the key when the user confirms', async () => {
+test('copies a new key with a button, and hides the key after a confirmation', async () => {
   const token = await signUp('copier@example.com')
   const page = await dashboard.open('#/account', { token })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -140,7 +140,7 @@ test('copies a new key with a button and hides the key when the user confirms', 
   assert.equal(await page.getByText(key).count(), 0)
 })
 
-test('revokes no key before confirmation, and restores focus after Cancel and Escape', async () => {
+test('revokes a key only after confirmation, and restores the focus after Cancel and Escape', async () => {
   const token = await signUp('careful@example.com')
   const page = await dashboard.open('#/account', { token })
   await page.getByLabel('Key name').fill('kept')
@@ -151,7 +151,7 @@ test('revokes no key before confirmation, and restores focus after Cancel and Es
     await revoke.focus()
     await revoke.press('Enter')
     await row.getByRole('group').waitFor()
-    // Cancel has the focus, so Enter cancels.
+    // The Cancel button has the focus, so the Enter key cancels too.
     await page.keyboard.press(leave)
     await row.getByRole('group').waitFor({ state: 'detached' })
     await focusOn(revoke)
@@ -159,7 +159,7 @@ test('revokes no key before confirmation, and restores focus after Cancel and Es
   assert.equal(JSON.parse((await ask(token, '/v1/keys')).text).total, 1)
 })
 
-test('shows log-in and sign-up errors next to the form and keeps the input', async () => {
+test('shows log-in and sign-up errors at the form and keeps the input', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const page = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
@@ -184,7 +184,7 @@ test('shows log-in and sign-up errors next to the form and keeps the input', asy
   await enter(page, logIn, page.getByRole('heading', { name: 'Account', level: 1 }))
 })
 
-test('shows the waiting time after too many log-in attempts and logs in when it is over', async () => {
+test('shows the waiting time after too many log-in attempts, and logs in afterwards', async () => {
   const email = 'hasty@example.com'
   await signUp(email)
   for (let wrong = 0; wrong < 4; wrong += 1) {
@@ -195,7 +195,7 @@ test('shows the waiting time after too many log-in attempts and logs in when it 
   await sendEntry(page, wrongly)
   await alertOf(page).waitFor()
   await recordSubmitLabels(page)
-  // Each wrong password doubles the wait, so that some wait is longer than the delays of a slow machine.
+  // Each wrong password doubles the wait, until it exceeds the delays of a slow machine.
   const alert = alertOf(page).getByText(/Wait \d+ s\./)
   for (let wrong = 0; wrong < 8 && (await alert.count()) === 0; wrong += 1) {
     await sendEntry(page, wrongly)
@@ -210,7 +210,7 @@ test('shows the waiting time after too many log-in attempts and logs in when it 
   await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
 })
 
-test('sets the autocomplete attribute of each log-in and sign-up field for password managers', async () => {
+test('sets the autocomplete attribute of log-in and sign-up fields for password managers', async () => {
   const page = await dashboard.open('')
   const roles = () =>
     page
@@ -223,7 +223,7 @@ test('sets the autocomplete attribute of each log-in and sign-up field for passw
   assert.deepEqual(await roles(), ['username', 'new-password'])
 })
 
-test('shows the user, the limits and the requests left in the current minute', async () => {
+test('shows the user, the limits, and the requests left in the current minute', async () => {
   const token = await signUp('counted@example.com')
   const page = await dashboard.open('#/account', { token })
   await page.getByText('No keys yet').waitFor()
@@ -233,10 +233,10 @@ test('shows the user, the limits and the requests left in the current minute', a
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.locator('tr[data-key]', { hasText: label }).waitFor()
   }
-  // The two responses of the first load may arrive in either order. The responses after a new key arrive in order.
+  // The first two responses may arrive in either order. The responses after a new key arrive in order.
   await makeKey('first')
   const left = Number(await page.locator('[data-left]').innerText())
-  // The dashboard has a quota of its own, so this request is sent like one of the dashboard.
+  // The dashboard has a separate rate limit. The cookie and the header make this request count against it.
   const { name, value } = sessionCookie(dashboard.origin, token)
   const { headers, text } = await ask(token, '/v1/auth/me', {
     Cookie: `${name}=${value}`,
@@ -249,11 +249,11 @@ test('shows the user, the limits and the requests left in the current minute', a
     assert.ok(reported.includes(fact), `${fact} in ${reported}`)
   }
   await makeKey('second')
-  // Three requests: the one above, the new key, and the reload of the list.
+  // The three requests are the one above, the new key, and the reload of the list.
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
 })
 
-test('sends a form once when it is submitted twice, and shows the failure in that form', async () => {
+test('sends a form once when it is submitted twice, and shows its failure at the form', async () => {
   const token = await signUp('twice@example.com')
   const page = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   let requestCount = 0
@@ -280,7 +280,7 @@ test('sends a form once when it is submitted twice, and shows the failure in tha
   assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
 })
 
-test('requires the current password to change the password, logs out other sessions, and shows errors next to fields', async () => {
+test('changes the password only with the current one, and ends all other sessions', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const page = await dashboard.open('#/account', { token })
@@ -306,7 +306,7 @@ test('requires the current password to change the password, logs out other sessi
   assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
 })
 
-test('deletes the account when its password is confirmed, but not on Cancel, Escape or a wrong password', async () => {
+test('deletes the account only after confirmation with the password', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const page = await dashboard.open('#/account', { token })
@@ -332,7 +332,7 @@ test('deletes the account when its password is confirmed, but not on Cancel, Esc
   await enter(page, { entry: 'Sign up', email }, page.getByText('No keys yet'))
 })
 
-test('creates a read-only key unless webhook access is ticked, and invalidates the session token on log-out', async () => {
+test('creates a read-only key by default, and ends the session token on log-out', async () => {
   const token = await signUp('scoped@example.com')
   const page = await dashboard.open('#/account', { token })
   for (const label of ['reader', 'changer']) {
@@ -362,7 +362,7 @@ test('creates a read-only key unless webhook access is ticked, and invalidates t
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
 })
 
-test('ends all sessions of the account, including the current one, and keeps the API keys', async () => {
+test('ends all sessions of the account, including the current one, but no API keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const login = await logIn(email, PASSWORD)

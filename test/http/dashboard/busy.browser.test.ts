@@ -1,5 +1,5 @@
-// A market page while its book changes many times a second: length of main-thread tasks, and growth of memory and
-// nodes. Takes seconds, or an hour with TEST_LONG=1.
+// Measures a market page whose book changes many times a second: duration of main-thread tasks, and growth of memory
+// and DOM nodes. Takes a few seconds, or an hour with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const TASK_MS_MAX = 50
 const GROWTH_BYTES_MAX = 5_000_000
 const GROWTH_NODES_MAX = 500
 const watchSeconds = isLong ? 60 : 5
-/** Seconds of the first and of the last measurement, and the number of measurements. */
+/** Seconds until the first and until the last measurement of memory, and the number of measurements. */
 const [warmSeconds, endSeconds, checks] = isLong ? [120, 3_720, 7] : [6, 18, 3]
 
 const random = seededRandom('busy')
@@ -36,7 +36,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Changes one level of the book. Every tenth call adds a trade, every twentieth a new price. */
+/** Changes one level of the book. Each tenth call also adds a trade, and each twentieth a new price. */
 function change(count: number): void {
   const step = 1 + random.below(LEVELS)
   const size = 1 + random.below(500)
@@ -48,7 +48,7 @@ function change(count: number): void {
   if (count % 20 === 0) market.reprice((45 + random.below(10)) * 10_000)
 }
 
-/** Changes the market at this rate until stopped. A late timer makes up for missed changes. */
+/** Changes the market at this rate until stopped. If the timer is late, catches up on missed changes. */
 function startChanges(aSecond: number): { readonly count: () => number; stop(): void } {
   const sinceMs = performance.now()
   let count = 0
@@ -59,7 +59,6 @@ function startChanges(aSecond: number): { readonly count: () => number; stop(): 
   return { count: () => count, stop: () => clearInterval(timer) }
 }
 
-/** Opens the market's page and waits for its book. */
 async function openMarket() {
   const page = await dashboard.open(`#/market/${encodeURIComponent(market.ref.id)}`)
   await page.locator('[data-seq]').first().waitFor()
@@ -70,7 +69,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
   const page = await openMarket()
   const seqOf = async () =>
     Number(await page.locator('[data-seq]').first().getAttribute('data-seq'))
-  // The tasks that open the page are not measured.
+  // Excludes the tasks of opening the page.
   await pause(1_500)
   const seqBefore = await seqOf()
   const trace = await TaskTrace.start(await page.context().newCDPSession(page))
@@ -86,7 +85,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
     `${changes.count()} changes, ${shown} shown; ${tasks.length} tasks, ${(busyMs / watchSeconds / 10).toFixed(0)} % of a core, the longest ${longest?.threadMs.toFixed(1)} ms (${longestWallMs.toFixed(1)} ms by the clock)`,
   )
   assert.ok(shown > 0 && tasks.length > 0)
-  // Times are checked only in the long run, since other tests use the machine meanwhile.
+  // A short run does not check times, because other tests use the machine.
   if (isLong) {
     assert.ok(changes.count() >= watchSeconds * CHANGES_A_SECOND * 0.9)
     assert.ok(shown >= changes.count() * 0.8, `${shown} of ${changes.count()} are on the page`)
@@ -98,7 +97,7 @@ test('runs no main-thread task longer than 50 ms at sixty book updates per secon
   }
 })
 
-test('grows by less than 5 MB and 500 nodes on a market page with hundreds of updates per second', async (t) => {
+test('grows by less than 5 MB and 500 DOM nodes on a market page with hundreds of updates per second', async (t) => {
   const page = await openMarket()
   const protocol = await page.context().newCDPSession(page)
   const changes = startChanges(MANY_A_SECOND)

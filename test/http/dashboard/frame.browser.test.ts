@@ -1,4 +1,4 @@
-// Header, navigation, session and errors of all dashboard pages, in a browser.
+// Tests header, navigation, session and error handling of the dashboard in a browser.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from '../../support/browser/browser-test.ts'
@@ -46,7 +46,7 @@ test('stores the session only in an HttpOnly cookie, and logs all tabs in and ou
   assert.deepEqual(await context.cookies(), [])
 })
 
-test('renders once per frame when a signal is set a thousand times', async () => {
+test('renders once per frame when a signal changes a thousand times', async () => {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const seen = await page.evaluate(async () => {
@@ -68,7 +68,7 @@ test('renders once per frame when a signal is set a thousand times', async () =>
     const position = document.createElement('div')
     document.body.append(position)
     render(html`<${Part} />`, position)
-    // Set between the render and the subscription.
+    // Changes the value after the render and before the subscription.
     value.set(1)
     for (let picture = 0; picture < 3; picture += 1) await nextTwo()
     for (let round = 1; round <= 3; round += 1) {
@@ -88,7 +88,7 @@ test('renders once per frame when a signal is set a thousand times', async () =>
   assert.deepEqual(seen, [0, 1, 1_999, 2_999, 3_999])
 })
 
-test('shows a banner for stale feeds and refused connections, and none otherwise', async () => {
+test('shows a line for stale feeds and for refused connections, and none otherwise', async () => {
   const { engine } = dashboard.server
   const page = await dashboard.open('#/status')
   const line = page.locator('.connection')
@@ -110,7 +110,7 @@ test('shows a banner for stale feeds and refused connections, and none otherwise
   await line.getByText('Kalshi cannot be reached').waitFor()
   notify('live')
   await line.locator('.line').waitFor({ state: 'detached' })
-  // Browsers do not report why a connection was refused. The page finds out by REST.
+  // Browsers hide why a connection was refused. The page sends a REST request to find out.
   engine.accounts.make('full', { requestsPerMinute: 1_000, socketsMax: 0 })
   const other = await dashboard.open('#/status', {
     token: 'full-token',
@@ -119,7 +119,7 @@ test('shows a banner for stale feeds and refused connections, and none otherwise
   await other.getByText('all connections of this account may be in use').waitFor()
 })
 
-test('routes by URL, including back and forward, external links, and unknown pages', async () => {
+test('opens the page of the URL on links, back, forward and unknown paths', async () => {
   const page = await dashboard.open('#/status')
   const current = () => page.locator('nav [aria-current=page]').innerText()
   await page.getByRole('link', { name: 'Matches' }).click()
@@ -137,7 +137,7 @@ test('routes by URL, including back and forward, external links, and unknown pag
   await page.locator('nav [aria-current=page]:text("Opportunities")').waitFor()
 })
 
-/** Milliseconds from the request to the first text and to the complete page. */
+/** Milliseconds until the first text and until the largest content. */
 async function paintMs(): Promise<readonly [text: number, page: number]> {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
@@ -155,11 +155,11 @@ async function paintMs(): Promise<readonly [text: number, page: number]> {
   return paints
 }
 
-test('renders the first useful view within a second (median of five)', async (t) => {
+test('renders the first view within a second in the median of five loads', async (t) => {
   const middle = (values: readonly number[]) =>
     [...values].sort((one, other) => one - other)[2] ?? Number.NaN
   let medianMs = Number.NaN
-  // Background load only adds time, so one of three medians must pass.
+  // Background load can only increase times, so a single median below the limit suffices.
   for (let tries = 0; tries < 3 && !(medianMs < 1_000); tries += 1) {
     const paints = []
     for (let round = 0; round < 5; round += 1) paints.push(await paintMs())
@@ -167,15 +167,15 @@ test('renders the first useful view within a second (median of five)', async (t)
     const wordsMs = middle(paints.map(([terms]) => terms))
     t.diagnostic(`first words after ${wordsMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
   }
-  // The time is checked only in the long run, since other tests use the machine meanwhile.
+  // A short run does not check the time, because other tests use the machine.
   const isJudged = process.env.TEST_LONG === '1'
   assert.ok(isJudged ? medianMs < 1_000 : medianMs > 0, `${medianMs} ms`)
 })
 
-/** Directives that refuse the injected content. */
+/** Directives of the Content-Security-Policy that must block the injected content. */
 const REFUSING = ['connect-src', 'img-src', 'require-trusted-types-for', 'style-src-attr']
 
-test('enforces the content security policy against injected scripts, resources and markup', async () => {
+test('blocks injected scripts, resources and markup by the content security policy', async () => {
   const page = await dashboard.open('#/status', {
     expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
   })
@@ -202,7 +202,7 @@ test('enforces the content security policy against injected scripts, resources a
     const line = document.createElement('p')
     line.setAttribute('style', 'color: red')
     document.body.append(line)
-    // Each violation event has its own task.
+    // The browser reports each violation in a separate task.
     while (!directives.every((directive) => refusals.includes(directive))) {
       await new Promise((done) => setTimeout(done, 10))
     }
@@ -214,7 +214,7 @@ test('enforces the content security policy against injected scripts, resources a
   assert.deepEqual(refused, { markup: 'refused', ran: null })
 })
 
-test('supports keyboard navigation: skip link, visible focus, and a new page starts at its top', async () => {
+test('supports the keyboard with a skip link and visible focus, and opens each page at its top', async () => {
   const page = await dashboard.open('#/status')
   await page.getByRole('heading', { level: 1 }).waitFor()
   const focused = () =>
@@ -242,10 +242,10 @@ test('supports keyboard navigation: skip link, visible focus, and a new page sta
   await page.waitForFunction(() => document.activeElement?.id === 'main')
 })
 
-test('fits the name, links and log-out button on one line on a tablet and two on a phone', async () => {
+test('fits the header on one line on a tablet and on two lines on a phone', async () => {
   const page = await dashboard.open('#/account', { width: 768, height: 844 })
   await page.getByRole('button', { name: 'Log out' }).waitFor()
-  /** Number of lines of the header, and its parts outside of the window. */
+  /** Number of lines of the header, and parts of it outside of the window. */
   const lines = () =>
     page.evaluate(() => {
       const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')].map(
@@ -266,10 +266,10 @@ test('fits the name, links and log-out button on one line on a tablet and two on
   assert.deepEqual(await lines(), { count: 2, out: [], parts: 11 })
 })
 
-test('shows an error inside the layout when a page fails to load, and loads the page on retry', async () => {
+test('shows an error inside the layout when a page fails to load, and loads it on retry', async () => {
   const page = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
-  // A reload, since the tab loads all pages after two seconds.
+  // After a reload, the tab has no modules of other pages for two seconds.
   await page.reload()
   await page.getByRole('link', { name: 'Matches' }).click()
   await page.getByText('This page failed.').waitFor()
@@ -282,7 +282,7 @@ test('shows an error inside the layout when a page fails to load, and loads the 
   await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
 })
 
-test('keeps the layout and navigation when a page throws', async () => {
+test('keeps the layout and the navigation when a page throws', async () => {
   const page = await dashboard.open('#/matches')
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
   await page.route('**/health', (request) => request.fulfill({ json: { status: null } }))
@@ -292,7 +292,7 @@ test('keeps the layout and navigation when a page throws', async () => {
   await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
 })
 
-test('shows a logged-out visitor what Twinbook is and the state of both venues', async () => {
+test('explains Twinbook and shows the state of both venues to a logged-out visitor', async () => {
   const page = await dashboard.open('', { token: null })
   const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)
   const { body } = await dashboard.server.get('/health')
@@ -305,7 +305,7 @@ test('shows a logged-out visitor what Twinbook is and the state of both venues',
       .getByText(isLive ? 'Live' : 'Connecting', { exact: true })
       .waitFor()
   }
-  // The drawing shows no prices.
+  // The illustration contains no prices.
   const picture = page.getByRole('img', { name: /^A drawing: the order books of one question/ })
   assert.doesNotMatch((await picture.textContent()) ?? '', /\d/)
   await page

@@ -1,4 +1,4 @@
-// Routing, number formats and error messages of the dashboard, without a browser.
+// Tests routing, number formats and error messages of the dashboard without a browser.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ import { hrefOf, PAGES, parseRoute } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
-test('uses timer, storage, location and navigator APIs only in browser.ts', () => {
+test('accesses timers, storage, location and navigator only in browser.ts', () => {
   const surroundings =
     /\b(?:setTimeout|setInterval|requestAnimationFrame|sessionStorage|localStorage|indexedDB)\b|\bnavigator\b|\bdocument\.cookie\b|\b(?:window|globalThis)?\.?location\.|\bDate\.now\(|\bperformance\.now\(|\binnerHTML\b|\bdangerouslySetInnerHTML\b|\beval\(/
   const offenders = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ test('uses timer, storage, location and navigator APIs only in browser.ts', () =
   assert.deepEqual(offenders, [])
 })
 
-test('shows a specific message for each API error, with the server’s text and the retry time', () => {
+test('shows a specific message for each API error, with the server’s text and the time to wait', () => {
   const reported = (status: number, wait: number | null = null) => {
     const { title, detail } = describeError(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
@@ -52,7 +52,7 @@ test('shows a specific message for each API error, with the server’s text and 
   assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 
-test('assigns a validation error to its field, including errors of list entries', () => {
+test('finds the field of a validation error, also for errors of list entries', () => {
   assert.equal(fieldOf(['body', 'url']), 'url')
   assert.equal(fieldOf(['body', 'filters', 'categories', 3]), 'categories')
   assert.equal(fieldOf(['query', 'limit']), 'limit')
@@ -60,7 +60,7 @@ test('assigns a validation error to its field, including errors of list entries'
   assert.equal(fieldOf(['body']), 'body')
 })
 
-test('round-trips a page, its subject and its query through the URL', () => {
+test('restores a page, its subject and its query from the URL', () => {
   assert.equal(parseRoute('').page, 'opportunities')
   assert.equal(parseRoute('#').page, 'opportunities')
   assert.equal(parseRoute('#/nothing').page, 'unknown')
@@ -81,7 +81,7 @@ test('round-trips a page, its subject and its query through the URL', () => {
   }
 })
 
-test('formats numbers consistently and shows unknown values as a dash', () => {
+test('formats numbers with units, and unknown values as a dash', () => {
   const texts = [priceText, gapText, sizeText, usdText, roundUsdText, countText, percentText]
   for (const write of [...texts, durationText]) {
     assert.equal(write(null), '–')

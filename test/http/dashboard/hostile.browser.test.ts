@@ -1,4 +1,4 @@
-// Markup in texts of venues is shown as plain text on every page.
+// Tests that pages show markup in texts of venues as plain text.
 
 import assert from 'node:assert/strict'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -14,7 +14,7 @@ import { opportunity } from '../../support/worlds/opportunities.ts'
 let dashboard: FakeDashboard
 let market: FakeMarket
 
-/** Markup that would set `window.smuggled` to the field's name. */
+/** Markup that sets `window.smuggled` to the field's name if a browser executes it. */
 const markup = (field: string) =>
   `<img src=x onerror="window.smuggled='${field}'"><script>window.smuggled='${field}'</script>"'&lt;${field}`
 

@@ -1,4 +1,4 @@
-// Pages of matches, games, whales and the status in a browser: REST data, stream updates, empty lists and errors.
+// Tests the pages of matches, games, whales and status in a browser: REST data, stream updates, empty lists and errors.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -50,14 +50,14 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Sets the best prices, in dollars, and publishes them. */
+/** Sets the best prices in dollars and publishes them. */
 function quote(market: FakeMarket, bid: number, ask: number): void {
   const micros = (dollars: number) => priceMicros(Math.round(dollars * 1_000_000))
   market.now = { ...market.now, bid: micros(bid), ask: micros(ask) }
   market.reprice(Math.round((bid + ask) * 500_000))
 }
 
-/** Texts of all elements, with line breaks as spaces. */
+/** Texts of all matching elements on one line each. */
 const texts = async (page: Page, selector: string): Promise<readonly string[]> =>
   (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())
 
@@ -67,7 +67,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
   return pair
 }
 
-test('shows matches in the order of REST, with both questions, reasons and objections', async () => {
+test('lists matches in the order of REST with questions, explanations and warnings', async () => {
   const page = await dashboard.open('#/matches')
   await page.locator('.match').first().waitFor()
   const { body } = await dashboard.server.get('/v1/matching-markets?limit=20')
@@ -84,7 +84,7 @@ test('shows matches in the order of REST, with both questions, reasons and objec
   await page.locator('.match').nth(1).getByText('Inverted: Yes here is No there').waitFor()
 })
 
-test('shows the live price gap of an outcome between the venues', async () => {
+test('updates the price gap between the venues live', async () => {
   const page = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
@@ -105,7 +105,7 @@ test('shows the live price gap of an outcome between the venues', async () => {
   await gap(0, 0.11)
 })
 
-test('filters matches by words, confidence and score, keeps the filters in the URL, and loads more with a button', async () => {
+test('filters matches by text, confidence and score, keeps the filters in the URL, and loads more on a click', async () => {
   const page = await dashboard.open('#/matches?score=60')
   const shown = (text: string) => page.getByText(text, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
@@ -127,7 +127,7 @@ test('filters matches by words, confidence and score, keeps the filters in the U
   await page.getByText('No pair passes these filters').waitFor()
 })
 
-test('explains why a list is still empty, and fills the list when data arrives', async () => {
+test('explains why a list is empty, and fills it when data arrives', async () => {
   const page = await dashboard.open('#/status')
   await page.clock.install()
   let isEmpty = true
@@ -147,7 +147,7 @@ test('explains why a list is still empty, and fills the list when data arrives',
   assert.equal(await page.locator('.state.empty').count(), 0)
 })
 
-test('shows an error and a retry when a list fails, and keeps earlier pages when a later page fails', async () => {
+test('shows an error and a retry button when a list fails, and keeps loaded pages when the next one fails', async () => {
   const page = await dashboard.open('#/status')
   let isRefusing = true
   await page.route('**/v1/matching-markets*', (route) =>
@@ -186,7 +186,7 @@ test('shows games with both venues side by side, and markets that only one venue
   quote(b, 0.44, 0.45)
   await row(a).locator('[data-gap="0.035"]').waitFor()
   quote(b, 0.5, 0.54)
-  // The game's list lacks the matched market, which is shown next to its match.
+  // REST does not list the matched market among the game's markets. It is shown next to its match.
   await row(other).getByText(matchedMarket.summary.question).waitFor()
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
@@ -197,7 +197,7 @@ test('shows games with both venues side by side, and markets that only one venue
   assert.equal(await page.locator('.days [data-count="0"]').count(), 6)
   await page.getByRole('option', { name: 'NBA (1)' }).waitFor({ state: 'attached' })
   await page.getByRole('option', { name: 'NFL', exact: true }).waitFor({ state: 'attached' })
-  // A venue without markets of a game has no columns.
+  // A venue that does not list the game has no columns.
   assert.equal((await texts(page, '.game-list thead th')).join(), HEADS_OF_BOTH)
   await page.getByLabel('Sport').selectOption('nhl')
   await page.getByText('not listed at Polymarket').waitFor()
@@ -205,7 +205,7 @@ test('shows games with both venues side by side, and markets that only one venue
   assert.equal((await texts(page, '.game-list tbody td.num')).length, 2)
 })
 
-test('shows a game’s markets side by side, each with its own decimals, and the winner after settlement', async () => {
+test('shows a game’s markets side by side with their decimals, and the winner after settlement', async () => {
   const { engine } = dashboard.server
   const day = '2026-11-18'
   const eventSlug = `mlb-cin-tex-${day}`
@@ -230,7 +230,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
   engine.sports.put(at, both, reds, rangers)
   const page = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
   const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
-  /** Waits for these figures of a side, since a row is drawn before its live prices arrive. */
+  /** Waits for the numbers of a side, because a row appears before its live prices. */
   const shows = (name: string, figures: readonly string[]) =>
     page.waitForFunction(
       ([selector, wanted]) =>
@@ -259,7 +259,7 @@ test('shows a game’s markets side by side, each with its own decimals, and the
     [rangers, 1_000_000],
   ] as const)
     end(market, price)
-  // If the page subscribes later, it reloads the games once subscribed.
+  // If the page subscribes after this message, it reloads the games instead.
   publishResolved(both)
   await page.locator('[data-winner]', { hasText: 'Rangers won' }).waitFor()
   await shows('Reds', ['lost', 'lost', '–'])
@@ -287,7 +287,7 @@ function publishResolved(market: FakeMarket): void {
   })
 }
 
-test('loads the list of another sport or day, and explains empty and invalid days', async () => {
+test('loads games of another sport or day, and explains empty and invalid days', async () => {
   const page = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   await page.getByText(/^1 game on \w/).waitFor()
   await page.getByRole('button', { name: 'Next day' }).click()
@@ -306,7 +306,7 @@ test('loads the list of another sport or day, and explains empty and invalid day
   await page.getByText('no calendar has this date').waitFor()
 })
 
-/** Stores a large trade and publishes it if `isPublished`. */
+/** Stores a large trade. Publishes it if `isPublished`. */
 function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): Whale {
   const trade = market.trade({ usd: usdMicros(6_000_000_000) }, false)
   const { question, slug, eventSlug } = market.summary
@@ -323,7 +323,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): W
   return row
 }
 
-test('shows whales from REST, then new whales on top, with links to market and wallet', async () => {
+test('lists whales from REST, adds new whales on top, and links to market and wallet', async () => {
   const wallet = `0x${'a1'.repeat(20)}`
   const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
@@ -357,7 +357,7 @@ test('shows whales from REST, then new whales on top, with links to market and w
   await page.waitForURL((url) => url.hash === `#/market/${encodeURIComponent(a.ref.id)}`)
 })
 
-test('filters whales from REST and the stream by dollars, venue and side', async () => {
+test('filters whales from REST and from the stream by dollars, venue and side', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
   const page = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   await page.getByText('No trade of $9,000.00 or more yet').waitFor()
@@ -383,9 +383,9 @@ test('filters whales from REST and the stream by dollars, venue and side', async
   await page.getByText('Smaller ones appear when you reload').waitFor()
 })
 
-test('shows whales from REST when the stream is unavailable', async () => {
+test('lists whales from REST when no stream is available', async () => {
   const page = await dashboard.open('#/status', { token: null })
-  // Playwright can route sockets only of the tab itself, not of a shared worker.
+  // Playwright can intercept WebSockets of a tab but not of a shared worker.
   await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
   await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
   await page.context().addCookies([sessionCookie(dashboard.server.origin, 'ann-token')])
@@ -395,7 +395,7 @@ test('shows whales from REST when the stream is unavailable', async () => {
   await page.locator('tr[data-whale="old-a"]').waitFor()
 })
 
-test('shows the status from REST and feed failures from the stream', async () => {
+test('shows the status from REST, and feed failures from the stream', async () => {
   const page = await dashboard.open('#/status')
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
   await figure('Markets').waitFor()
@@ -423,7 +423,7 @@ test('shows the status from REST and feed failures from the stream', async () =>
   await feed.getByText('900 ms').waitFor()
 })
 
-test('lists unrecognized venue data on the status page as plain text', async () => {
+test('lists unrecognized venue data as plain text on the status page', async () => {
   const { engine } = dashboard.server
   const page = await dashboard.open('#/status')
   await page.getByText('Everything both venues send is recognized').waitFor()
@@ -439,7 +439,7 @@ test('lists unrecognized venue data on the status page as plain text', async () 
   engine.venueViews = before
 })
 
-test('shows the leader and the lag of each process on the status page of a cluster', async () => {
+test('shows the leader and the lag of each process of a cluster', async () => {
   const { engine } = dashboard.server
   const one = {
     role: 'engine',
@@ -465,7 +465,7 @@ test('shows the leader and the lag of each process on the status page of a clust
 test('shows the number of open streams if the server reports it', async () => {
   const page = await dashboard.open('#/status')
   const { sessions } = dashboard.server.server.hub
-  // The page's stream may open after the first figure, and streams of earlier tabs may still close.
+  // The number may change between polls, because the streams of earlier tabs may still be closing.
   const figure = page.locator('[data-figure="Open streams"] dd')
   do await beforeAgain()
   while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
@@ -474,14 +474,14 @@ test('shows the number of open streams if the server reports it', async () => {
 test('counts the messages of the tab’s stream', async () => {
   const page = await dashboard.open('#/status')
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
-  // Waits from the start, since the rate returns to zero after some seconds.
+  // Starts to wait before the messages, because the rate returns to zero after some seconds.
   const rate = page.locator('[data-figure="Messages a second"] dd', { hasText: /^[1-9]/ }).waitFor()
   for (let count = 0; count < 40; count += 1) pairAt(4)[0].trade()
   await page.locator('[data-figure="Messages so far"] dd', { hasText: '40' }).waitFor()
   await rate
 })
 
-test('shows the service status when logged out, without requests that need a token', async () => {
+test('shows the service status to a logged-out visitor without requests that need a token', async () => {
   const page = await dashboard.open('#/status', { token: null })
   const requested: string[] = []
   page.on('request', (request) => requested.push(new URL(request.url()).pathname))

@@ -1,4 +1,4 @@
-// Data of the pages of matches, games, whales, wallets and the status, without a browser.
+// Tests functions of the pages of matches, games, whales, wallets and status without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -73,7 +73,7 @@ function match(a: Market, b: Market, inverted: boolean | null): MatchRecord {
   return Object.assign(record, { [VENUES.a]: a, [VENUES.b]: b })
 }
 
-/** A quote whose sides are sometimes empty. */
+/** A random quote. Some sides are empty. */
 function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   const bid = random.below(1_000)
   const ask = bid + random.below(1_001 - bid)
@@ -83,7 +83,7 @@ function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   }
 }
 
-test('converts both prices of a pair to the same outcome and computes the gap between midpoints', () => {
+test('converts both prices of a pair to the same outcome, and computes the gap between their midpoints', () => {
   const random = seededRandom('quotes')
   for (let round = 0; round < 2_000; round += 1) {
     const [one, other] = [randomQuote(random), randomQuote(random)]
@@ -92,7 +92,7 @@ test('converts both prices of a pair to the same outcome and computes the gap be
     assert.ok(pair !== null)
     const quotes = alignedQuotes(pair, new Map())
     assert.deepEqual(quotes.a, one)
-    // Expected values in integer millionths.
+    // Computes the expected values in integer millionths.
     const micros = (price: number | null) => (price === null ? null : Math.round(price * 1e6))
     const side = (price: number | null) => (price === null ? null : 1_000_000 - price)
     const [bid, ask] = [micros(other.bid), micros(other.ask)]
@@ -112,7 +112,7 @@ test('converts both prices of a pair to the same outcome and computes the gap be
   assert.equal(gapOf({ bid: 0.1, ask: 0.2 }, { bid: 0.3, ask: 0.4 }), 0.2)
 })
 
-test('replaces a REST price only with a live price of the same market', () => {
+test('replaces a REST price by a live price of the same market only', () => {
   const one = market('north_1', { bid: 0.2, ask: 0.4 })
   assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
   const price = { price: 0.5, price_cents: 50, source: 'last_trade', mid_price: null, spread: null }
@@ -136,7 +136,7 @@ test('shows venues by display name', () => {
   protocols.set(before)
 })
 
-test('accepts URL parameters only if they are allowed choices or within bounds', () => {
+test('ignores URL parameters that are not allowed or out of bounds', () => {
   const at = (query: string) => parseRoute(`#/matches?${query}`)
   const choices = ['', 'high', 'low'] as const
   assert.equal(chosen(at('confidence=high'), 'confidence', choices), 'high')
@@ -149,7 +149,7 @@ test('accepts URL parameters only if they are allowed choices or within bounds',
   }
 })
 
-test('reads a match by configured venue names and skips a match that lacks a market', () => {
+test('pairs a match by configured venue names, and skips a match without both markets', () => {
   const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
   const complete = match(a, b, false)
   assert.deepEqual(pairOf(complete, VENUES), { a, b, match: complete })
@@ -161,7 +161,7 @@ test('reads a match by configured venue names and skips a match that lacks a mar
   )
 })
 
-test('orders games by start time and lists each game’s pairs before its unmatched markets', () => {
+test('orders games by start time, and lists matched markets before unmatched ones', () => {
   const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
   const [a, b, second, third] = listed
   assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
@@ -190,7 +190,7 @@ test('orders games by start time and lists each game’s pairs before its unmatc
   assert.deepEqual(games[0]?.others, [second, third, short])
 })
 
-test('shows one row per side of a game, even when a venue has a separate market for each side', () => {
+test('shows one row per side of a game, even if a venue has a market for each side', () => {
   const named = (id: string, question: string, labels: readonly string[]): Market => ({
     ...market(id, NOTHING, question),
     event_slug: 'game',
@@ -242,7 +242,7 @@ test('shows one row per side of a game, even when a venue has a separate market 
   )
 })
 
-test('pairs the markets of an ended game by winner, or by the order of sides if no winner is known', () => {
+test('pairs the markets of an ended game by winner, or by the order of sides without a winner', () => {
   const marketWith = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
@@ -283,7 +283,7 @@ test('pairs the markets of an ended game by winner, or by the order of sides if 
   assert.deepEqual(sidesOf('closed', [1, 0], [0, 1]).shown, paired)
   assert.deepEqual(sidesOf([0, 1], 'open', 'closed').shown, paired)
   assert.deepEqual(sidesOf([0.5, 0.5], [0.5, 0.5], [0.5, 0.5]).shown, paired)
-  // Titles with `vs` name the sides in no fixed order. Open markets are paired by matches only.
+  // Titles with `vs` have no fixed order of sides. Open markets are paired only by their match.
   const apart = [undefined, undefined]
   const theirs = (result: ReturnType<typeof sidesOf>) =>
     result.shown.slice(0, 2).map(([, , b]) => b)
@@ -292,7 +292,7 @@ test('pairs the markets of an ended game by winner, or by the order of sides if 
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
-test('describes the result of an ended market and the day of its game', () => {
+test('describes the result of an ended market, and finds sport and day of its game', () => {
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
@@ -326,7 +326,7 @@ test('describes the result of an ended market and the day of its game', () => {
   )
 })
 
-test('computes local days and US Eastern game days across months, years and clock changes', () => {
+test('computes local days and US Eastern days across months, years and clock changes', () => {
   const at = new Date(2026, 0, 5, 23, 59).getTime()
   assert.equal(localDay(at), '2026-01-05')
   assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
@@ -351,7 +351,7 @@ function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
   }
 }
 
-test('merges lists of whales, newest first, without duplicates and up to the row limit', () => {
+test('merges lists of whales, newest first, without duplicates and within the row limit', () => {
   const random = seededRandom('whales')
   let shown: readonly WhaleRow[] = []
   const seen = new Map<string, WhaleRow>()
@@ -373,7 +373,7 @@ test('merges lists of whales, newest first, without duplicates and up to the row
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
 
-test('parses whales from REST and the stream alike and skips malformed whales', () => {
+test('parses whales from REST and from the stream alike, and skips malformed ones', () => {
   const record = {
     ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
@@ -422,7 +422,7 @@ test('shows a specific message for each kind of invalid wallet address', () => {
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
-test('merges consecutive time windows of a wallet with equal figures into one row', () => {
+test('merges consecutive windows of a wallet with equal figures into one row', () => {
   const figures = (trades: number) => ({
     ...{ realized_pnl: -0.26, volume: 8.45, trades },
     ...{ fees_paid: 0.02, income: 0, net_realized_pnl: -0.28, net_pnl: -0.28 },
@@ -442,7 +442,7 @@ test('merges consecutive time windows of a wallet with equal figures into one ro
   ])
 })
 
-test('sorts the profit curve by time and keeps only the last point of each second', () => {
+test('sorts the profit curve by time, with the last point of each second only', () => {
   const point = (timestamp: number, pnl_to_date: number) => ({
     ...{ timestamp, pnl_to_date },
     realized_pnl: 0,
@@ -455,7 +455,7 @@ test('sorts the profit curve by time and keeps only the last point of each secon
   ])
 })
 
-test('lists unrecognized data of all venues in one table, the most harmful first', () => {
+test('lists unrecognized data of all venues, data loss first', () => {
   const times = { first: 1, last: 2, count: 3, sample: '' }
   const finding = (kind: string, weight: 'loss' | 'notice') => ({
     kind,
@@ -474,14 +474,14 @@ test('lists unrecognized data of all venues in one table, the most harmful first
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('describes the leader and when it was last seen', () => {
+test('describes the leader, and its silence if it is long', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
   assert.match(leaseText({ lease: null }), /No engine/)
 })
 
-test('shows a feed’s state from the stream, or from the last REST response if the stream has none', () => {
+test('shows a feed’s state from the stream, or from REST if the stream has none', () => {
   const exchanges = { north: true, south: false }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
     { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
@@ -498,13 +498,13 @@ test('shows a feed’s state from the stream, or from the last REST response if 
   })
 })
 
-test('computes the message rate of the sampled seconds, including the time that a tab was suspended', () => {
+test('computes the message rate over the sampled time, even if the tab was suspended', () => {
   const samples = [0, 1_000, 2_000, 12_000].map((atMs, index) => ({ atMs, count: 100 * index }))
   assert.deepEqual([samples.slice(0, 2), samples.slice(0, 3)].map(rateOf), [null, 100])
   assert.equal(rateOf(samples), 25)
 })
 
-test('reads a gauge from the metrics text by its full name', () => {
+test('reads a gauge of exactly this name from the metrics text', () => {
   const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
   assert.equal(gaugeIn(text, 'streams'), 3)
   assert.equal(gaugeIn(text, 'stream'), null)

@@ -1,4 +1,4 @@
-// Order book of the market page: ladder, depth chart, state of the book, and the price gap between venues.
+// Tests the order book, the depth chart and the price gap of the market page without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const BOOK = {
   asks: [level(0.44, 30), level(0.5, 70)],
 }
 
-test('shows cumulative sizes per level, with bids and asks on the same scale', () => {
+test('computes cumulative sizes per level, with bids and asks on the same scale', () => {
   const { bids, asks } = ladderOf(BOOK)
   assert.deepEqual(
     bids.map(({ price, size, total }) => [price, size, total]),
@@ -31,7 +31,7 @@ test('shows cumulative sizes per level, with bids and asks on the same scale', (
   assert.deepEqual(ladderOf({ bids: [], asks: [] }), { bids: [], asks: [] })
 })
 
-test('reports the worst of the connection, feed and book states', () => {
+test('reports the most severe state of connection, feed and book', () => {
   const good = { isInSync: true, isStale: false }
   const live = { state: 'live', lag_ms: 5, delay_ms: 1 } as const
   assert.equal(bookStateOf(good, 'live', live), 'live')
@@ -53,12 +53,12 @@ test('reports the worst of the connection, feed and book states', () => {
   assert.equal(bookStateOf(null, 'waiting', null), 'offline')
 })
 
-test('draws depth up to 20 cents from the midpoint, with bids and asks on the same scale', () => {
+test('draws depth within 20 cents of the midpoint, with bids and asks on the same scale', () => {
   const drawing = depthOf(BOOK)
   assert.ok(drawing !== null)
   assert.deepEqual([drawing.from.toFixed(4), drawing.to.toFixed(4)], ['0.2300', '0.6300'])
   assert.deepEqual([drawing.bidSize, drawing.askSize], [150, 100])
-  // The path starts at the best price on the baseline. 150 contracts are the full height of 240.
+  // The path starts on the baseline at the best price. 150 contracts take the full height of 240.
   assert.equal(drawing.bidPath, 'M475 240H475V80H450V0H0V240Z')
   assert.equal(drawing.askPath, 'M525 240H525V192H675V80H1000V240Z')
 })
@@ -71,7 +71,7 @@ test('draws a one-sided book and a book at the price bounds, but no empty book',
   assert.equal(low?.from, 0)
 })
 
-test('computes the better direction of buying at one venue and selling at the other', () => {
+test('finds the more profitable direction of buying at one venue and selling at the other', () => {
   const ours = { bid: 0.42, ask: 0.44 }
   assert.deepEqual(crossingOf(ours, { bid: 0.47, ask: 0.49 }), { left: 0.03, buyAt: 'ours' })
   assert.deepEqual(crossingOf(ours, { bid: 0.3, ask: 0.4 }), { left: 0.02, buyAt: 'theirs' })
@@ -83,7 +83,7 @@ test('computes the better direction of buying at one venue and selling at the ot
   assert.deepEqual(crossingOf({ bid: null, ask: null }, ours), { left: null, buyAt: null })
 })
 
-test('restores a quote when inverted twice, and computes the same gap for inverted quotes', () => {
+test('restores a quote when inverted twice, and keeps the gap when both quotes are inverted', () => {
   for (let bid = 1; bid < 99; bid += 7) {
     for (let ask = bid + 1; ask < 100; ask += 9) {
       const quote = { bid: bid / 100, ask: ask / 100 }

@@ -1,4 +1,4 @@
-// Trades and candles of the market page, merged from REST and the stream in any order of arrival.
+// Tests trades and candles of the market page, which merge REST and stream in any order of arrival.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const trade = (number: number): TapeTrade => ({
   timestamp_ms: number * 1_000,
 })
 
-test('describes a trade by the outcome, side and price of its execution', () => {
+test('describes a trade by outcome, side and price of its execution', () => {
   const quoted = { side: 'sell', price: 0.81, size: 100, size_usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(quoted, ['Mets', 'Nationals']), done)
@@ -54,7 +54,7 @@ const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
   ...set,
 })
 
-test('keeps the newest 200 distinct trades in time order, whatever the order of arrival', () => {
+test('keeps the newest 200 distinct trades in time order for any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const all = Array.from({ length: 500 }, (_, number) => trade(number))
@@ -72,7 +72,7 @@ test('keeps the newest 200 distinct trades in time order, whatever the order of 
   }
 })
 
-test('puts the later quoted of two simultaneous trades on top and ignores duplicates', () => {
+test('puts the later of two simultaneous trades on top, and ignores duplicates', () => {
   const moment = { timestamp_ms: 1_000 }
   const tape = [1, 2, 1].reduce(
     (before: readonly TapeTrade[], number) => withTrade(before, { ...trade(number), ...moment }),
@@ -84,7 +84,7 @@ test('puts the later quoted of two simultaneous trades on top and ignores duplic
   )
 })
 
-test('keeps candles unique and in time order, whatever the order of arrival', () => {
+test('keeps candles distinct and in time order for any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const bars = new MarketBars()
@@ -103,7 +103,7 @@ test('keeps candles unique and in time order, whatever the order of arrival', ()
   }
 })
 
-test('closes a bar once and ignores bar updates with fewer trades', () => {
+test('closes a bar once, and ignores updates with fewer trades', () => {
   const bars = new MarketBars()
   bars.put(bar(1, { trades_count: 5 }))
   assert.equal(bars.put(bar(1, { trades_count: 4, closed: true })), 'known')
@@ -121,7 +121,7 @@ test('ignores candle messages of another interval or without prices', () => {
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })
 
-test('truncates long rules at a word boundary, and a very long word inside the word', () => {
+test('cuts long rules at a word boundary, and a very long word inside it', () => {
   const rules = 'rule '.repeat(400)
   const folded = foldedText(rules)
   assert.ok(folded.length < 620 && rules.startsWith(folded.slice(0, -2)))

@@ -1,4 +1,4 @@
-// Market list and market page in a browser over a fake engine. Shown values are compared with REST.
+// Tests the market list and the market page in a browser over a fake engine. Compares shown values with REST.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Adds a market. Later tests see it too, so each name is unique. */
+/** Adds a market. Later tests see it too, so names must be unique. */
 function add(name: string, set: Parameters<FakeDashboard['server']['engine']['add']>[1] = {}) {
   return dashboard.server.engine.add(name, { question: `Will ${name} happen?`, ...set })
 }
@@ -36,7 +36,7 @@ interface ShownBook {
   readonly asks: readonly (readonly string[])[]
 }
 
-/** Levels of the ladder, best first. */
+/** Shown levels of the book, best first. */
 const shownBook = (page: Page): Promise<ShownBook> =>
   page.evaluate(() => {
     const rows = (side: string) =>
@@ -53,7 +53,7 @@ const waitForSeq = (page: Page, seq: number | null) =>
     String(seq),
   )
 
-/** A REST level as text, with the two decimals that 45.25 cents and 50.5 contracts in the same book require. */
+/** A REST level as the page shows it. The book's 45.25 cents and 50.5 contracts require two decimals. */
 const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
   `${(price * 100).toFixed(2)}¢`,
   size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
@@ -64,7 +64,7 @@ const inDollars = ({ price, size }: { readonly price: number; readonly size: num
   size: size / 1e6,
 })
 
-/** Ids of the newest trades by REST, newest first. */
+/** Ids of the market's newest trades from REST, newest first. */
 async function newestTrades({ ref }: FakeMarket): Promise<readonly string[]> {
   const { text } = await dashboard.server.get(`/v1/markets/${ref.id}/trades?limit=200`)
   const { trades }: TradePage = JSON.parse(text)
@@ -77,7 +77,7 @@ async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
   return book
 }
 
-/** Paths of the API requests that the page sends from now on. */
+/** Collects the paths of API requests that the page sends from now on. */
 function apiRequestsOf(page: Page): readonly string[] {
   const requested: string[] = []
   page.on('request', (request) => {
@@ -95,7 +95,7 @@ async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
   assert.deepEqual(shown.asks, rest.asks.map(written))
 }
 
-test('opens a market page from a search and shows the same book as REST at the same seq', async () => {
+test('opens a market page from a search, and shows the same book as REST with the same seq', async () => {
   const market = add('rain', { category: 'Weather' })
   add('snow')
   market.replace(BIDS, ASKS)
@@ -132,7 +132,7 @@ test('updates list prices from the stream without another REST request', async (
   assert.deepEqual(requested, [])
 })
 
-test('shows a buy of the second outcome as a buy of that outcome, with price times size as its value', async () => {
+test('shows a buy of the second outcome by its outcome, price and value', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -155,7 +155,7 @@ test('shows a buy of the second outcome as a buy of that outcome, with price tim
   ])
 })
 
-test('updates the tape and the last candle when a trade happens', async () => {
+test('adds a trade to the tape and to the last candle', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
@@ -176,7 +176,7 @@ test('updates the tape and the last candle when a trade happens', async () => {
   assert.equal(market.stored.at(-1), row)
 })
 
-test('loads candles from REST for another interval and updates the last bar live', async () => {
+test('loads candles of another interval from REST, and updates the last bar live', async () => {
   const market = add('candles')
   const hourAgo = timeMs(dashboard.server.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
@@ -201,7 +201,7 @@ test('loads candles from REST for another interval and updates the last bar live
   )
 })
 
-test('shows the venue’s price history on a newly opened chart, or an explanation when loading fails', async () => {
+test('draws the venue’s price history, or explains that it is unavailable', async () => {
   const market = add('remembered')
   const { engine } = dashboard.server
   const nowMs = engine.clock.nowMs()
@@ -220,14 +220,14 @@ test('shows the venue’s price history on a newly opened chart, or an explanati
   }
   const page = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
   await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
-  // The volume of these bars is unknown.
+  // Bars of the venue's history have no volume.
   assert.match(await page.locator('.legend').innerText(), /Volume\s+–/)
   assert.match(await page.locator('.legend').innerText(), /Close\s+32¢/)
   await page.getByRole('button', { name: 'Line' }).click()
   await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
   await page.getByRole('button', { name: '1W', exact: true }).click()
   await page.waitForSelector('.candles[data-range="1W"][data-bars="3"]')
-  // The bars of the previous range are shown until the new ones arrive.
+  // The previous bars stay visible until the new ones arrive, so `data-bars` does not show the second request.
   await until(() => steps.length > 1, 'the second range is asked for')
   assert.deepEqual(steps, [300_000, 3_600_000])
   engine.pastPrices = {
@@ -241,11 +241,11 @@ test('shows the venue’s price history on a newly opened chart, or an explanati
   engine.pastPrices = own
 })
 
-test('formats prices with the decimals of the market’s tick size, with no chart labels below zero', async () => {
+test('formats prices with the decimals of the tick size, and labels no price below zero', async () => {
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
-  // The second trade filled two levels, so its average price is between two ticks.
+  // The second trade has the average price of two levels, which is between two ticks.
   for (const price of [10_000, 402_500]) market.trade({ price: priceMicros(price), side: 'sell' })
   const page = await dashboard.open('#/markets?q=tenths')
   await page.locator('.outcome .price').first().getByText('2.0¢').waitFor()
@@ -281,12 +281,12 @@ test('formats prices with the decimals of the market’s tick size, with no char
   )
 })
 
-test('shows a market that settles during page load as settled, in whole cents and without live updates', async () => {
+test('shows a market that settles while its page loads as settled, without live updates', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const page = await dashboard.open('#/markets')
   await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
-  // The settlement is not published, since the page subscribes only after this response.
+  // Settles the market without a message, because the page subscribes only after this response.
   await page.route(
     /\/v1\/markets\/[^/?]+$/,
     async (route) => {
@@ -316,7 +316,7 @@ test('marks a book as stale until the venue’s book arrives', async () => {
   await assertBookIsRest(page, market)
 })
 
-test('keeps the book when the connection is lost and marks it as the last known', async () => {
+test('keeps the last known book when the connection is lost, and marks it', async () => {
   const apiServer = await openApiServer()
   const market = apiServer.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -338,7 +338,7 @@ test('keeps the book when the connection is lost and marks it as the last known'
   )
 })
 
-test('loads the full tape when the user scrolls', async () => {
+test('renders all trades of the tape when the user scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const page = await dashboard.open(pageOf(market))
@@ -351,7 +351,7 @@ test('loads the full tape when the user scrolls', async () => {
   assert.equal(await rows.last().getAttribute('data-trade'), (await newestTrades(market)).at(199))
 })
 
-test('shows the matched market’s prices for the same outcome and the live gap', async () => {
+test('shows the matched market’s prices for the same outcome, and the live gap', async () => {
   const market = add('win')
   const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
   const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
@@ -398,7 +398,7 @@ test('reports that a market has no match', async () => {
   await page.getByText('No matching market at Kalshi.').waitFor()
 })
 
-test('shows an error state with a link back for an unknown market', async () => {
+test('shows an error with a link to the list for an unknown market', async () => {
   const page = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   await page.getByRole('heading', { name: 'No such market' }).waitFor()
   await page.getByText('venue_a_<b>nothing').waitFor()
@@ -418,7 +418,7 @@ test('reports an empty search result, and retries a failed search', async () => 
   await page.getByRole('link', { name: 'Will something happen?' }).waitFor()
 })
 
-test('shows when a rate-limited search will be retried, and retries it', async () => {
+test('shows the time until a rate-limited search is retried, and retries it', async () => {
   add('patience')
   const page = await dashboard.open('#/markets?q=zebra')
   await page.getByText('No open market contains “zebra”.').waitFor()
@@ -435,7 +435,7 @@ test('shows when a rate-limited search will be retried, and retries it', async (
   await page.getByRole('link', { name: 'Will patience happen?' }).waitFor()
 })
 
-test('keeps filters in the URL and loads each market only once across pages', async () => {
+test('keeps filters in the URL, and lists each market once across pages', async () => {
   for (let number = 0; number < 60; number += 1) {
     const volume24h = usdMicros((100 - number) * 1_000_000)
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
@@ -459,13 +459,13 @@ test('keeps filters in the URL and loads each market only once across pages', as
   assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
 })
 
-test('searches after a pause, ignores late answers of previous lists and stops after eight pages', async () => {
+test('searches after a pause, ignores answers of earlier queries, and stops after eight pages', async () => {
   for (const name of ['otter', 'badger']) add(name, { category: 'Animals' })
   const page = await dashboard.open('#/markets?category=Animals')
   const box = page.getByRole('searchbox', { name: 'Search' })
   const link = (name: string) => page.getByRole('link', { name: `Will ${name} happen?` })
   const searches: string[] = []
-  /** Sends the responses that are held back. */
+  /** Releases the delayed responses. */
   let releaseHeld: () => void = () => undefined
   let held = new Promise<void>((done) => {
     releaseHeld = done
@@ -479,7 +479,7 @@ test('searches after a pause, ignores late answers of previous lists and stops a
     const { origin, pathname } = new URL(route.request().url())
     const response = await route.fetch({ url: `${origin}${pathname}?${query}` })
     if (isPage || query.get('search') === 'otter') await held
-    // Every list has a next page. `fulfill` fails if the page has aborted the request.
+    // All lists have a next page. `fulfill` fails if the page has aborted the request.
     const json = { ...(await response.json()), cursor: 'next' }
     await route.fulfill({ response, json }).catch(() => undefined)
   })
@@ -509,7 +509,7 @@ test('searches after a pause, ignores late answers of previous lists and stops a
   assert.equal(await page.getByRole('button', { name: 'More markets' }).count(), 0)
 })
 
-test('lists trading markets by volume, with search, sorting, grouping by event and state in the URL', async () => {
+test('lists open markets by volume, and keeps search, sorting and grouping in the URL', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
   const nowMs = dashboard.server.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)
@@ -557,7 +557,7 @@ test('lists trading markets by volume, with search, sorting, grouping by event a
   await page.keyboard.type('quiet/')
   await page.waitForURL(/q=quiet%2F/)
   assert.equal(await page.getByRole('searchbox').inputValue(), 'quiet/')
-  // The shortcut selects the text, so typing replaces it.
+  // The `/` key selects the field's text, which typing replaces.
   await page.locator('h1').click()
   await page.keyboard.press('/')
   await page.keyboard.type('busy')

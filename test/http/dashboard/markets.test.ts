@@ -1,4 +1,4 @@
-// Search of the market list, its URL, and links of a market, without a browser.
+// Tests search, URL and links of the market list without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,12 +17,12 @@ const EVERYTHING: MarketQuery = {
   ...{ sort: null, isDown: true, isGrouped: false },
 }
 
-test('does not search for a single letter or blanks', () => {
+test('does not search for a single letter or for blanks', () => {
   for (const text of ['', ' ', 'f', ' f ']) assert.equal(searchText({ ...EVERYTHING, text }), '')
   assert.equal(searchText({ ...EVERYTHING, text: ' fed ' }), 'fed')
 })
 
-test('loads a changed filter at once and a changed text after a pause', () => {
+test('loads a changed filter at once, and a changed text after a pause', () => {
   const typed = { ...EVERYTHING, text: 'fed' }
   assert.equal(pauseMsBefore(typed, EVERYTHING), 250)
   assert.equal(pauseMsBefore({ ...typed, text: 'fed rate' }, typed), 250)
@@ -49,7 +49,7 @@ test('restores a search with any text from its URL', () => {
   }
 })
 
-test('ignores invalid URL parameters and truncates long search text', () => {
+test('replaces invalid URL parameters by defaults, and truncates long search text', () => {
   const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
   assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
 })

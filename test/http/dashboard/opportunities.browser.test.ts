@@ -1,4 +1,4 @@
-// Opportunities page in a browser over a fake engine: table, expanded rows, accessibility and narrow screens.
+// Tests the opportunities page in a browser over a fake engine: table, expanded rows, accessibility and narrow screens.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -22,7 +22,7 @@ import { opportunity, publishedOpportunity } from '../../support/worlds/opportun
 const RAIN = 'Will it rain in the city on the last day of the year?'
 const SNOW = 'Will it snow?'
 const EVENT = 'Who wins the cup?'
-/** Best asks of its three outcomes. */
+/** Best ask in cents for each of the event's three outcomes. */
 const CENTS = [30, 31, 32] as const
 const FEES: FeeModel = {
   ...MODEL_UNKNOWN,
@@ -41,7 +41,7 @@ before(async () => {
     const set = { question, description: `${name}: by the station at the airport.` }
     const [a, b] = [engine.add(`a-${name}`, set), engine.add(`b-${name}`, { ...set, venue: 'b' })]
     a.replace([level(0.5, 100)], [level(0.55, 60), level(0.56, 40.29), level(0.7, 500)])
-    // The bids for Yes at 0.63 and 0.62 are asks for No at 0.37 and 0.38.
+    // A bid for Yes is an ask for No at the complement: 0.63 gives 0.37, 0.62 gives 0.38.
     b.replace([level(0.63, 80), level(0.62, 500)], [level(0.66, 10)])
     return [a, b] as const
   }
@@ -74,7 +74,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** The opportunity of buying Yes on the first venue and No on the second, computed from the current books. */
+/** An opportunity that buys Yes on the first venue and No on the second, from the current books. */
 function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
   const [a, b] = pair
   const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
@@ -92,7 +92,7 @@ function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunit
   }
 }
 
-/** Adds or removes an open opportunity and publishes the event. */
+/** Adds, changes or removes an open opportunity, and publishes the event. */
 function publish(event: ArbitrageUpdate['event'], found: Opportunity): void {
   const { arbitrage, publisher } = dashboard.server.engine
   const others = arbitrage.open.filter(({ id }) => id !== found.id)
@@ -104,7 +104,7 @@ function publish(event: ArbitrageUpdate['event'], found: Opportunity): void {
   publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
 }
 
-/** Waits until the table has exactly these rows. */
+/** Waits until the table has exactly these rows in this order. */
 async function rowsAre(page: Page, ids: readonly string[]): Promise<void> {
   await page.waitForFunction((wanted) => {
     const rows = [...document.querySelectorAll('tr[data-row]')]
@@ -120,7 +120,7 @@ async function fromRest(id: string): Promise<Found> {
   return JSON.parse(text)
 }
 
-test('shows opportunities from REST, then updates them when they open, change and end', async () => {
+test('loads opportunities from REST, and updates them when they open, change and end', async () => {
   const page = await dashboard.open('')
   await page.locator('main[data-page=opportunities]').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -132,7 +132,7 @@ test('shows opportunities from REST, then updates them when they open, change an
     .waitFor()
   await row.locator('[data-label=Cost]').getByText(usdText(cost)).waitFor()
   await row.locator(`[data-profit="${profit}"]`).waitFor()
-  // 1 - 0.55 - 0.37
+  // The gap of 0.08 is 1 - 0.55 - 0.37.
   await row.locator('[data-gap="0.08"]').waitFor()
   for (const text of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
     await row.getByText(text).waitFor()
@@ -175,7 +175,7 @@ test('sorts by column, filters by profit and kind, and keeps both in the URL', a
   await page.getByText('No opportunity passes these filters').waitFor()
 })
 
-test('keeps the row order while the pointer or focus is in the table', async () => {
+test('keeps the row order while the pointer or the focus is in the table', async () => {
   const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const opener = page.getByRole('button', { name: SNOW })
@@ -196,7 +196,7 @@ test('keeps the row order while the pointer or focus is in the table', async () 
   await rowsAre(page, [CUPS, RAINS, SNOWS])
 })
 
-test('keeps filter input while the table updates', async () => {
+test('keeps typed filter input while the table updates', async () => {
   const page = await dashboard.open('#/opportunities')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   const profit = page.getByLabel('Minimum profit (USD)')
@@ -209,7 +209,7 @@ test('keeps filter input while the table updates', async () => {
   assert.match(page.url(), /profit=30/)
 })
 
-/** Waits for `count` marked levels of a leg's book; returns price in cents and contracts of each. */
+/** Waits until a leg's book has `count` marked levels. Returns price in cents and contracts of each. */
 async function marksOf(page: Page, market: FakeMarket, count: number) {
   const leg = page.locator(`[data-leg="${market.ref.id}"]`)
   await leg
@@ -225,7 +225,7 @@ async function marksOf(page: Page, market: FakeMarket, count: number) {
   return marks.sort(([one], [other]) => one - other)
 }
 
-/** Price in cents and contracts of each taken level of a leg, from REST. */
+/** Levels that the opportunity takes from a leg's book according to REST, in cents and contracts. */
 function takenOf({ levels = [] }: Found, leg: number) {
   const taken = new Map<number, number>()
   for (const { prices, contracts } of levels) {
@@ -235,7 +235,7 @@ function takenOf({ levels = [] }: Found, leg: number) {
   return [...taken].sort(([one], [other]) => one - other)
 }
 
-test('opens a row by keyboard and shows both books, the marked levels and each fee', async () => {
+test('expands a row by keyboard, and shows both books, the marked levels and each fee', async () => {
   const page = await dashboard.open('#/opportunities')
   const opener = page.getByRole('button', { name: RAIN })
   await opener.focus()
@@ -268,7 +268,7 @@ test('opens a row by keyboard and shows both books, the marked levels and each f
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
 })
 
-test('shows objections and rules in an open row, and keeps the row with a reason when the opportunity ends', async () => {
+test('shows warnings and rules in an expanded row, and keeps the row with a reason when the opportunity ends', async () => {
   const page = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const rules = page.locator('.rules-apart')
   for (const text of ['Warning: other date', 'The same place and day.', '96.0']) {
@@ -290,7 +290,7 @@ test('shows objections and rules in an open row, and keeps the row with a reason
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
 })
 
-test('opens a row on a click outside its controls and closes the row on a second click', async () => {
+test('expands a row on a click outside of its controls, and collapses it on the next click', async () => {
   const page = await dashboard.open('#/opportunities')
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
   const opener = page.getByRole('button', { name: RAIN })
@@ -299,12 +299,12 @@ test('opens a row on a click outside its controls and closes the row on a second
   assert.equal(await opener.getAttribute('aria-expanded'), 'true')
   await rowOf(page, RAINS).locator('[data-label=Return]').click()
   await detail.waitFor({ state: 'detached' })
-  // A click on the button does not also count as a click on the row.
+  // A click on the row's button toggles the row only once.
   await opener.click()
   await detail.waitFor()
 })
 
-test('keeps an invalid profit in its field and shows the accepted values', async () => {
+test('keeps an invalid profit in its field, and shows which values are accepted', async () => {
   const page = await dashboard.open('#/opportunities?profit=-5')
   const field = page.getByLabel('Minimum profit (USD)')
   const hint = page.getByText('Enter a number, 0 or more.')
@@ -323,7 +323,7 @@ test('keeps an invalid profit in its field and shows the accepted values', async
   await rowsAre(page, [CUPS])
 })
 
-test('opens an opportunity by its URL, even if unlisted, and reports when it has ended', async () => {
+test('opens an opportunity by its URL even if the list omits it, and reports that it has ended', async () => {
   const page = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
   await page.route('**/v1/arbitrage?*', (route) => route.fulfill({ json: none }))
@@ -335,7 +335,7 @@ test('opens an opportunity by its URL, even if unlisted, and reports when it has
   await page.getByText('The opportunity of this address has ended.').waitFor()
 })
 
-test('passes axe-core with an open row in light and dark mode, and does not overflow on phone and tablet', async () => {
+test('passes axe-core with an expanded row in light and dark mode, and fits phone and tablet', async () => {
   for (const width of [1_280, 768, 390]) {
     const page = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
     await page.locator('.rules-apart').waitFor()

@@ -1,4 +1,4 @@
-// Rows of the opportunities page and taken book levels, without a browser.
+// Tests rows of the opportunities page and taken book levels without a browser.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +42,7 @@ type Shown = readonly [
   kept?: string | null,
 ]
 
-test('replaces opportunities with the REST response, except those updated after the request', () => {
+test('replaces opportunities by the REST response, except those updated since the request', () => {
   let rows = answered(found('over', { profit_usd: 9 }))
   rows = withMessage(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
   rows = withMessage(rows, message('opened', found('new', { profit_usd: 7 })), 20)
@@ -67,7 +67,7 @@ test('retains a limited number of open opportunities, the most profitable first'
   assert.deepEqual(shown.slice(0, 3), ['o2998', 'o2996', 'o2994'])
 })
 
-test('sorts rows by column with unknown values last, and hides rows that do not match the filters', () => {
+test('sorts rows by column with unknown values last, and hides rows that the filters reject', () => {
   const rows = answered(
     found('a', { profit_usd: 1, match_score: 90, closes_at: null, contracts: 5, payout_usd: 5 }),
     found('b', { profit_usd: 3, match_score: null, closes_at: 20, opened_at_ms: 9 }),
@@ -89,18 +89,18 @@ test('sorts rows by column with unknown values last, and hides rows that do not 
     ['c', 'a', 'b'],
     'new rows are appended',
   )
-  // 1 - 0.55 - 0.37 without floating-point error.
+  // The plain result of 1 - 0.55 - 0.37 has a floating-point error.
   assert.equal(gapOf(found('gap')), 0.08)
 })
 
-test('marks the same book levels as the engine takes, for either outcome', () => {
+test('marks the book levels that the engine takes, for either outcome', () => {
   const random = seededRandom('marks')
   const fees: FeeModel = {
     ...MODEL_UNKNOWN,
     ...{ kind: 'quadratic', taker: feeCurve(10_000, 1), source: 'example' },
     rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: null },
   }
-  /** Random levels with prices in tenths of a cent and sizes finer than a hundredth of a contract. */
+  /** Random levels. Prices are in tenths of a cent, and sizes are finer than a hundredth of a contract. */
   const levels = (best: number, step: number) =>
     Array.from({ length: 1 + random.below(6) }, (_, index) => ({
       price: priceMicros((best + step * (index * 4 + random.below(4))) * 1_000),

@@ -1,4 +1,5 @@
-// All pages of a real process over simulated venues: accessibility, layout by window width, and a restart of the server.
+// Tests all pages over a real process with simulated venues: accessibility, layout by window width, and a server
+// restart.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -30,11 +31,11 @@ async function settled(page: Page, name: string): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.state.waiting') === null)
 }
 
-/** Pixels by which the page is wider than its window. */
+/** Number of pixels by which the page is wider than the window. */
 const overhang = (page: Page) =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))
 
-test('passes axe-core on every page in light and dark mode, without overflow on phone, tablet and desktop', async (t) => {
+test('passes axe-core on every page in light and dark mode, and fits phone, tablet and desktop', async (t) => {
   const token = await dashboard.signUp('reader@example.com')
   const page = await dashboard.open('#/markets', { token })
   const found: string[] = []
@@ -62,7 +63,7 @@ test('passes axe-core on every page in light and dark mode, without overflow on 
   await settled(page, 'welcome')
   await check('logged out')
   assert.deepEqual(found, [])
-  // The check finds an injected fault.
+  // Injects a fault to prove that the check finds it.
   await page.evaluate(() => {
     const button = document.createElement('button')
     document.querySelector('main')?.append(button)
@@ -70,13 +71,13 @@ test('passes axe-core on every page in light and dark mode, without overflow on 
   assert.match((await allProblems(page)).join(), /critical \| button-name/)
 })
 
-/** Resolves after two frames, when the page is laid out and drawn. */
+/** Resolves after two frames, when layout and drawing are complete. */
 const drawn = () =>
   new Promise<void>((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
   })
 
-/** Layout faults of the visible tables: overlapping or clipped cells, and tables wider than their box. */
+/** Faults of the visible tables: overlapping or clipped cells, and tables wider than their container. */
 const unreadable = (page: Page) =>
   page.evaluate(() => {
     const nameOf = (cell: Element) => `${cell.className} "${cell.textContent?.trim().slice(0, 30)}"`
@@ -86,7 +87,7 @@ const unreadable = (page: Page) =>
     }
     const rectOf = (box: DOMRect) =>
       [box.left, box.top, box.right, box.bottom].map(Math.round).join(' ')
-    /** The three widest elements beyond the right edge of `cut`, each with its position and right edge. */
+    /** The three widest elements beyond the right edge of `cut`, with position and right edge of each. */
     const widest = (cut: Element) => {
       const { right } = cut.getBoundingClientRect()
       const edgeOf = (part: Element) => {
@@ -143,13 +144,13 @@ const unreadable = (page: Page) =>
     ]
   })
 
-/** Shows every price in its state of change, which adds an arrow. */
+/** Shows every price as changed, which adds an arrow. */
 const lightPrices = (page: Page) =>
   page.evaluate(() => {
     for (const price of document.querySelectorAll('.price')) price.classList.add('flash', 'rose')
   })
 
-test('renders every page on phone and tablet without overlap, clipping or wrapped times, and lists as tables on tablets', async () => {
+test('renders every page on phone and tablet without overlap, clipping or wrapped times', async () => {
   const token = await dashboard.signUp('phone@example.com')
   const page = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const found: string[] = []
@@ -168,7 +169,7 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
     }
   }
   assert.deepEqual(found, [])
-  // The check finds injected faults.
+  // Injects faults to prove that the checks find them.
   await visit(page, '#/status')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.evaluate(() => {
@@ -183,7 +184,7 @@ test('renders every page on phone and tablet without overlap, clipping or wrappe
   )
 })
 
-/** Runs in the page: finds times on more than one line and gaps of games that are not aligned. */
+/** Runs in the page. Returns times on more than one line, and gaps of games that are not aligned. */
 function uneven(): readonly string[] {
   const times = [...document.querySelectorAll('main td time')].filter(
     (time) => new Set([...time.getClientRects()].map(({ top }) => top)).size > 1,
@@ -197,7 +198,7 @@ function uneven(): readonly string[] {
 
 const LIST = 'main'
 
-test('shows a banner while the server is down, and resumes live values when it returns', async () => {
+test('shows a line while the server is down, and resumes live values afterwards', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const page = await dashboard.open('#/markets', {
     token,
@@ -208,7 +209,7 @@ test('shows a banner while the server is down, and resumes live values when it r
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
-  // On a busy machine a feed may be stale for a moment, which adds a line.
+  // A feed may be stale for a moment on a busy machine. The line then disappears again.
   const unsubscribed = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')
@@ -224,12 +225,12 @@ test('shows a banner while the server is down, and resumes live values when it r
 
   await dashboard.start()
   await state('live')
-  // The page repeats the failed request.
+  // The page retries the failed request.
   await page.getByText('No open market contains “zebra”.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
   await unsubscribed()
   await changes('after')
-  // The page was not reloaded and has the same session.
+  // The page has not been reloaded and still has its session.
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)
   assert.equal(page.url().split('#')[1], address.split('#')[1])
   await page.getByRole('button', { name: 'Log out' }).waitFor()
@@ -246,7 +247,7 @@ test('shows a banner while the server is down, and resumes live values when it r
   }
 })
 
-test('asks the user to log in again when the account no longer exists', async () => {
+test('requests a new log-in when the account no longer exists', async () => {
   const page = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],

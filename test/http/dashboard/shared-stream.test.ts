@@ -1,4 +1,4 @@
-// The stream that the tabs of a browser share, without a browser, over a real API server.
+// Tests the stream that tabs share, without a browser, over a real API server.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -19,7 +19,7 @@ before(async () => {
 })
 after(() => server.stop())
 
-/** A shared stream. `emit` injects an event, and `endPause` ends the pause between two posts of a book. */
+/** A shared stream. `emit` injects an event. `endPause` ends the pause after a post of books. */
 function openShared() {
   const pauses: (() => void)[] = []
   let openedCount = 0
@@ -110,7 +110,7 @@ describe('stream shared between tabs', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('sends the current connection and feed states to a new tab, and batches book changes after the first', async () => {
+  test('sends connection and feed states to a new tab, and batches book changes after the first', async () => {
     const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { openTab, endPause, emit } = openShared()
@@ -135,7 +135,7 @@ describe('stream shared between tabs', () => {
     late.send({ kind: 'leave' })
   })
 
-  test('detaches a tab that stops reading for several heartbeats and keeps a tab that reads', async () => {
+  test('detaches a tab that misses several heartbeats, and keeps a tab that acknowledges them', async () => {
     const { stream, openTab, emit } = openShared()
     const [awake, asleep] = [openTab(), openTab()]
     for (const tab of [awake, asleep]) {
@@ -156,7 +156,7 @@ describe('stream shared between tabs', () => {
     awake.send({ kind: 'leave' })
   })
 
-  test('reopens a permanently closed connection with all subscriptions for a new session', async () => {
+  test('reopens a closed connection with all subscriptions for a new session', async () => {
     const { openTab, opened } = openShared()
     server.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = openTab()

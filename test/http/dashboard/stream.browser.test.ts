@@ -1,4 +1,4 @@
-// The shared stream in a browser: several tabs, late or missing connections, and polling.
+// Tests the shared stream in a browser: several tabs, late and refused connections, and polling.
 
 import assert from 'node:assert/strict'
 import { sizeMicros } from '../../../engine/units.ts'
@@ -70,7 +70,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   }`,
 }
 
-test('opens a separate stream without a working shared worker, and reconnects a tab restored from the back-forward cache', async () => {
+test('opens a separate stream without a working shared worker, and reconnects after the back/forward cache', async () => {
   for (const [terms, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const page = await dashboard.open('#/status', { token: 'one-token' })
@@ -119,7 +119,7 @@ test('shows no error when the server closes an idle connection, and reconnects o
   assert.equal(ends.length, 2)
 })
 
-test('marks a book as not live when the browser goes offline or a heartbeat is missed', async () => {
+test('marks a book as not live when the browser is offline or a heartbeat is missing', async () => {
   const market = openMarket()
   for (let count = 0; count < 3; count += 1) market.trade()
   const page = await dashboard.open(`#/market/${market.ref.id}`, {
@@ -135,7 +135,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await state('offline')
   await page.getByText('This browser is offline').waitFor()
   await page.locator('.tape').getByText('Not connected: the last known trades').waitFor()
-  // A failed reload retains the shown trades and candles.
+  // The failed reload keeps the shown trades and candles.
   const failing = page.waitForEvent('requestfailed', (request) => request.url().includes('/trades'))
   await page.clock.runFor(21_000)
   await failing
@@ -146,7 +146,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await page.clock.runFor(100)
   await state('live')
   await page.locator('.tape [data-old]').waitFor({ state: 'detached' })
-  // The tab's clock advances without messages.
+  // Advances the tab's clock, so that the heartbeat is late.
   await page.clock.runFor(7_500)
   await state('late')
   await page.getByText('No messages from the server').waitFor()
@@ -158,7 +158,7 @@ test('marks a book as not live when the browser goes offline or a heartbeat is m
   await state('live')
 })
 
-test('polls books, prices and lists and shows a notice when no stream is available', async () => {
+test('polls books, prices and lists, and says so, when no stream is available', async () => {
   const market = openMarket()
   const page = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',

@@ -1,5 +1,5 @@
-// Usual tasks over a real process with simulated venues, each in at most three clicks from the first page. The page counts
-// pointer clicks, including the click into a field.
+// Performs common tasks over a real process with simulated venues, each in at most three clicks from the first page.
+// Counts all pointer clicks, including clicks into fields.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** Opens the first page; null: the visitor has no account. */
+/** Opens the first page with a new account of this name; null: logged out. */
 async function openFirst(name: string | null) {
   const token = name === null ? null : await dashboard.signUp(`${name}@example.com`)
   const page = await dashboard.open('', { token })
@@ -46,7 +46,7 @@ function assertClicks(clicks: number): void {
   assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
 }
 
-test('creates a working API key and example request within three clicks', async () => {
+test('creates an API key and an example request that works', async () => {
   const tab = await openFirst(null)
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()
@@ -61,7 +61,7 @@ test('creates a working API key and example request within three clicks', async 
   assert.equal(markets.length, 3)
 })
 
-test('sorts matches by price gap and opens the books of the first match', async () => {
+test('sorts matches by price gap, and opens the books of the first match', async () => {
   const tab = await openFirst('gap')
   const { page } = tab
   await goTo(page, 'Matches')
@@ -88,13 +88,13 @@ interface MatchRecord {
   readonly venue_a: { readonly id: string }
 }
 
-test('shows a game’s live book', async () => {
+test('opens a game’s live book', async () => {
   const tab = await openFirst('game')
   const { page } = tab
   await goTo(page, 'Sports')
   const quoted = 'tbody tr:has(:is(.bid, .ask):has-text("¢")) a'
   await page.locator('.game, .state.empty').first().waitFor()
-  // A running game may end before its book opens, so a later game is preferred.
+  // Prefers a game that has not started, because a running game may end before its book opens.
   const coming = page.locator(`.game:has-text("Starts ") ${quoted}`).first()
   if ((await coming.count()) > 0) await coming.click()
   else {
@@ -106,12 +106,12 @@ test('shows a game’s live book', async () => {
       .click()
   }
   await page.locator('.book[data-state=live]').waitFor()
-  // Near the end of a game one side of the book may be empty.
+  // One side of the book may be empty near the end of a game.
   await page.locator('.ladder [data-side] tr:not(.blank)').first().waitFor()
   assertClicks(await tab.clicks())
 })
 
-test('delivers a signed whale alert to a new webhook and shows the delivery on the same page', async (t) => {
+test('creates a webhook, and shows the delivery of a signed whale alert on the same page', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) =>
       socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
@@ -131,7 +131,7 @@ test('delivers a signed whale alert to a new webhook and shows the delivery on t
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('shows a wallet’s profit', async () => {
+test('opens a wallet’s profit', async () => {
   const tab = await openFirst('wallet')
   const { page } = tab
   await goTo(page, 'Whales')

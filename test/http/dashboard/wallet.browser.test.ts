@@ -1,4 +1,5 @@
-// Wallet page in a browser: figures, positions, trades, curve, ranking, and messages for invalid and incomplete wallets.
+// Tests the wallet page in a browser: figures, positions, trades, curve, ranking, and messages for invalid and
+// incomplete wallets.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
@@ -19,14 +20,14 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** This process and the tabs format numbers in the same language. */
+/** Language of the test process. Tabs use it too, so that both format numbers alike. */
 const LOCALE = Intl.NumberFormat().resolvedOptions().locale
 
 const openAt = (page: string) => dashboard.open(page, { locale: LOCALE })
 
 type Row = Readonly<Record<string, string | number | null>>
 
-/** The rows of a REST response. */
+/** Rows of a REST response. */
 async function rowsOf(path: string, name: string): Promise<readonly Row[]> {
   const { body } = await dashboard.server.get(path)
   const rows = body[name]
@@ -45,7 +46,7 @@ async function waitForCount(page: Page, selector: string, count: number): Promis
 const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
-test('shows the wallet ranking when no address is given, and a message while the ranking is empty', async () => {
+test('shows the wallet ranking without an address, or explains that it is empty', async () => {
   const page = await openAt('#/wallet')
   await page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.server
@@ -69,7 +70,7 @@ test('shows the wallet ranking when no address is given, and a message while the
   await page.getByRole('heading', { name: 'ann<b>' }).waitFor()
 })
 
-test('shows profits from REST and a curve at the chosen granularity', async () => {
+test('shows profits from REST, and a curve of the chosen granularity', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
@@ -83,7 +84,7 @@ test('shows profits from REST and a curve at the chosen granularity', async () =
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
     assert.ok(seconds.size > 0)
-    // A redraw removes the canvas for a moment.
+    // The chart briefly has no canvas while it is redrawn.
     await page.waitForFunction((selector) => {
       const box = document.querySelector(selector)?.getBoundingClientRect()
       return box !== undefined && box.width > 200 && box.height > 100
@@ -100,7 +101,7 @@ test('shows profits from REST and a curve at the chosen granularity', async () =
   }
 })
 
-test('shows open and closed positions from REST, sorted by the chosen column', async () => {
+test('lists open and closed positions from REST, sorted by the chosen column', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const rows = '.wallet-positions tr[data-token]'
   const shown = async (query: string) => {
@@ -134,7 +135,7 @@ test('shows open and closed positions from REST, sorted by the chosen column', a
   await shown('sort_by=balance&order=asc&status=closed')
 })
 
-test('shows profile and trades from REST, and loads more trades with a button', async () => {
+test('shows profile and trades from REST, and loads more trades on a click', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const { body } = await dashboard.server.get(`/v1/wallets/${ANN}`)
   const profile = page.locator('.wallet-profile')

@@ -1,4 +1,4 @@
-// Webhook pages in a browser, over a real process with simulated venues and receivers on loopback.
+// Tests the webhook pages in a browser, over a real process with simulated venues and receivers on loopback.
 
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-/** The id of no market, so that the webhook receives only tests. */
+/** An id that no market has, so that the webhook receives tests only. */
 const NO_MARKET = 'venue_a_0x1f'
 
 async function ask(token: string, path: string): Promise<{ status: number; text: string }> {
@@ -23,7 +23,7 @@ async function ask(token: string, path: string): Promise<{ status: number; text:
   return { status: response.status, text: await response.text() }
 }
 
-/** Headers and body of a raw request. */
+/** Parses headers and body of a raw request. */
 function readPost(raw: string): { headers: Record<string, string>; body: string } {
   const [head = '', body = ''] = raw.split('\r\n\r\n', 2)
   const lines = head.split('\r\n').slice(1)
@@ -34,11 +34,11 @@ function readPost(raw: string): { headers: Record<string, string>; body: string 
 const answer = (status: string) =>
   `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
 
-/** A response with a body, and a header that the page must not show. */
+/** A response of the receiver. The page must not show its Set-Cookie header. */
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
-test('creates a webhook with filters, sends a test signed with the displayed secret, and shows its delivery', async (t) => {
+test('creates a webhook with filters, sends a test signed with the shown secret, and shows its delivery', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -75,7 +75,7 @@ test('creates a webhook with filters, sends a test signed with the displayed sec
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('explains a failed delivery and its next attempt, and resends it on a click', async (t) => {
+test('explains a failed delivery and its next attempt, and sends it again on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())
@@ -95,7 +95,7 @@ test('explains a failed delivery and its next attempt, and resends it on a click
   assert.equal(await row.count(), 1)
 })
 
-test('creates and tests a webhook in one step, refreshes lists, and shows a delivery’s request, response and duration', async (t) => {
+test('creates and tests a webhook in one step, and shows request, response and duration of the delivery', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(TAKEN),
   })
@@ -120,7 +120,7 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   )
   const took = page.locator('.detail [data-figure="Took"] dd')
   assert.match(await took.innerText(), /^\d+ m?s$/)
-  // The page shows the received request without its signature.
+  // The page shows the request that the receiver got, without the signature.
   const { headers, body } = readPost(receiver.requests[0] ?? '')
   const request = await part('request').innerText()
   const [head = '', shown = ''] = request.split('\n\n', 2)
@@ -133,7 +133,7 @@ test('creates and tests a webhook in one step, refreshes lists, and shows a deli
   assert.ok(!request.includes(lower.get('webhook-signature') ?? ''))
   await page.getByRole('link', { name: 'Open the webhook' }).click()
   await row.getByText('delivered').waitFor()
-  // A test that is sent without the page appears after a poll.
+  // A test that was not sent by the page appears with the next poll.
   const [{ id }] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
   const credential = bearerHeader(token)
   await expectAnswer(202, dashboard.origin, 'POST', `/v1/webhooks/${id}/test`, { credential })
@@ -190,12 +190,12 @@ test('disables, enables and edits a webhook, rotates its secret, and deletes it 
   await page.getByText(`No webhook of yours has the id ${id}.`).waitFor()
 })
 
-test('scrolls a focused form field into view below the page header', async () => {
+test('scrolls a focused field of the form into view below the header', async () => {
   const token = await dashboard.signUp('focused@example.com')
   for (const width of [1_280, 390]) {
     const page = await dashboard.open('#/webhooks', { token, width, height: 500 })
     await page.getByLabel('Endpoint URL').waitFor()
-    // Moving backwards scrolls each field into view from above.
+    // Moves backwards, so that fields enter the view at the top.
     await page.getByRole('button', { name: 'Create and send a test' }).focus()
     const seen: string[] = []
     for (let steps = 0; steps < 30 && !seen.includes('url'); steps += 1) {
@@ -214,7 +214,7 @@ test('scrolls a focused form field into view below the page header', async () =>
   }
 })
 
-test('shows validation errors next to their fields and focuses the first invalid field', async () => {
+test('shows validation errors at their fields, and focuses the first invalid field', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const page = await dashboard.open('#/webhooks', { token })
   const make = page.getByRole('button', { name: 'Create webhook' })
@@ -225,13 +225,13 @@ test('shows validation errors next to their fields and focuses the first invalid
   await problemOf('event_types').waitFor()
   const url = page.getByLabel('Endpoint URL')
   await focusOn(url)
-  // A corrected field loses its message.
+  // The message of a field disappears when the field is corrected.
   await url.fill('ftp://example.com/')
   await problemOf('url').waitFor({ state: 'detached' })
   await problemOf('event_types').waitFor()
   await page.getByLabel(/^trade\.created/).check()
   await problemOf('event_types').waitFor({ state: 'detached' })
-  // Errors that only the server detects.
+  // These errors are detected by the server only.
   await page.getByLabel('Minimum value (USD)').fill('-5')
   await make.click()
   await problemOf('min_usd').getByText('Enter 0 or more.').waitFor()
